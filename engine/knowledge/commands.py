@@ -1,4 +1,4 @@
-"""The operations on the knowledge graph, each decided in one transaction, all of it or nothing.
+"""The operations on the knowledge graph. Each is carried out in one transaction, completely or not at all.
 
 The caller has validated all texts (`engine.knowledge.forms`).
 """
@@ -20,14 +20,14 @@ Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 SUBJECT = "knowledge graph"
-"""The subject in the receipts of these commands."""
+"""The subject that the receipts of these commands name."""
 
 
 class GraphCommand(Generic[Item, Outcome]):
     """A command that runs an operation on several items at once.
 
-    `outcome` holds the result of the operation after the command was applied. If another process moved the
-    head, the command is decided again and replaces it.
+    After the command was applied, `outcome` holds the result of the operation. If another process moved the
+    head, the command is decided again, and the new result replaces the old one.
     """
 
     outcome: Outcome
@@ -38,13 +38,13 @@ class GraphCommand(Generic[Item, Outcome]):
         items: tuple[Item, ...],
         provenance: str | None = None,
     ) -> None:
-        """Set the operation, its items, and the provenance of new atoms; None if it adds no atoms."""
+        """Set the operation, its items, and the provenance of new atoms (None if it adds no atoms)."""
         self._do = do
         self._items = items
         self._provenance = provenance
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Run the operation; append no event if the graph already is as wanted."""
+        """Run the operation. Append no event if the graph would not change."""
         first, items, provenance = len(tx.entries), self._items, self._provenance
         if provenance is not None:
             items = tx.screened(items, "knowledge graph:")
@@ -53,7 +53,7 @@ class GraphCommand(Generic[Item, Outcome]):
 
 
 def create_entities(graph: GraphTransaction, items: tuple[Entity, ...]) -> tuple[Entity, ...]:
-    """Create the entities whose names are new, leave the others unchanged, and return those created."""
+    """Create the entities whose names are new, and return them. Existing entities are not changed."""
     created = []
     for entity in items:
         if graph.entity(entity.name) is not None:
@@ -66,7 +66,7 @@ def create_entities(graph: GraphTransaction, items: tuple[Entity, ...]) -> tuple
 
 
 class UpsertedEntity(NamedTuple):
-    """The result for one entity of `upsert_entities`."""
+    """The result of `upsert_entities` for one entity."""
 
     created: bool
     added: int
@@ -74,7 +74,7 @@ class UpsertedEntity(NamedTuple):
 
 
 def upsert_entities(graph: GraphTransaction, items: tuple[Entity, ...]) -> tuple[UpsertedEntity, ...]:
-    """Create the entities whose names are new, and add the missing observations to all of them.
+    """Create the entities whose names are new, and add missing observations to new and existing entities.
 
     The type of an existing entity does not change.
     """
@@ -89,7 +89,7 @@ def upsert_entities(graph: GraphTransaction, items: tuple[Entity, ...]) -> tuple
 
 
 def add_observations(graph: GraphTransaction, items: tuple[Observed, ...]) -> tuple[Observed, ...]:
-    """Add the missing observations, and return for each of `items` those that were added.
+    """Add the missing observations, and return for each item the observations that were added.
 
     Raises:
         NotFoundError: there is no such entity.
@@ -112,23 +112,26 @@ def create_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tu
 
 
 def upsert_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tuple[bool | str, ...]:
-    """Create the missing relations as far as possible.
+    """Create those of the relations that are missing and can be created.
 
-    Return True for each relation that was created, False for one that existed, and the error message for
-    one that cannot be created.
+    Return a value for each relation: True if it was created, False if it existed, and the error message if
+    it cannot be created.
     """
 
     def one(relation: Relation) -> bool | str:
         try:
             return graph.create_relation(relation)
-        except (NotFoundError, ConflictError, RefusedError) as error:  # raised before anything is appended
+        except (NotFoundError, ConflictError, RefusedError) as error:  # raised before any event is appended
             return str(error)
 
     return tuple(map(one, items))
 
 
 def delete_entities(graph: GraphTransaction, items: tuple[str, ...]) -> Deleted:
-    """Delete the entities with these names, their observations and relations; repeated names count twice."""
+    """Delete the entities with these names, their observations and relations.
+
+    A name that is given twice is counted twice in the result.
+    """
     missing = tuple(name for name in items if graph.entity(name) is None)
     for name in items:
         graph.delete_entity(name)

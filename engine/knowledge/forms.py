@@ -1,8 +1,9 @@
-"""Encoding a knowledge graph as atoms and edges (docs/commands.md, Entities), and validating its texts.
+"""The encoding of a knowledge graph as atoms and edges (docs/commands.md, Entities), and validation of texts.
 
 An entity is an atom of kind `entity`; an observation is an atom of kind `observation` with an edge
-`part_of` to its entity. A relation is an edge. Edges cannot lead from an atom to itself, so a relation of
-an entity to itself is an atom of kind `self-relation`, a short sentence, also with an edge `part_of`.
+`part_of` to its entity. A relation is an edge. Edges cannot lead from an atom to itself. So a relation of
+an entity to itself is an atom of kind `self-relation`, whose content is a short sentence, with an edge
+`part_of`.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ _TYPE_KEY: Final = "predicate"
 
 
 def checked_name(value: object) -> str:
-    """Return a valid name of an entity: checked as by `entity_name`, with white space at its ends kept.
+    """Return a valid name of an entity, with white space at its ends unchanged.
 
     Raises:
-        InvalidInputError: it breaks a rule of SPEC.md.
+        InvalidInputError: the name breaks a rule of SPEC.md.
     """
     entity_name(value)
     return validation.line(value, "entity name", limits.NAME_BYTES_MAX)
 
 
 def is_valid_name(name: str) -> bool:
-    """Return True if an entity can have this name."""
+    """Return True if the name is valid for an entity."""
     try:
         checked_name(name)
     except InvalidInputError:
@@ -70,10 +71,10 @@ def is_valid_text(text: str) -> bool:
 
 
 def checked_entity(entity: Entity) -> Entity:
-    """Return a valid entity, without repeated observations.
+    """Return the entity, validated and without repeated observations.
 
     Raises:
-        InvalidInputError: its name, type or an observation breaks a rule of SPEC.md.
+        InvalidInputError: the name, the type or an observation breaks a rule of SPEC.md.
     """
     name = checked_name(entity.name)
     kind = validation.line(
@@ -83,16 +84,16 @@ def checked_entity(entity: Entity) -> Entity:
 
 
 def checked_observations(values: object) -> tuple[str, ...]:
-    """Return valid texts of observations, each once.
+    """Return the texts of observations, validated and each once.
 
     Raises:
-        InvalidInputError: one is blank, or breaks a rule of SPEC.md.
+        InvalidInputError: an observation is blank, or breaks a rule of SPEC.md.
     """
     return tuple(dict.fromkeys(map(validation.content, validation.several(values, "observations"))))
 
 
 def checked_relation(relation: Relation) -> Relation:
-    """Return a valid relation.
+    """Return the relation, validated.
 
     Raises:
         InvalidInputError: a name or the type breaks a rule of SPEC.md.
@@ -104,21 +105,21 @@ def checked_relation(relation: Relation) -> Relation:
 def keys_and_ids(id_key: bytes, name: str) -> list[tuple[str, bytes]]:
     """Return the possible (key, id) pairs of an entity with this exact name, in the order to try them.
 
-    The first key is shared by all spellings of the name (`entity_key`). The second belongs to this spelling
-    alone, for use if another spelling has the first. A name with white space at its ends only has the
-    second.
+    The first key is the same for all spellings of the name (`entity_key`). The second key is only for this
+    spelling; it is used if an entity with another spelling has the first key. A name with white space at its
+    ends has only the second key.
     """
     keys = [_EXACT + name]
     if name == name.strip():
         try:
             keys.insert(0, entity_key(name))
-        except LimitError:  # folding the case can make a name too long
+        except LimitError:  # A name can become too long when its case is folded.
             keys = keys[-1:]
     return [(key, default_id(id_key, None, name, 0, key)) for key in keys]
 
 
 def source_of(kind: str, name: str) -> str:
-    """Return the source of the observations of an entity, or of its relations to itself."""
+    """Return the source recorded with the observations of an entity and with its relations to itself."""
     return _SOURCES[kind] + name
 
 
@@ -128,7 +129,7 @@ def sentence(name: str, relation_type: str) -> str:
 
 
 def relation_type_in(content: str, name: str) -> str:
-    """Return the relation type in a `sentence`, or the whole content if it has another form."""
+    """Return the relation type in a content made by `sentence`, or the whole of any other content."""
     begin, end = f"{name} ", f" {name}"
     if len(content) >= len(begin) + len(end) and content.startswith(begin) and content.endswith(end):
         return content[len(begin) : len(content) - len(end)]
@@ -138,8 +139,9 @@ def relation_type_in(content: str, name: str) -> str:
 def predicate_of(relation_type: str) -> tuple[str, bytes]:
     """Return the predicate for a relation type, and the data of its edges.
 
-    A type that is a valid predicate is used as it is. Any other type, and one that looks like a generated
-    predicate, becomes a readable beginning, a dot and 8 digits of its BLAKE3; the data holds the exact type.
+    A type that is a valid predicate is used unchanged, unless it looks like a generated predicate. For any
+    other type the predicate is generated: a readable beginning, a dot and 8 digits of the BLAKE3 hash of the
+    type; the data holds the exact type.
     """
     if _LABEL.fullmatch(relation_type) and not _GENERATED.fullmatch(relation_type):
         return relation_type, b""
@@ -159,15 +161,18 @@ def relation_type_of(predicate: str, data: bytes) -> str:
 
 
 def sequence_of(record: AtomRecord) -> int:
-    """Return the sequence of an atom, which orders atoms by the time they were created or created again."""
+    """Return the sequence of an atom, which orders atoms by the time of their latest creation."""
     return record.created_seq * STEP if record.sequence is None else record.sequence
 
 
 def ids_of(id_key: bytes, kind: str, name: str, content: str) -> Iterator[bytes]:
-    """Yield the ids that an atom with this content can have; the next is used if one was revised."""
+    """Yield the ids that an atom with this content can have.
+
+    If the atom with one id was revised and has another content now, the next id is used.
+    """
     source = source_of(kind, name)
     for occurrence in range(limits.RESULTS_MAX):
         yield default_id(id_key, source, content, occurrence, None)
     raise InvalidInputError(
-        f"over {limits.RESULTS_MAX} atoms of {source} that had this content were revised since"
+        f"over {limits.RESULTS_MAX} atoms of {source} had this content and were revised since"
     )

@@ -26,26 +26,28 @@ class KnowledgeGraph:
     """Entities, their observations and their relations, stored in a memory as atoms and edges.
 
     An entity is an atom of kind `entity`: its content is the name, its title the type. `engine relate`
-    and exploration use the same entities; they treat all spellings of a name as equal, whereas names here
-    are exact. An observation is an atom of kind `observation` with the source `entity/<name>` and an
-    edge `part_of` to its entity; a relation is an edge. Deleting hides atoms and edges and keeps their
-    history. If an entity was hidden by other means and is created again, it still has its observations and
-    relations.
+    and exploration use the same entities, but treat all spellings of a name as equal. In this class, names
+    that differ in case or white space are different names.
 
-    Every operation is one durable batch, all of it or nothing, decided on the head that it is committed
-    on, so several processes may write at once. The size of a batch is limited (SPEC.md): an operation of
-    over 10,000 events, some 5,000 observations, raises BatchLimitError. Results are in the order of
-    creation.
+    An observation is an atom of kind `observation` with the source `entity/<name>` and an edge `part_of` to
+    its entity. A relation is an edge. Deleting hides atoms and edges and keeps their history. If an entity
+    was hidden by other means and is created again, it still has its observations and relations.
 
-    Names have at most 256 bytes and types of entities 512, both on one line; types of relations have at
-    most 1,024; an observation is not blank and has at most 1 MiB. Anything else raises InvalidInputError,
-    and nothing is written.
+    Every operation is one durable batch, which is committed completely or not at all. It is decided on the
+    head on which it is committed, so several processes may write at the same time.
+
+    The size of a batch is limited (SPEC.md): an operation of over 10,000 events, which is about 5,000
+    observations, raises BatchLimitError. Results are in the order of creation.
+
+    Names have at most 256 bytes and types of entities at most 512 bytes, both on one line. Types of
+    relations have at most 1,024 bytes. An observation is not blank and has at most 1 MiB. A text that breaks
+    these rules raises InvalidInputError, and nothing is written.
 
     Unlike in the memory server, an entity never has two equal observations.
     """
 
     def __init__(self, store: Store, *, actor: str = "user", provenance: str = "internal") -> None:
-        """Set the store; nothing is read yet.
+        """Set the store, without reading it.
 
         Args:
             store: The open store; the graph does not close it.
@@ -57,7 +59,7 @@ class KnowledgeGraph:
         self._provenance = provenance
 
     def create_entities(self, entities: Iterable[Entity]) -> tuple[Entity, ...]:
-        """Create the entities whose names are new, leave the others unchanged, and return those created."""
+        """Create the entities whose names are new, and return them. Existing entities are not changed."""
         items = tuple(map(checked_entity, _checked_types(entities, Entity, "entities")))
         return self._apply(GraphCommand(commands.create_entities, items, self._provenance))
 
@@ -71,7 +73,7 @@ class KnowledgeGraph:
         return self._apply(GraphCommand(commands.create_relations, items, self._provenance))
 
     def add_observations(self, observations: Iterable[Observed]) -> tuple[Observed, ...]:
-        """Add the missing observations, and return for each item those that were added.
+        """Add the missing observations, and return for each item the observations that were added.
 
         Raises:
             NotFoundError: an entity is missing; nothing was written.
@@ -102,7 +104,8 @@ class KnowledgeGraph:
         """Return all entities and relations.
 
         Raises:
-            AnswerLimitError: their texts alone cost over `tokens_max` tokens.
+            AnswerLimitError: the texts of the answer cost over `tokens_max` tokens, even without the JSON
+                around them.
         """
         with self._reader(tokens_max) as reader:
             return reader.chosen(lambda _: True)
@@ -113,7 +116,8 @@ class KnowledgeGraph:
         The relations that begin or end at one of them are included. Reads the whole graph.
 
         Raises:
-            AnswerLimitError: their texts alone cost over `tokens_max` tokens.
+            AnswerLimitError: the texts of the answer cost over `tokens_max` tokens, even without the JSON
+                around them.
         """
         wanted = text_bytes(query, "query", QUERY_BYTES_MAX).lower()
 
@@ -127,7 +131,8 @@ class KnowledgeGraph:
         """Return the entities with these names, and the relations that begin or end at one of them.
 
         Raises:
-            AnswerLimitError: their texts alone cost over `tokens_max` tokens.
+            AnswerLimitError: the texts of the answer cost over `tokens_max` tokens, even without the JSON
+                around them.
         """
         items = _checked_types(names, str, "names")
         with self._reader(tokens_max) as reader:

@@ -1,4 +1,4 @@
-"""Reads the knowledge graph from one snapshot, in the order of creation."""
+"""Read the knowledge graph from one snapshot, in the order of creation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from proofs.leaves import State
 from proofs.sets import Group
 
 Predicate = Callable[[Entity], bool]
-"""Returns True if an entity is wanted."""
+"""A function that returns True if the answer should contain the entity."""
 
 
 class AnswerLimitError(LimitError):
-    """The answer would cost more tokens than the caller allows."""
+    """The error for an answer that would cost more tokens than the caller allows."""
 
 
 class GraphReader:
@@ -111,7 +111,7 @@ class GraphReader:
                 yield edge.payload_seq * STEP, Relation(src, kind, dst)
 
     def _read_names(self, atoms: set[bytes]) -> None:
-        """Read the names of atoms; None for an atom that is not a live entity."""
+        """Return the names of atoms: None for an atom that is not a live entity."""
         self._names |= dict.fromkeys(atoms)
         records = [
             record
@@ -122,7 +122,7 @@ class GraphReader:
             self._names[record.id] = body.content
 
     def _charge(self, *texts: str) -> None:
-        """Subtract the tokens of some texts from those left."""
+        """Subtract the tokens of some texts from those left. Raise AnswerLimitError if too few are left."""
         if self._left is None:
             return
         self._left -= sum(map(estimate_tokens, texts))

@@ -1,4 +1,4 @@
-"""The values that a knowledge graph takes and returns."""
+"""The values that the operations of a knowledge graph take and return."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity. Names are exact: case and white space matter."""
+    """An entity. Names that differ in case or white space are different names."""
 
     name: str
     type: str = ""
@@ -16,7 +16,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A directed relation of a type between two entities, given by their names."""
+    """A directed relation between two entities, with the names of the entities and a type."""
 
     src: str
     type: str
@@ -25,7 +25,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Observations of one entity, to be added or deleted or as they were added."""
+    """Observations of one entity: those to add, those to delete, or those that were added."""
 
     entity: str
     contents: tuple[str, ...]
@@ -41,7 +41,7 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """The result of a deletion: the number of deleted items, and the names without an entity."""
+    """The result of a deletion: the number of items deleted, and the given names that no entity has."""
 
     count: int
     missing: tuple[str, ...] = ()

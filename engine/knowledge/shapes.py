@@ -11,27 +11,27 @@ Fields = dict[str, Any]
 
 
 def entity_in(fields: Mapping[str, Any]) -> Entity:
-    """Return the entity from an object that has all keys."""
+    """Return the entity in a JSON object that has all keys."""
     return Entity(fields["name"], fields["entityType"], tuple(fields["observations"]))
 
 
 def relation_in(fields: Mapping[str, Any]) -> Relation:
-    """Return the relation from an object that has all keys."""
+    """Return the relation in a JSON object that has all keys."""
     return Relation(fields["from"], fields["relationType"], fields["to"])
 
 
 def entities(items: Iterable[Entity]) -> list[Fields]:
-    """Return entities as objects."""
+    """Return entities as JSON objects."""
     return [
         {"name": one.name, "entityType": one.type, "observations": list(one.observations)} for one in items
     ]
 
 
 def relations(items: Iterable[Relation]) -> list[Fields]:
-    """Return relations as objects."""
+    """Return relations as JSON objects."""
     return [{"from": one.src, "to": one.dst, "relationType": one.type} for one in items]
 
 
 def knowledge(found: Knowledge) -> Fields:
-    """Return a graph as one object."""
+    """Return a graph as one JSON object."""
     return {"entities": entities(found.entities), "relations": relations(found.relations)}

@@ -1,7 +1,7 @@
-"""A transaction on the knowledge graph, with lookups and the basic changes.
+"""A transaction on the knowledge graph, with its lookups and basic changes.
 
-All lookups read the records within the transaction, so every decision is valid on the head that it is
-committed on, even if other processes write.
+All lookups read the records within the transaction. So every decision is valid on the head on which it is
+committed, even if other processes write.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ class _Parts:
     """The observations of an entity and its relations to itself."""
 
     unchanged: set[bytes] = field(default_factory=set)
-    """The atoms that were never revised, whose ids can be computed from their contents."""
+    """The atoms that were never revised. The id of such an atom can be computed from its content."""
     changed: dict[tuple[str, str], set[bytes]] = field(default_factory=dict)
-    """The other atoms, by kind and content."""
+    """The atoms that were revised, by kind and content."""
 
 
 class GraphTransaction:
-    """The graph at one point of a transaction. Create a new one for every command."""
+    """The knowledge graph as it is within a transaction. Every command creates a new object of this class."""
 
     def __init__(self, tx: Transaction, provenance: str = "internal") -> None:
         self._tx = tx
         self._provenance = provenance
         self._size = read_log(tx.rows).size
-        # Changes by earlier commands of the same transaction are not in any snapshot yet.
+        # Changes by earlier commands of the same transaction are not yet in any snapshot.
         self._pending = [key for key in tx.batch.rows if key.startswith((EDGE_FROM, EDGE_TO))]
         self._entities: dict[str, bytes | None] = {}
         self._parts: dict[bytes, _Parts] = {}
@@ -66,7 +66,7 @@ class GraphTransaction:
         """Return the id of the live entity with exactly this name.
 
         Raises:
-            NotFoundError: there is none.
+            NotFoundError: there is no such entity.
         """
         atom = self.entity(name)
         if atom is None:
@@ -76,7 +76,7 @@ class GraphTransaction:
     def create_entity(self, name: str, kind: str) -> bytes:
         """Create the entity with this name, or revive it with this type, and return its id.
 
-        There is no live entity with this name.
+        The caller has checked that no live entity has this name.
 
         Raises:
             ConflictError: other atoms have its keys.
@@ -118,7 +118,7 @@ class GraphTransaction:
         return None
 
     def delete_entity(self, name: str) -> bool:
-        """Hide the entity with its observations and relations; return False if there is none."""
+        """Hide the entity, its observations and its relations. Return False if there is no such entity."""
         atom = self.entity(name)
         if atom is None:
             return False
@@ -136,7 +136,7 @@ class GraphTransaction:
         return True
 
     def add_part(self, name: str, kind: str, content: str) -> bool:
-        """Add an observation, or a relation to itself, to a live entity; return False if it has it."""
+        """Add an observation, or a relation to itself, to a live entity. Return False if it exists."""
         entity = self.required(name)
         parts = self._parts_of(name, entity)
         if self._found(parts, name, kind, content):
@@ -169,7 +169,7 @@ class GraphTransaction:
         raise AssertionError("unreachable: ids_of raises an error at its end")
 
     def delete_part(self, name: str, kind: str, content: str) -> bool:
-        """Hide an observation, or a relation to itself; return False if there is none."""
+        """Hide an observation of an entity, or a relation to itself. Return False if it does not exist."""
         entity = self.entity(name)
         if entity is None or not forms.is_valid_text(content):
             return False
@@ -208,11 +208,11 @@ class GraphTransaction:
         return parts
 
     def create_relation(self, relation: Relation) -> bool:
-        """Add a relation between two live entities; return False if it exists already.
+        """Add a relation between two live entities. Return False if it exists already.
 
         Raises:
             NotFoundError: an entity is missing.
-            ConflictError: its edge already stands for a relation of another type.
+            ConflictError: the edge for the relation already represents a relation of another type.
         """
         src, dst = self.required(relation.src), self.required(relation.dst)
         if src == dst:
@@ -226,13 +226,13 @@ class GraphTransaction:
             raise ConflictError(
                 f"the relation type {quoted(relation.type)} has the same predicate, {predicate}, as another "
                 "relation between the same entities",
-                hint="spell the relation type differently",
+                hint="use a different spelling of the relation type",
             )
         UpsertEdge(src, predicate, dst, data, override=True).decide(self._tx)
         return True
 
     def delete_relation(self, relation: Relation) -> bool:
-        """Hide a relation; return False if there is none."""
+        """Hide a relation. Return False if there is no such relation."""
         src, dst = self.entity(relation.src), self.entity(relation.dst)
         if src is None or dst is None or not forms.is_valid_text(relation.type):
             return False
@@ -276,5 +276,5 @@ class GraphTransaction:
                 yield edge
 
     def _next(self) -> int:
-        """Return the sequence after all existing ones, with gaps so that atoms can be inserted between."""
+        """Return a sequence after all existing sequences, with a gap in which atoms can be inserted."""
         return (self._size + len(self._tx.entries)) * STEP

@@ -1,1 +1,1 @@
-"""Queries: recall, context, exploration, graph walks, history."""
+"""The queries of a store: recall, context, exploration, the graph of relations, and history."""

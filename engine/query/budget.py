@@ -1,14 +1,15 @@
 """The text form of atoms in a prompt, and the number of tokens that it costs a language model.
 
-    [1f0c2a3b 17-19] notes/tea.md | Kettle      the id's first digits, sequences, source, title
-      The kettle is descaled on Mondays.        each line of a content, indented by two spaces
-    | Filter                                    a new title, for the lines that follow
+    [1f0c2a3b 17-19] notes/tea.md | Kettle      the id's first digits, positions in the source, source, title
+      The kettle is descaled on Mondays.        the lines of the content, indented by two spaces
+    | Filter                                    the title of the lines that follow, if it changes
 
-A line that begins with `[` is a heading: the brackets hold generated text, the source extends to the first
-bar, and the title is last. A line that begins with `|` is a title. Content cannot forge either, because
-each of its lines begins with a space or is empty; sources and titles cannot, because they stay on their
-line. Invisible characters that a terminal might interpret are shown as U+FFFD. Such texts are concatenated
-directly, and several of them cost at most the sum of their single costs.
+A line that begins with `[` is a heading: the text in brackets is generated, the source extends to the first
+bar, and the title follows the bar. A line that begins with `|` is a title. Content cannot imitate a heading
+or a title, because each line of content begins with a space or is empty. Sources and titles cannot either,
+because line ends are removed from them. Invisible characters that a terminal might interpret are shown as
+U+FFFD. The texts of several atoms are concatenated without a separator and together cost at most the sum of
+the costs of the texts.
 """
 
 from __future__ import annotations
@@ -21,20 +22,21 @@ from typing import Final
 from engine.text.tokens import estimate_tokens
 
 ID_DIGITS: Final = 8
-"""The number of digits of an id in a heading, some 5 tokens, where a whole id costs 25. `Engine.resolve`
-accepts them."""
+"""The number of digits of an id in a heading. They cost about 5 tokens, a whole id costs 25.
+`Engine.resolve` accepts such a shortened id."""
 
 BUDGET_MIN: Final = 16
-"""The smallest budget in tokens: the shortest heading, and a line with the mark of a cut text."""
+"""The smallest budget in tokens: the cost of the shortest heading and a line with only `…`."""
 
 CUT: Final = "…"
-"""The mark of a text whose rest was left out."""
+"""The character that ends a text whose end was cut off."""
 
 INDENT: Final = "  "
-"""The indentation of content. It costs nothing: vocabularies have tokens for a line end with white space."""
+"""The indentation of content. It costs no tokens, because tokenizers have single tokens for a line end
+followed by spaces."""
 
 CHARS_PER_TOKEN_MAX: Final = 18
-"""The largest number of characters that one token can stand for (a run of white space)."""
+"""The largest number of characters in one token; only sequences of white space make such long tokens."""
 
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -43,7 +45,7 @@ _UNSEEN: Final = re.compile(
 
 
 def tokens_of(text: str) -> int:
-    """Return the estimated number of tokens of `text`, which is rather too high than too low."""
+    """Return the estimated number of tokens of `text`. The estimate tends to be too high."""
     return estimate_tokens(text)
 
 
@@ -60,16 +62,17 @@ def heading(
     id: str,  # noqa: A002
     digits: int = ID_DIGITS,
 ) -> str:
-    """Return the heading, without a line end, of the atoms of one source from `first` to `last`.
+    """Return the heading, without a line end, of atoms of one source.
 
-    `id` is that of one of the atoms.
+    `first` and `last` are the positions of the first and the last of these atoms in the source, and `id` is
+    the id of one of the atoms.
     """
     line = f"[{id[:digits]}"
     if source is not None and first is not None:
         line += f" {first}" if first == last else f" {first}-{last}"
     line += "]"
     if source is not None:
-        # A bar ends the source, so a bar within it could make it look like a shorter source with a title.
+        # A bar ends the source. So a bar within the source would make its end look like a title.
         line += " " + on_one_line(source).replace("|", "¦")
     if title is not None:
         line += " | " + on_one_line(title)
@@ -77,15 +80,15 @@ def heading(
 
 
 def subheading(title: str | None) -> str:
-    """Return the line that marks a new title within a source, beginning with its line end as `body` does."""
+    """Return the line that marks a new title within a source. As in `body`, the line end comes first."""
     return "\n|" if title is None else f"\n| {on_one_line(title)}".rstrip()
 
 
 def body(content: str) -> str:
-    """Return the lines of a content, indented; any line end that `str.splitlines` knows separates lines.
+    """Return the lines of a content, indented. The content is split by `str.splitlines`.
 
-    Each line has its line end before it and none after it, so a heading and bodies cost exactly the sum of
-    their tokens, apart from rounding outside ASCII.
+    Each line begins with a line end and has none at the end. So a heading followed by bodies costs exactly
+    the sum of their tokens, apart from rounding if they contain characters outside ASCII.
     """
     lines = [line.rstrip() for line in _UNSEEN.sub("\ufffd", content).splitlines()]
     while lines and not lines[-1]:
@@ -95,10 +98,10 @@ def body(content: str) -> str:
 
 
 def body_within(content: str, tokens: int) -> str:
-    """Return `body`, or its longest beginning with `…` that costs at most `tokens`.
+    """Return `body` if it costs at most `tokens`, else the longest beginning that, with `…`, costs no more.
 
-    It ends after a word, unless no word ends in its second half. It is empty for fewer than 3 tokens, the
-    cost of the `…` on a line.
+    The beginning ends after a word, unless no word ends in its second half. The result is empty for fewer
+    than 3 tokens, the cost of a line with only `…`.
     """
     whole = body(content)
     reach = min(len(whole), (tokens + 1) * CHARS_PER_TOKEN_MAX)
@@ -113,7 +116,7 @@ def body_within(content: str, tokens: int) -> str:
 
 
 def _after_word(text: str, end: int) -> int:
-    """Return the last index up to `end` that is not within a word or between a letter and its accent."""
+    """Return the last index, at most `end`, that is not inside a word or between a letter and its accent."""
     for at in range(end, max(end // 2, len(INDENT) + 1), -1):
         if at == len(text) or text[at].isspace() or text[at - 1].isspace():
             return at
@@ -123,5 +126,5 @@ def _after_word(text: str, end: int) -> int:
 
 
 def on_one_line(text: str) -> str:
-    """Return a text without line ends and invisible characters, with white space as single spaces."""
+    """Return `text` on one line: each sequence of white space as one space, and no invisible characters."""
     return " ".join(_UNSEEN.sub("\ufffd", text).split())

@@ -1,8 +1,8 @@
 """Near-duplicates: live atoms with almost the same text (Standard 065, "Active Cleansing Protocol").
 
 Two texts are near-duplicates if their fingerprints differ in fewer than 3 bits
-(`engine.text.simhash`); texts too short to have a fingerprint are never compared. This module only reads:
-`engine.commands.Merge` merges duplicates.
+(`engine.text.simhash`). Texts that are too short to have a fingerprint are never compared. This module only
+finds duplicates; `engine.commands.Merge` merges them.
 """
 
 from __future__ import annotations
@@ -32,22 +32,25 @@ class Duplicate:
 
     id: str
     distance: int
-    """The number of bits, of 64, in which its fingerprint differs from that of the atom to keep."""
+    """The number of bits, 0 to 64, in which the atom's fingerprint differs from that of the atom to keep."""
     title: str | None
     snippet: str
-    """The beginning of its text, on one line."""
+    """The beginning of the atom's text, on one line."""
     tags: tuple[str, ...]
     source: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Two or more live atoms that near pairs connect: a is near b and b near c, but a may not be near c."""
+    """Two or more live atoms connected by pairs of near-duplicates.
+
+    Two atoms of the group need not be near-duplicates of each other: a third atom may connect them.
+    """
 
     keep: Duplicate
-    """The atom that the others would be merged into."""
+    """The atom that the other atoms of the group would be merged into."""
     others: tuple[Duplicate, ...]
-    """The others by their distance to it, then by the order in which their contents were recorded."""
+    """The other atoms, by distance to `keep`, then in the order in which their contents were recorded."""
 
 
 def duplicates(
@@ -55,11 +58,15 @@ def duplicates(
 ) -> list[DuplicateGroup]:
     """Return at most `limit` groups in the order of the ordinals of the atoms to keep.
 
-    The atom to keep is chosen by three criteria: no other atom of the group supersedes it, so that a
-    corrected text does not come back; then the provenance, internal before external before quarantine;
-    then the time it was recorded, the first before others, because most links lead to it and it stays the
-    same however often it is revised or merged into. `rows` is a snapshot in which records, tags and index
-    are at the head. With `of`, only the group of that atom is computed; an atom that is not live has none.
+    The atom to keep is chosen by three criteria in this order:
+
+    1. No other atom of the group supersedes it. Otherwise a corrected text would come back.
+    2. Its provenance: internal before external before quarantine.
+    3. The time at which it was recorded, the earliest first. Most links lead to the earliest atom, and the
+       choice stays the same however often atoms are revised or merged into it.
+
+    `rows` is a snapshot in which records, tags and index are at the head. With `of`, only the group of that
+    atom is computed; an atom that is not live has no group.
 
     Raises:
         InvalidInputError: the limit is out of range, or `of` is not an id.
@@ -82,8 +89,8 @@ def duplicates(
 
 
 def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
-    """Return the indexes of fingerprints that near pairs connect, ascending in each group of two or more."""
-    # Equal fingerprints are merged first: a thousand copies of a text would make half a million pairs.
+    """Return the groups of two or more fingerprints that near pairs connect, as ascending indexes."""
+    # Equal fingerprints are merged first, because a thousand copies of a text have half a million pairs.
     values, which = np.unique(fingerprints, return_inverse=True)
     sets = _DisjointSets()
     for one, other in near_pairs(values):
@@ -100,7 +107,7 @@ def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
 
 
 class _DisjointSets(dict[int, int]):
-    """A union-find structure: each number maps to its parent, the lowest number of a set to itself."""
+    """A union-find structure: maps each number to its parent, and the lowest number of each set to itself."""
 
     def lowest(self, number: int) -> int:
         """Return the lowest number of the set that contains `number`."""
@@ -118,7 +125,7 @@ class _DisjointSets(dict[int, int]):
 def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
     """Return the indexes of the fingerprints that near pairs connect to the one at `index`, ascending.
 
-    Scans the column once for each distinct fingerprint of the group, without listing pairs.
+    Compares each distinct fingerprint of the group with all fingerprints once, and makes no list of pairs.
     """
     found = np.zeros(len(fingerprints), np.bool_)
     found[index] = True
@@ -137,7 +144,7 @@ def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) ->
     """Apply `engine.text.simhash.near` element by element."""
     differing = some ^ other
     for _ in range(NEAR_BITS - 1):
-        differing &= differing - 1  # clears the lowest set bit
+        differing &= differing - 1  # clears the lowest bit that is set
     found: NDArray[np.bool_] = (differing == 0) & (some > 0) & (other > 0)
     return found
 

@@ -1,4 +1,4 @@
-"""Filters: the atoms that a query may return, computed as bitmap algebra over the `tags` follower's sets."""
+"""Filters, which restrict the atoms that a query may return, computed with bitmaps of the follower `tags`."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ class Filters:
     """The conditions that an atom must meet. An empty field sets no condition.
 
     The atom must be live. It must have all `tags` and none of `without_tags`, and must be in one of the
-    `buckets`, one of the `sources`, one of the `kinds` and one of the `provenances`. A source that ends in
-    `*` stands for all sources with that beginning. The atom must belong to one of the `categories`: by the
-    tag of that name or, if none of its tags is a category, by its text (`engine.language.categories`). It
-    must have been created at `since` or later and before `until`: µs UTC, or a datetime with a zone.
+    `buckets` and one of the `sources` and have one of the `kinds` and one of the `provenances`. A source
+    that ends in `*` stands for all sources that begin with the text before the `*`. The atom must belong to
+    one of the `categories`: by a tag with the name of the category or, if none of its tags names a category,
+    by its text (`engine.language.categories`). It must have been created at or after `since` and before
+    `until`; each is a number of microseconds since 1970 (UTC) or a datetime with a time zone.
     """
 
     tags: tuple[str, ...] = ()
@@ -53,7 +54,7 @@ NO_FILTERS = Filters()
 
 
 class FilterFields(TypedDict, total=False):
-    """The fields of `Filters` as keyword arguments, with iterables in place of tuples."""
+    """The fields of `Filters` as keyword arguments; iterables are accepted in place of tuples."""
 
     tags: Iterable[str]
     without_tags: Iterable[str]
@@ -87,8 +88,8 @@ def narrowed(filters: Filters, fields: FilterFields) -> Filters:
 def allowed(rows: Reader, filters: Filters) -> BitMap:
     """Return the ordinals of all live atoms that pass `filters`.
 
-    With `categories`, atoms without the tag of any category are included: the caller must pass each of
-    them to `in_categories` before using it.
+    With `categories`, the result includes the atoms without a tag that names a category. The caller must
+    check each of these with `in_categories` before using it.
 
     Raises:
         InvalidInputError: a filter is not valid for its field.
@@ -117,18 +118,20 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
 
 
 def answering(rows: Reader, filters: Filters) -> BitMap:
-    """Return the ordinals of `allowed` that may answer a question: entities only if `filters` names kinds.
+    """Return the ordinals of `allowed` that may answer a question.
 
-    An entity is only a name; the facts about it are in the atoms that mention it.
+    Entities may do so only if `filters` names kinds: an entity is only a name, and the facts about it are in
+    the atoms that mention it.
     """
     found = allowed(rows, filters)
     return found if filters.kinds else found - members(rows, (Group.KIND, ENTITY))
 
 
 def maybe_superseded(rows: Reader, filters: Filters) -> BitMap:
-    """Return the ordinals that may be superseded, dead ones included (`engine.query.recall.retired`).
+    """Return the ordinals of the atoms that may be superseded (see `engine.query.recall.retired`).
 
-    The result is empty if `filters` asks for superseded atoms, by tag or by `superseded`.
+    Dead atoms are included. The result is empty if `filters` asks for superseded atoms, with the tag
+    `superseded` or with the field `superseded`.
     """
     from pyroaring import BitMap
 
@@ -138,7 +141,7 @@ def maybe_superseded(rows: Reader, filters: Filters) -> BitMap:
 
 
 def mentioning(view: IndexView, term: str) -> BitMap:
-    """Return the ordinals of all contents with this term, dead ones included."""
+    """Return the ordinals of all atoms in the set of this term, including dead atoms."""
     from pyroaring import BitMap
 
     found = BitMap()
@@ -148,7 +151,9 @@ def mentioning(view: IndexView, term: str) -> BitMap:
 
 
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
-    """Return the ordinals tagged with a wanted category and those tagged with any, dead ones included.
+    """Return the ordinals of the atoms tagged with a wanted category, and of those tagged with any category.
+
+    Both include dead atoms.
 
     Raises:
         InvalidInputError: there is no such category.
@@ -161,10 +166,11 @@ def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
 
 
 def in_categories(body: AtomBody, tags: Iterable[str], wanted: Collection[str]) -> bool:
-    """Return True if an atom with this body and these tags belongs to a wanted category, or none is wanted.
+    """Return True if an atom with this body and these tags belongs to a wanted category.
 
-    Its tags decide if one of them is a category, otherwise its text. Categorising a text takes some 40 µs
-    for 40 words, so this is only called for the atoms that are about to be returned.
+    Also return True if `filters` names no category. If one of the atom's tags names a category, its tags
+    decide, otherwise its text. Categorising a text of 40 words takes about 40 µs, so this function is only
+    called for the atoms that are about to be returned.
 
     Raises:
         InvalidInputError: there is no such category.
@@ -189,7 +195,7 @@ def wanted_categories(given: Iterable[str]) -> frozenset[Category]:
 
 
 def _sources(rows: Reader, patterns: Iterable[str]) -> Iterable[str]:
-    """Yield the sources that match: each exact name, and all recorded sources with a beginning before `*`."""
+    """Yield each exact name, and all recorded sources that begin with the text before a `*`."""
     for source in patterns:
         validation.line(source, "source", limits.SOURCE_BYTES_MAX)
         if source.endswith("*"):
@@ -205,9 +211,10 @@ def _sources(rows: Reader, patterns: Iterable[str]) -> Iterable[str]:
 def _created_between(
     rows: Reader, found: BitMap, since: int | datetime | None, until: int | datetime | None
 ) -> BitMap:
-    """Return the ordinals of `found` created in the interval.
+    """Return the ordinals of `found` whose atoms were created in the interval.
 
-    Whole days are taken from their sets; atoms of the first and the last day are compared one by one.
+    For each whole day, the set of all atoms created on that day is used. Atoms of the first and the last day
+    are compared one by one.
     """
     since = validation.microseconds(limits.CREATED_MIN if since is None else since, "since")
     until = validation.microseconds(limits.INTEGER_MAX if until is None else until, "until")

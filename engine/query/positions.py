@@ -1,8 +1,8 @@
-"""The positions of atoms in their sources, and the titles of all atoms, as sorted arrays.
+"""The positions of atoms in their sources, and the titles of all atoms, as sorted arrays in memory.
 
-They are computed from the facts of the index (SPEC: Index) for queries only; nothing here is stored. The
-documents of segments are sorted again only when the segments change; the newest documents, at most 255,
-are sorted each time the head has moved.
+They are computed from the index (SPEC: Index) when a query needs them and are not stored. The documents of
+segments are sorted again only when the segments change. The newest documents, at most 255, are not yet in a
+segment; they are sorted again each time the head has moved.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from engine.followers.columns import Facts
 from engine.followers.index_view import IndexView
 
 SKIPPED_MAX: Final = 8
-"""The number of dead neighbours that are skipped before an atom counts as having none."""
+"""The largest number of dead neighbours to skip in search of a live neighbour."""
 
 NO_NEIGHBOUR: Final = -1
-"""Stands in place of an ordinal where there is no neighbour."""
+"""The value used in place of an ordinal if there is no neighbour."""
 
 _HALF: Final = 32
 _FILTER_BITS: Final = 16
@@ -28,9 +28,9 @@ _FILTER_BITS: Final = 16
 class _SortedDocuments:
     """A range of documents, sorted in two ways: by source, sequence and ordinal; and by title.
 
-    A sort key is one number: the rank of the source in the upper half and the rank of the sequence in the
-    lower half, both among the values of this range. A value that occurs in no document of the range has a
-    rank between its neighbours, so the keys of all documents can be compared.
+    A sort key is one number: the upper half is the rank of the source and the lower half the rank of the
+    sequence, both among the values that occur in this range. Other values get a rank between the ranks of
+    the next lower and the next higher value, so documents outside the range can be compared, too.
     """
 
     def __init__(self, facts: Facts, start: int, end: int) -> None:
@@ -49,16 +49,16 @@ class _SortedDocuments:
         titled = titled[titles[titled].argsort(kind="stable")]
         self.titles = titles[titled]
         self.titled = titled + start
-        # True where any title begins with these bits: they alone rule out most phrases of a text.
+        # True if the hash of any title begins with these bits. Most phrases of a text are rejected by this.
         self.first_bits = np.zeros(1 << _FILTER_BITS, np.bool_)
         self.first_bits[first_bits(self.titles)] = True
 
     def _keys(self, sources: NDArray[np.uint64], sequences: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the sort keys of documents, which need not be in this range."""
+        """Return the sort keys of documents; the documents need not be in this range."""
         return _rank(self._sources, sources) << np.uint64(_HALF) | _rank(self._sequences, sequences)
 
     def _keys_at(self, facts: Facts, ordinals: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return the sort keys of placed documents by ordinal; those of this range are looked up."""
+        """Return the sort keys of documents with a position; those of documents in this range are cached."""
         own = (ordinals >= self.start) & (ordinals < self.end)
         if own.all():
             return self._key_of_document[ordinals - self.start]
@@ -73,7 +73,7 @@ class _SortedDocuments:
     ) -> NDArray[np.int64]:
         """Return, for each document, the nearest live document of this range after (before) it.
 
-        Both are in the same source. The value is NO_NEIGHBOUR where there is none.
+        Both are in the same source. The value is NO_NEIGHBOUR for a document without such a neighbour.
         """
         found = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
         if not len(self.keys):
@@ -103,26 +103,26 @@ class _SortedDocuments:
 
 
 class Positions:
-    """The positions of all documents of one view of the index. Safe to use from several threads."""
+    """The positions of all documents of one index. Safe to use from several threads."""
 
     def __init__(self, index: IndexView, settled: _SortedDocuments) -> None:
-        """Sort the newest documents; `settled` holds the documents of the segments."""
+        """Sort the newest documents. `settled` holds the documents of the segments, already sorted."""
         self._facts = index.facts
         self._parts = (settled, _SortedDocuments(index.facts, index.settled, index.documents))
 
     @property
     def sources(self) -> NDArray[np.uint64]:
-        """The hash of each document's source, 0 for none."""
+        """The hash of the source of each document; 0 if the document has no source."""
         return self._facts.sources
 
     @property
     def titles(self) -> NDArray[np.uint64]:
-        """The hash of each document's title, 0 for none."""
+        """The hash of the title of each document; 0 if the document has no title."""
         return self._facts.titles
 
     @property
     def has_titles(self) -> bool:
-        """True if any document has a title that can be looked up."""
+        """True if at least one document has a title that can be looked up."""
         return any(len(part.titles) for part in self._parts)
 
     def placed(self, ordinals: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -137,10 +137,10 @@ class Positions:
     ) -> NDArray[np.int64]:
         """Return, for each document, the nearest live one after (before) it in the same source.
 
-        The value is NO_NEIGHBOUR where there is none. Documents with the same sequence are not neighbours
-        of each other. If several documents are equally near, the first (last) of them is the neighbour.
-        A neighbour must have the same title, or no title if the document has none: text under another
-        heading is a different text.
+        The value is NO_NEIGHBOUR for a document without such a neighbour. Documents with the same sequence
+        are not neighbours of each other. If several documents are equally near, the first (last) of them
+        is the neighbour. A neighbour must have the same title, or no title if the document has none,
+        because text under another heading is a different text.
         """
         found = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
         placed = np.flatnonzero((ordinals >= 0) & self.placed(np.maximum(ordinals, 0)))
@@ -158,13 +158,13 @@ class Positions:
         return found
 
     def source_sizes(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number of placed documents, dead ones included, in the source of each document."""
+        """Return, for each document, the number of live and dead documents with a position in its source."""
         sources = self.sources[ordinals]
         settled, newest = (part.count(sources) for part in self._parts)
         return settled + newest
 
     def titled(self, hashes: NDArray[np.uint64], live: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
-        """Return (index into `hashes`, ordinal) for each live document whose whole title has that hash.
+        """Return (index into `hashes`, ordinal) for each live document whose whole title has the hash.
 
         Titles that more than `most` live documents have are left out.
         """
@@ -189,7 +189,7 @@ class Positions:
 
 
 class PositionsCache:
-    """The positions of one store, computed again when the index has changed."""
+    """A cache of the positions of one store. They are computed again when the index has changed."""
 
     def __init__(self) -> None:
         self._settled: tuple[tuple[object, ...], _SortedDocuments] | None = None
@@ -212,7 +212,7 @@ def first_bits(hashes: NDArray[np.uint64]) -> NDArray[np.intp]:
 
 
 def _rank(known: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return 2n + 1 for a value equal to the n-th known one, and an even number for a value in between."""
+    """Return 2n + 1 for a value equal to the n-th known value, and an even number for a value in between."""
     if not len(known):
         return np.zeros(len(values), np.uint64)
     at = known.searchsorted(values)

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class View:
-    """A store to query, with the caches that one query leaves to the next.
+    """A store to query, with caches that consecutive queries share.
 
     Safe to use from several threads.
 
     Args:
         store: The store that queries read.
-        config: The constants of recall; None for the measured defaults.
+        config: The constants of recall; None for the defaults.
     """
 
     def __init__(self, store: Store, config: RecallConfig | None = None) -> None:
@@ -39,12 +39,12 @@ class View:
 
     @contextmanager
     def at(self, moment: AsOf | None) -> Iterator[View]:
-        """Yield this view for None, else a view of the memory as it was at `moment`.
+        """Yield a view of the memory as it was at `moment`, or this view if `moment` is None.
 
-        The past state is replayed for the block.
+        The past state is replayed from the journal and exists only within the `with` block.
 
         Raises:
-            NotFoundError: the journal does not reach that moment.
+            NotFoundError: the moment is after the end of the journal.
         """
         if moment is None:
             yield self

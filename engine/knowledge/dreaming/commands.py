@@ -1,7 +1,7 @@
 """The commands by which the dreamer tags and connects atoms, and the choice of commands for a text.
 
-Each command checks the records again when it is decided. Commands only add, and never what somebody removed:
-if other actors removed an item or added it first, the command appends no event.
+Each command checks the records again when it is decided. Commands only add items (tags, edges, entities). An
+item that another actor has removed, or has added in the meantime, is not added.
 """
 
 from __future__ import annotations
@@ -36,20 +36,21 @@ RELATED: Final = bytes([EdgeType.RELATED_TO])
 
 
 class TagOwners(NamedTuple):
-    """The identities of an atom's tags, by the actor who added or removed them."""
+    """The identities of an atom's tags, by who added or removed them."""
 
     others: frozenset[str]
-    """Its tags from other actors."""
+    """The tags that other actors added."""
     own: frozenset[str]
-    """Its tags from the dreamer."""
+    """The tags that the dreamer added."""
     removed: frozenset[str]
     """The tags that were removed and that no other actor has added again."""
 
 
 def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
-    """Return the tags of an atom by actor.
+    """Return the tags of an atom, by who added or removed them.
 
-    A revision that repeats a tag does not change its actor; a revision without it removes the tag.
+    A revision that contains an existing tag does not change the actor of the tag; a revision without the tag
+    removes it.
     """
     if record.last_seq == record.created_seq:
         return TagOwners(frozenset(map(tag_identity, record.tags)), frozenset(), frozenset())
@@ -79,12 +80,12 @@ def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
 
 @dataclass(frozen=True, slots=True)
 class Learn:
-    """Add an entity with this name, unless it exists or existed."""
+    """Add an entity with this name, unless there is or was one."""
 
     name: str
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the event, or none if the entity was ever recorded: it may have been hidden on purpose."""
+        """Append the event, unless the entity was ever recorded: it may have been hidden on purpose."""
         atom = entity_id(tx.id_key, self.name)
         record = tx.atom(atom)
         if record is None:
@@ -101,17 +102,17 @@ class Enrich:
     tags: tuple[str, ...]
     """The tags, the most specific first."""
     categories: tuple[str, ...]
-    """The tags of categories. All of them are added, or none if there is no room or if other actors added or
-    removed a category."""
+    """The tags of categories. Either all of them are added or none. None is added if `tags_per_atom` would be
+    exceeded, or if other actors added or removed a category."""
     mentions: tuple[bytes, ...]
     """The ids of the entities that the atom mentions."""
     tags_most: int
     """The number of tags, including those by others, up to which this command adds tags."""
     added: tuple[int, int] = field(default=(0, 0), init=False)
-    """The numbers of tags and of edges that the last decision added."""
+    """The numbers of tags and edges added when the command was last decided."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events, or none if the atom was revised, or has or had all tags and mentions."""
+        """Append the events; none if the atom was revised, or if it has or had all tags and mentions."""
         first = len(tx.entries)
         record = tx.atom(self.id)
         if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
@@ -129,7 +130,7 @@ class Enrich:
             return []
         had = tag_owners(tx.rows, record)
         room = max(0, min(self.tags_most, limits.TAGS_PER_ATOM_MAX) - len(had.others))
-        # A removed tag keeps its place in the limit, because the next best tag is not a wanted replacement.
+        # A removed tag still counts towards the limit, so that no other tag is added in its place.
         wanted = [tag for tag in self.tags if tag_identity(tag) not in had.others][:room]
         settled = not CATEGORIES.isdisjoint(had.others | had.removed)
         categories = () if settled or len(self.categories) > room - len(wanted) else self.categories
@@ -151,7 +152,7 @@ class Enrich:
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """Relate two entities, unless such an edge exists or existed in either direction."""
+    """Add an edge `related_to` between two entities, unless there is or was one in either direction."""
 
     src: str
     dst: str
@@ -171,7 +172,7 @@ class Connect:
 
 
 def commands_for(survey: Survey, names: Names, text: ReadAtom) -> list[Command]:
-    """Return the commands for an atom: one for its tags and mentions, then those that relate its names."""
+    """Return the commands for an atom: one for tags and mentions, then those that relate the names in it."""
     internal = text.record.ordinal in survey.internal
     found = _names(survey, names, text, internal=internal)
     tags = list(_tags(survey, names, text, found, internal=internal))
@@ -190,7 +191,7 @@ def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> l
     for name in names.found_in(text.tokenized, survey.config.known_per_atom):
         ordinals = survey.containing(name.tokens.words)
         own = len(ordinals & survey.internal)
-        # Texts from outside cannot make a name too common for internal texts.
+        # For internal texts only internal texts count, so texts from outside cannot make a name too common.
         fits = survey.fits(own, survey.internal) and (internal or survey.fits(len(ordinals), survey.texts))
         if fits:
             counted.append((own, name.tokens.words, name))
@@ -210,19 +211,19 @@ def _tags(
 
 
 def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
-    """Return all categories of a text, or none if one is too common.
+    """Return all categories of a text, or no category if one of them is too common.
 
-    A text with the tag of one category would no longer belong to others by its words.
+    All are tagged or none, because a text with the tag of any category belongs only to tagged categories.
     """
     found = categories_of(text.body.content, text.body.title)
     return tuple(one.value.capitalize() for one in found) if survey.categories.issuperset(found) else ()
 
 
 def _shared_phrases(survey: Survey, names: Names, text: ReadAtom, found: Sequence[Name]) -> Iterator[Pair]:
-    """Yield the phrases of a text that are also chosen for another text.
+    """Yield the phrases chosen for a text that are also chosen for at least one other text.
 
-    Without this check, one phrase in five stayed with a single text, because the other texts with the same
-    words had chosen another phrase.
+    Without this check, one phrase in five was the tag of a single text, because another phrase had been
+    chosen for the other texts with the same words.
     """
     for pair in _phrases(survey, text, found):
         for other in survey.read(survey.containing(pair)[:PAIR_EVIDENCE].to_array()):
@@ -235,11 +236,14 @@ def _shared_phrases(survey: Survey, names: Names, text: ReadAtom, found: Sequenc
 
 
 def _phrases(survey: Survey, text: ReadAtom, found: Sequence[Name]) -> tuple[Pair, ...]:
-    """Return the phrases chosen for a text: pairs in several texts but not too many, frequent ones first."""
+    """Return the phrases chosen for a text: pairs of words in several but not too many texts.
+
+    The most frequent phrases come first.
+    """
 
     def made() -> tuple[Pair, ...]:
         had = tag_owners(survey.rows, text.record)
-        # Removed tags count as well, because a phrase would not be a wanted replacement.
+        # Removed tags are counted, too, so that no phrase is added in place of a removed tag.
         if (
             len(had.others | had.removed) + len(found[: survey.config.names_per_atom])
             >= survey.config.tags_min
@@ -254,7 +258,7 @@ def _phrases(survey: Survey, text: ReadAtom, found: Sequence[Name]) -> tuple[Pai
 
 
 def _tag(text: str) -> Iterator[str]:
-    """Yield a text as a tag; nothing if it is not valid as one."""
+    """Yield a text as a tag; yield nothing if it is not a valid tag."""
     try:
         yield validation.tag(text)
     except EngineError:
@@ -262,7 +266,7 @@ def _tag(text: str) -> Iterator[str]:
 
 
 def _related(survey: Survey, found: Sequence[Name]) -> Iterator[Connect]:
-    """Yield the commands that relate names of a text that occur together often enough."""
+    """Yield the commands that relate those names in a text that often occur together."""
     for pair in combinations(found, 2):
         one, other = sorted(pair, key=lambda name: name.tokens.words)
         first, second = (survey.containing(name.tokens.words) & survey.internal for name in (one, other))

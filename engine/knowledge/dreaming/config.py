@@ -1,4 +1,4 @@
-"""The limits of the dreamer in one frozen value, with the measurements behind them."""
+"""The limits of the dreamer in one frozen value, with the measurements from which they were chosen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from engine.base.errors import InvalidInputError
 from engine.base.validation import integer
 
 RULES: Final = 1
-"""The version of the rules, raised when the same text may get other tags; then all atoms are read again."""
+"""The version of the rules. It is raised when a change of the rules may give a text other tags; then all
+atoms are read again."""
 
 _STOP: Final = """
     ad am appendix article bc bce blog ce chapter chapters comment comments contents copyright disclaimer
@@ -19,7 +20,7 @@ _STOP: Final = """
     undefined unknown untitled update url volume welcome wiki www
 """
 STOP_LIST: Final = frozenset(_STOP.split())
-"""Words of forms, web pages and boilerplate, which by themselves are neither names nor tags."""
+"""Words of forms, web pages and boilerplate. Such a word alone is neither a name nor a tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,43 +32,47 @@ class DreamConfig:
     """
 
     hub_share: float = 0.1
-    """A name, phrase or category that a larger share of the atoms has is a hub, and does not become a tag."""
+    """The largest share of the atoms that may have the same tag. A name, phrase or category in more atoms is
+    a hub and does not become a tag."""
     hub_min: int = 20
-    """A name, phrase or category is not a hub up to this many atoms. Both limits are those of the walk in
-    recall, which does not follow hubs."""
+    """The number of atoms up to which a name, phrase or category is never a hub. Recall uses the same two
+    limits and does not follow hubs."""
     atoms_min: int = 2
-    """The number of atoms that must have a phrase, or a name that people added, for it to become a tag."""
+    """The number of atoms that must contain a phrase, or a name that people added, for it to become a tag."""
     name_atoms_min: int = 3
-    """The number of atoms that must have a name for it to be learned; 4 from 10,000 atoms on, 5 from 100,000.
+    """The number of atoms that must contain a name for it to be learned.
 
-    Each entity adds a short document to the index. Measured in a memory of 994 texts: 1,283 entities (with 2)
-    cost 1.0 point of recall at 10, 419 (with 3) cost none. In one of 12,605 texts, 462 entities (with 3) cost
-    0.2 points, 281 (with 4) 0.0.
+    In a store with at least 10,000 internal texts the number is at least 4, with 100,000 at least 5.
+
+    Each entity adds a short document to the index, which can lower recall. Measured in a memory of 994 texts:
+    a minimum of 2 gives 1,283 entities and lowers recall at 10 by 1.0 point; a minimum of 3 gives 419
+    entities and lowers it by 0. In a memory of 12,605 texts, a minimum of 3 gives 462 entities and lowers it
+    by 0.2 points; a minimum of 4 gives 281 entities and lowers it by 0.0.
     """
     phrase_share: float = 0.02
-    """A phrase that a larger share of the atoms has is too common to become a tag."""
+    """The largest share of the atoms that may contain a phrase for the phrase to become a tag."""
     phrase_min: int = 5
-    """A phrase is not too common up to this many atoms."""
+    """The number of atoms up to which a phrase is never too common."""
     tags_per_atom: int = 8
-    """The number of tags up to which the dreamer adds tags; tags by others count."""
+    """The number of tags of an atom, including tags by other actors, up to which the dreamer adds tags."""
     names_per_atom: int = 3
-    """The number of an atom's names, the rarest, that become tags."""
+    """The largest number of names in an atom that become tags: the rarest names."""
     tags_min: int = 1
-    """An atom with this many tags by others and names gets no phrases."""
+    """The number of tags by other actors and names together with which an atom gets no phrases as tags."""
     phrases_per_atom: int = 1
     mentions_per_atom: int = 8
-    """The number of an atom's names, the rarest, that get an edge `mentions`."""
+    """The largest number of names in an atom to which an edge `mentions` is added: the rarest names."""
     candidates_per_atom: int = 16
-    """The number of capitalised runs of an atom that are considered as names."""
+    """The largest number of sequences of capitalised words in an atom that are considered as names."""
     known_per_atom: int = 64
-    """The number of different known names that are looked up in an atom, so that long lists of names do not
-    count in full."""
+    """The largest number of different known names found in an atom. It limits the effect of long lists of
+    names."""
     sample: int = 20_000
-    """The number of atoms in a round, evenly spread, from which names are learned."""
+    """The largest number of atoms in a round, evenly spread, from which names are learned."""
     evidence: int = 12
-    """The number of atoms with a name's words that are read to decide whether it is a name."""
+    """The largest number of atoms with the words of a candidate that are read to decide if it is a name."""
     lower_share: float = 0.2
-    """A word that is in lower case in a larger share of them is not a name."""
+    """The largest share of uses in lower case. A word that is more often in lower case is not a name."""
     name_words_max: int = 4
     name_chars_min: int = 3
     name_chars_max: int = 48
@@ -75,13 +80,14 @@ class DreamConfig:
     """The number of atoms in which two names must occur together to be related."""
     together_share: float = 0.2
     """The share of the atoms of the more frequent name in which two names must occur together to be related.
-    It limits an entity to some 35 relations, whatever texts are added."""
+    It limits an entity to about 35 relations, whatever texts are added."""
     category_sample: int = 512
     """The number of atoms, evenly spread, from which the frequency of each category is estimated."""
     chars: int = 32_768
-    """The number of characters of a text that are read."""
+    """The number of characters at the beginning of a text that are read."""
     regrown: int = 2
-    """All atoms are read again when the store has this many times the atoms of the last full round."""
+    """All atoms are read again when the number of texts is this many times the number at the last round over
+    all atoms."""
     stop: frozenset[str] = field(default=STOP_LIST)
 
     def __post_init__(self) -> None:
@@ -98,7 +104,7 @@ class DreamConfig:
                 raise InvalidInputError(f"{one.name} must be 1 or more, not {value}")
 
     def digest(self) -> bytes:
-        """Return 8 bytes that change with any limit and with the version of the rules."""
+        """Return 8 bytes that depend on all limits and on the version of the rules."""
         lines = [str(RULES)]
         for one in fields(self):
             value = getattr(self, one.name)

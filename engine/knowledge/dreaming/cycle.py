@@ -1,4 +1,4 @@
-"""One cycle of the dreamer: learns names, then enriches atoms, within its budget."""
+"""One cycle of the dreamer: learn names, then add tags and edges to atoms, within a budget."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ ORIGIN: Final = f"dreaming rules {RULES}"
 """The origin recorded with the dreamer's events."""
 
 STEP: Final = 64
-"""The number of atoms that are read and committed at a time; a cycle may end between two steps."""
+"""The number of atoms in one step, which reads and commits them. A cycle may end between two steps."""
 
 DUPLICATES_MAX: Final = 20
-"""The number of groups of near-duplicates that are listed."""
+"""The largest number of groups of near-duplicates that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class DreamReport:
-    """The result of one cycle, or with `dry_run` the result that it would have."""
+    """The result of one cycle. With `dry_run`, it is the result that the cycle would have."""
 
     read: int
     """The number of atoms that names were learned from."""
@@ -53,7 +53,7 @@ class DreamReport:
     tagged: int
     """The number of atoms that got a tag."""
     tags: int
-    """The number of tags added to all of them."""
+    """The total number of tags added."""
     entities: tuple[str, ...]
     """The names of the entities added, in the order in which they were learned."""
     known: int
@@ -63,9 +63,9 @@ class DreamReport:
     relations: int
     """The number of edges `related_to` added between entities."""
     duplicates: tuple[DuplicateGroup, ...]
-    """Groups of near-duplicates. The dreamer only lists them and does not merge."""
+    """Groups of near-duplicates. The dreamer lists them and does not merge them."""
     left: int
-    """The number of atoms left for the next cycle; 0 when everything is done."""
+    """The number of atoms left for the next cycle; 0 if all work is done."""
     dry_run: bool
 
     @property
@@ -89,13 +89,13 @@ def dream(
     stop: Callable[[], bool] = lambda: False,
     progress: Progress = no_progress,
 ) -> DreamReport:
-    """Run one cycle over the store, from where the last one ended, as the actor `dreamer`.
+    """Run one cycle over the store as the actor `dreamer`. It continues where the last cycle ended.
 
-    The bounds only determine where a cycle ends, not its decisions. The arguments are those of
+    `budget` and `seconds` only determine where a cycle ends, not its decisions. The arguments are those of
     `Engine.dream`.
 
     Raises:
-        InvalidInputError: a bound is not a number above 0.
+        InvalidInputError: `budget` or `seconds` is not a number above 0.
         BusyError: other processes kept moving the head.
     """
     config = DreamConfig() if config is None else config
@@ -109,7 +109,7 @@ def dream(
             cycle = _Cycle(survey, due, target, budget, seconds, stop, progress)
             cycle.run()
         if not dry_run and cycle.cursor != before:
-            # After a crash before this write, the same atoms are read again, which only takes time.
+            # After a crash before this write, the same atoms are read again, which changes nothing.
             store.backend.write(cursor_batch(rows, cycle.cursor, digest), durable=False)
         return cycle.report(duplicates(rows, store.index, limit=DUPLICATES_MAX), dry_run=dry_run)
 
@@ -137,14 +137,14 @@ class _Cycle:
         self._left = 0
 
     def run(self) -> None:
-        """Learn names and enrich atoms until the round or the budget ends."""
+        """Learn names, and add tags and edges to atoms, until the round or the budget ends."""
         if self.cursor.phase is Phase.LEARNING:
             self._learn()
         if self.cursor.phase is Phase.ENRICHING:
             self._enrich()
 
     def _steps(self, ordinals: Sequence[int]) -> Iterator[Sequence[int]]:
-        """Yield the ordinals one step at a time until the budget or the time is used up or `stop` is set."""
+        """Yield the ordinals step by step until the budget or the time is used up or `stop` is set."""
         at = 0
         while at < len(ordinals) and self._budget != 0:
             if (self._until is not None and time.monotonic() >= self._until) or self._stop():
@@ -171,7 +171,7 @@ class _Cycle:
             self._left = len(ordinals) - self._read + len(self._round.texts)
 
     def _to_read(self) -> list[int]:
-        """Return the atoms of the round that names are still to be learned from."""
+        """Return the ordinals of the atoms of the round from which names have not yet been learned."""
         chosen = spread(self._round.texts & self._survey.internal, self._survey.config.sample)
         return [ordinal for ordinal in chosen if ordinal >= self.cursor.at]
 

@@ -1,10 +1,12 @@
-"""The atoms that a round has to read, derived from the journal and the dreamer's cursor.
+"""The atoms that a round of the dreamer has to read, derived from the journal and the dreamer's cursor.
+
+A round is a pass over all new and changed atoms. It may take several cycles.
 
     meta/dream   version · since · head · ordinals · phase · at · atoms · digest of the limits · anchor
 
-The journal records what the dreamer added, but not which atoms it read without a result; the cursor row
-does. A cursor that is lost, or of another version, other limits or another journal, is ignored; then all
-atoms are read again.
+The journal records the additions of the dreamer, but not the atoms to which it added nothing. So the row
+`meta/dream` (the cursor) records how far a round has come. If the cursor is lost, or was written by another
+version, with other limits or for another journal, it is ignored and all atoms are read again.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ _CONTENT_EVENTS = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, Event
 
 
 class Phase(IntEnum):
-    """The phase of a round."""
+    """The phase of a round. Names are learned from all atoms before tags and edges are added."""
 
     DONE = 0
     LEARNING = 1
@@ -51,10 +53,10 @@ class Cursor(NamedTuple):
     """The first event of the round; 0 for a round over all atoms."""
     head: int
     ordinals: int
-    """The number of ordinals assigned at the head."""
+    """The number of ordinals that were assigned at the head of the round."""
     phase: Phase
     at: int
-    """The first ordinal still to be read in this phase."""
+    """The first ordinal that has not been read in this phase."""
     atoms: int
     """The number of texts at the last round over all atoms."""
 
@@ -97,15 +99,15 @@ def _anchor(rows: Lookup, head: int) -> bytes:
 
 
 class Round(NamedTuple):
-    """The work of a round from its cursor to its head."""
+    """The work of a round: the atoms to read from the cursor up to the head, and the known names."""
 
     cursor: Cursor
     texts: BitMap
-    """The atoms that others added, changed or revived."""
+    """The ordinals of the atoms that others added, changed or revived."""
     names: Names
-    """All known names."""
+    """All names that are known, with their entities."""
     fresh: list[Name]
-    """The names that became known since the last round; older atoms with them are read as well."""
+    """The names that became known since the last round. Older atoms that contain one are also read."""
 
 
 def begin_round(cursor: Cursor, size: int, survey: Survey) -> Cursor:
@@ -114,13 +116,13 @@ def begin_round(cursor: Cursor, size: int, survey: Survey) -> Cursor:
         return cursor
     atoms = len(survey.texts)
     if atoms >= survey.config.regrown * cursor.atoms:
-        # In a larger store, names and phrases that were too rare or too common may have become suitable tags.
+        # In a larger store, names and phrases that were too rare or too common may be suitable as tags.
         return Cursor(0, size, survey.view.documents, Phase.LEARNING, 0, atoms)
     return Cursor(cursor.head, size, survey.view.documents, Phase.LEARNING, 0, cursor.atoms)
 
 
 def round_of(rows: Reader, cursor: Cursor, size: int, survey: Survey) -> Round:
-    """Return the work of the round of this cursor, in a journal of `size` events."""
+    """Return the work of the round to which this cursor belongs, in a journal of `size` events."""
     if cursor.since:
         changed, by_dreamer = _changed_ordinals(rows, cursor, size)
         texts, new = survey.texts & changed, survey.entities & (changed | by_dreamer)
@@ -134,9 +136,9 @@ def round_of(rows: Reader, cursor: Cursor, size: int, survey: Survey) -> Round:
 
 
 def _changed_ordinals(rows: Reader, cursor: Cursor, size: int) -> tuple[BitMap, BitMap]:
-    """Return the ordinals that others changed in the round, and those that the dreamer changed after it.
+    """Return the ordinals of atoms that others changed in the round, and that the dreamer changed after it.
 
-    A change adds, revises or revives an atom.
+    A change is an event that adds, revises or revives an atom.
     """
     changed, by_dreamer = BitMap(), BitMap()
     scanned = rows.scan(journal_key(cursor.since), journal_key(size))
@@ -158,7 +160,7 @@ def _known(rows: Reader, survey: Survey, names: Names) -> list[tuple[int, Name]]
     ordinals = survey.entities.to_array()
     records = records_of(rows, ids_at(rows, ordinals))
     for ordinal, record, body in zip(ordinals, records, bodies_of(rows, records), strict=True):
-        # A name that came from outside is not added to internal atoms.
+        # A name from an external text is not added to internal atoms.
         if record.provenance == PROVENANCES[0]:
             name = names.add(body.content, record.id)
             if name is not None:
@@ -167,7 +169,7 @@ def _known(rows: Reader, survey: Survey, names: Names) -> list[tuple[int, Name]]
 
 
 def check_bounds(config: object, budget: object, seconds: object) -> None:
-    """Check the bounds of a cycle.
+    """Check the limits `budget` and `seconds` of a cycle.
 
     Raises:
         InvalidInputError: the budget is below 1, or the seconds are not a number above 0.

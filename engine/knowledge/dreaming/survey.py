@@ -1,7 +1,7 @@
 """The statistics of a store at one moment: which texts contain which words, and how common these are.
 
-They count live internal atoms that are not entities. So neither the dreamer's additions nor text from
-outside change them, and names are only learned from internal texts.
+Only live internal atoms that are not entities are counted. So neither the additions of the dreamer nor
+external texts change the statistics, and names are learned only from internal texts.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from proofs.sets import Group
 CACHED_MAX: Final = 8192
 """The number of entries of each cache; a full cache is cleared."""
 PAIR_EVIDENCE: Final = 8
-"""The number of atoms with both words of a phrase that are read to find a second one with the phrase."""
+"""The largest number of atoms read to find two that contain a phrase. All contain both of its words."""
 
 Pair = tuple[str, str]
-"""Two adjacent words in lower case."""
+"""Two words in lower case that are adjacent in a text."""
 
 Key = TypeVar("Key", bound=Hashable)
 Made = TypeVar("Made")
@@ -48,7 +48,7 @@ class ReadAtom(NamedTuple):
 
 
 class Survey:
-    """A snapshot in which records, tags and index are at the head, with caches of what was read."""
+    """A snapshot in which records, tags and index are at the head, with caches of the data read."""
 
     def __init__(self, rows: Reader, view: IndexView, config: DreamConfig) -> None:
         self.rows = rows
@@ -59,7 +59,7 @@ class Survey:
         texts = live - self.entities
         self.internal: BitMap = texts & members(rows, (Group.PROVENANCE, "internal"))
         self.texts: BitMap = self.internal | (texts & members(rows, (Group.PROVENANCE, "external")))
-        """All texts except those in quarantine."""
+        """The ordinals of all texts except those in quarantine."""
         self._terms: dict[str, BitMap] = {}
         self._containing: dict[tuple[str, ...], BitMap] = {}
         self._read: dict[int, ReadAtom] = {}
@@ -68,7 +68,7 @@ class Survey:
         """Ordinal → the phrases chosen for its text."""
 
     def fits(self, count: int, among: BitMap) -> bool:
-        """Return True if `count` is neither too few nor too many atoms of `among` to share a tag."""
+        """Return True if a tag of `count` of the atoms `among` would be neither too rare nor too common."""
         most = max(self.config.hub_min, int(self.config.hub_share * len(among)))
         return self.config.atoms_min <= count <= most
 
@@ -98,7 +98,7 @@ class Survey:
         return [self._read[ordinal] for ordinal in ordinals]
 
     def is_name(self, tokens: Tokens) -> bool:
-        """Return True if a run of capitalised words is a name, by the uses of its words in the store."""
+        """Return True if a sequence of capitalised words is a name, judged by all uses of these words."""
         ordinals = self.containing(tokens.words) & self.internal
         if len(ordinals) < self.name_atoms_min or not self.fits(len(ordinals), self.internal):
             return False
@@ -110,7 +110,7 @@ class Survey:
         lower = sum(1 for use in uses if use.other)
         if written < self.name_atoms_min or lower > self.config.lower_share * len(uses):
             return False
-        # Several capitalised words are a name after one use within a sentence; a single word needs more.
+        # For several capitalised words, one use within a sentence is enough; a single word needs more.
         enough = 1 if len(tokens.words) > 1 or is_given_name(tokens) else self.config.atoms_min
         return inside >= enough or (is_given_name(tokens) and written >= self.config.atoms_min)
 
@@ -122,11 +122,14 @@ class Survey:
 
     @cached_property
     def name_atoms_min(self) -> int:
-        """The number of internal texts that must have a name for it to be learned; grows with the store."""
+        """The number of internal texts that must contain a name for it to be learned.
+
+        The number grows with the size of the store.
+        """
         return max(self.config.name_atoms_min, len(str(len(self.internal))) - 1)
 
     def is_phrase(self, pair: Pair) -> bool:
-        """Return True if two words that `sharing` counts are adjacent in several texts."""
+        """Return True if two words, for which `sharing` is above 0, are adjacent in several texts."""
 
         def made() -> bool:
             ordinals = self.containing(pair) & self.internal
@@ -137,7 +140,7 @@ class Survey:
 
     @cached_property
     def categories(self) -> frozenset[Category]:
-        """The categories that are not too common among the texts, by an evenly spread sample of them."""
+        """The categories that are not too common, estimated from an evenly spread sample of the texts."""
         chosen = spread(self.internal, self.config.category_sample)
         counts = dict.fromkeys(Category, 0)
         for text in self.read(chosen):
@@ -148,7 +151,7 @@ class Survey:
 
 
 def spread(ordinals: BitMap, most: int) -> list[int]:
-    """Return at most `most` of the ordinals, evenly spread, ascending."""
+    """Return at most `most` of the ordinals, evenly spread and in ascending order."""
     count = min(len(ordinals), most)
     return [ordinals[number * len(ordinals) // count] for number in range(count)]
 

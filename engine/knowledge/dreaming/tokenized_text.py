@@ -1,4 +1,4 @@
-"""The words of a text, the candidates for names and phrases in it, and the known names."""
+"""The words of a text, the candidates for names and phrases in it, and the names that are known."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _NO_BEGINNING: Final = (
     | Mark.SEQUEL
     | Mark.SO
 )
-"""Marks of words that do not begin a name, because they are capitalised for other reasons."""
+"""The marks of words that cannot begin a name, because they are capitalised for other reasons."""
 _NO_NAME: Final = _NO_BEGINNING | Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.ROLE
-"""Marks of words that are not a name by themselves, such as `University` and `Beach`."""
+"""The marks of words that alone are not a name, such as `University` and `Beach`."""
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_PHRASE: Final = Mark.TEMPORAL | Mark.GREETING | Mark.SPAN | Mark.POINTING | Mark.PAST | Mark.ELIDED
 _WORD_CHARS_MIN: Final = 3
@@ -37,14 +37,14 @@ _PHRASE_ENDINGS: Final = ("ly", "ed")
 
 
 class Tokens(NamedTuple):
-    """The tokens of a name: `surfaces` as written, and `words` in lower case."""
+    """The tokens of a name, as written (`surfaces`) and in lower case (`words`)."""
 
     surfaces: tuple[str, ...]
     words: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The name on one line, without a space before a dot."""
+        """The name as text on one line, without a space before a dot."""
         joined = " ".join(self.surfaces)
         return joined.replace(" . ", ". ").removesuffix(" .")
 
@@ -56,7 +56,7 @@ def tokens_of_name(name: str) -> Tokens:
 
 
 class TokenizedText:
-    """The tokens of an atom's title and content, read once."""
+    """The tokens of an atom's title and content."""
 
     def __init__(self, title: str | None, content: str, chars: int) -> None:
         text = content[:chars] if title is None else f"{title}\n{content[:chars]}"
@@ -65,7 +65,7 @@ class TokenizedText:
         self.words = list(map(str.lower, self.surfaces))
 
     def names(self, config: DreamConfig) -> list[Tokens]:
-        """Return the first `candidates_per_atom` capitalised runs that may be names, each once, in order."""
+        """Return the first `candidates_per_atom` capitalised word sequences that may be names, each once."""
         found: dict[tuple[str, ...], Tokens] = {}
         for start, end in self._runs():
             tokens = Tokens(tuple(self.surfaces[start:end]), tuple(self.words[start:end]))
@@ -103,7 +103,7 @@ class TokenizedText:
         return list(found)
 
     def has_pair(self, first: str, second: str) -> bool:
-        """Return True if two words, given in lower case, are adjacent."""
+        """Return True if two words, given in lower case, are adjacent anywhere in the text."""
         words, at = self.words, -1
         try:
             while True:
@@ -131,7 +131,7 @@ class TokenizedText:
         return Uses(inside, begins, lower)
 
     def _is_part(self, start: int, end: int) -> bool:
-        """Return True if a capitalised word is beside these, so that they may be part of another name."""
+        """Return True if a capitalised word is next to these words. They may then be part of another name."""
         before = self.read.is_capital(start - 1) and not self.read.begins(start - 1)
         return before or self.read.is_capital(end)
 
@@ -139,19 +139,19 @@ class TokenizedText:
 class Uses(NamedTuple):
     """The counts of the uses of a name's words in a text.
 
-    Uses with the spelling of the name beside another capitalised word are not counted.
+    Uses with the spelling of the name next to another capitalised word are not counted.
     """
 
     inside: int
-    """Uses with the spelling of the name, within a sentence."""
+    """The number of uses with the spelling of the name, not at the beginning of a sentence."""
     begins: int
-    """Uses with the spelling of the name, at a beginning where any word is capitalised."""
+    """The number of uses with the spelling of the name at a place where any word is capitalised."""
     other: int
-    """Uses with another spelling, such as lower case."""
+    """The number of uses with another spelling, such as lower case."""
 
 
 def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
-    """Return True if a run has the form of a name."""
+    """Return True if a sequence of capitalised words has the form of a name."""
     words = [word for word in tokens.words if word[0].isalnum()]
     text = tokens.text
     if not 0 < len(words) <= config.name_words_max or len(text) > config.name_chars_max:
@@ -169,13 +169,16 @@ def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
 
 
 def _is_distinctive(surface: str, word: str, config: DreamConfig) -> bool:
-    """Return True if a word can make a run a name: it is not a number, a Roman numeral or a stop word."""
+    """Return True if a word can be the significant word of a name.
+
+    Numbers, Roman numerals and stop words cannot.
+    """
     numeral = word.isdigit() or (surface.isupper() and _ROMAN.issuperset(word))
     return word[0].isalnum() and not numeral and word not in config.stop and word not in STOP_WORDS
 
 
 def is_given_name(tokens: Tokens) -> bool:
-    """Return True if the first word is a given name and has no other meaning."""
+    """Return True if the first word is a given name without another meaning."""
     known = MARKS.get(tokens.words[0], 0)
     return bool(known & Mark.NAME) and not known & Mark.NAME_HINT
 
@@ -200,14 +203,14 @@ class Name(NamedTuple):
     """A known name."""
 
     text: str
-    """The name as the entity spells it."""
+    """The name in the spelling of the entity."""
     id: bytes
     """The id of the entity."""
     tokens: Tokens
 
 
 class Names:
-    """The known names, found in a text by their first words."""
+    """The known names, indexed by first word so that they can be found in a text."""
 
     def __init__(self) -> None:
         self._by_words: dict[tuple[str, ...], Name] = {}
@@ -221,7 +224,7 @@ class Names:
         return len(self._by_words)
 
     def add(self, text: str, entity: bytes) -> Name | None:
-        """Add a name and return it; return None if it has no word that a text could contain."""
+        """Add a name and return it. Return None if the name has no word that a text could contain."""
         tokens = tokens_of_name(text)
         if not any(word[0].isalnum() for word in tokens.words):
             return None
@@ -235,7 +238,7 @@ class Names:
         return name
 
     def found_in(self, text: TokenizedText, most: int) -> list[Name]:
-        """Return the different names in a text, in order, at most `most`; none is within a longer one.
+        """Return the different names in a text, in order, at most `most`. Omit names inside longer names.
 
         A name of several words matches in any case. A name of a single word matches as it is written; if it
         has no capital letter, it matches in any case.

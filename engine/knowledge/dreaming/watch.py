@@ -1,7 +1,7 @@
-"""Dreaming in idle time: runs a cycle whenever the store has been idle for a while.
+"""Dreaming in idle time: run a cycle whenever the store has been idle for some time.
 
-The store is only open during a check and a cycle. In between other processes can use it, even if its
-backend allows one process at a time.
+The store is open only during a check and a cycle. At all other times other processes can use the store, even
+if its backend allows only one process at a time.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from engine.ledger.journal import read_log
 from engine.store.store import Store
 
 QUIET_SECONDS: Final = 30.0
-"""The time without new events after which a store counts as idle."""
+"""The time in seconds without new events after which a store is idle."""
 CYCLE_ATOMS: Final = 1000
-"""The budget of a cycle: at some 300 atoms a second, other processes wait a few seconds at most."""
+"""The largest number of atoms in a cycle. At about 300 atoms a second, other processes wait only seconds."""
 
 
 class StopSignal:
@@ -72,10 +72,10 @@ def watch(
 
     The store from `opened` is closed before each wait. `on_report` is called after each cycle that read any
     atom. Once `stop` is set, a cycle ends at its next step. A store is idle if no event was added and no
-    other process used it for `quiet` seconds. The other arguments are those of `dream`, for each cycle.
+    other process used it for `quiet` seconds. The other arguments are passed to `dream` for each cycle.
 
     Raises:
-        InvalidInputError: `quiet` or a bound is not a number above 0.
+        InvalidInputError: `quiet`, `budget` or `seconds` is not a number above 0.
     """
     if isinstance(quiet, bool) or not isinstance(quiet, int | float) or not quiet > 0:
         raise InvalidInputError(f"quiet must be a number of seconds above 0, not {quiet!r}")

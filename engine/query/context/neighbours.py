@@ -1,4 +1,4 @@
-"""Reads hits and their neighbours from a store for `engine.query.context.windows`."""
+"""Read hits and the atoms before and after them in their sources, for `engine.query.context.windows`."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from proofs.sets import Group
 
 
 def context(rows: Reader, view: View, query: str, budget: int, filters: Filters = NO_FILTERS) -> Context:
-    """Return the hits of a question and their neighbours, all of which pass `filters`.
+    """Return the hits of a question and their neighbours in their sources. All of them pass `filters`.
 
     `rows` is a snapshot of `view`, with records, tags and index at the head.
 
     Raises:
-        InvalidInputError: the budget is too small, the query has nothing to search for, or a filter is
+        InvalidInputError: the budget is too small, the query has no word to search for, or a filter is
             not valid for its field.
         CorruptionError: a row is missing or malformed, or rows contradict each other.
     """
@@ -56,12 +56,13 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
 class SourceReader:
     """Reads atoms by their positions in a source. Valid as long as the rows do not change.
 
-    Positions count all live atoms of a source. An atom that the filters exclude keeps its position, so an
-    atom beyond it is not taken for a neighbour. Raises CorruptionError if rows contradict each other.
+    All live atoms of a source have a position, including those that the filters exclude. So the atoms on
+    both sides of an excluded atom are not neighbours of each other. The methods raise CorruptionError if
+    rows contradict each other.
     """
 
     def __init__(self, rows: Reader, index: IndexView, filters: Filters) -> None:
-        """`index` is the index as of `rows`; `filters` are the conditions for neighbours."""
+        """Set the snapshot, the index that belongs to it, and the filters that neighbours must pass."""
         self._rows = rows
         self._index = index
         self._categories = filters.categories
@@ -72,7 +73,7 @@ class SourceReader:
         self._read: dict[Position, Passage | None] = {}
 
     def passages(self, scores: Mapping[bytes, float]) -> list[Passage]:
-        """Return the hits with these ids and scores, in their order, with their positions."""
+        """Return the hits with these ids and scores, in the same order, with their positions."""
         records = records_of(self._rows, list(scores))
         bodies = bodies_of(self._rows, records)
         positions: dict[int, Position] = {}
@@ -107,17 +108,17 @@ class SourceReader:
         return _passage(record, body, position) if wanted else None
 
     def _in_order(self, source: str) -> NDArray[np.int64]:
-        """Return the ordinals of the live atoms of a source that have a sequence, in the source's order."""
+        """Return the ordinals of the live atoms of a source that have a sequence, ordered by sequence."""
         there = members(self._rows, (Group.SOURCE, source)) & self._live
         ordinals = np.frombuffer(there.to_array(), np.uint32).astype(np.int64)
         sequences = self._index.facts.sequences[ordinals]
         ordinals, sequences = ordinals[sequences > 0], sequences[sequences > 0]
-        # Ordinals ascend already, and a stable sort keeps that order among equal sequences.
+        # Ordinals are ascending already, and a stable sort keeps that order among equal sequences.
         return ordinals[sequences.argsort(kind="stable")]
 
 
 def _by_source(records: Iterable[AtomRecord]) -> dict[str, list[int]]:
-    """Return the ordinals of the records with a source and a sequence, by source."""
+    """Return source → ordinals of the records that have that source and a sequence."""
     found: dict[str, list[int]] = {}
     for record in records:
         if record.source is not None and record.sequence is not None:

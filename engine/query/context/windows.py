@@ -1,8 +1,8 @@
-"""Context inflation: hits and their neighbours in the source, as windows of text (Standard 065).
+"""Context inflation (Standard 065): windows of text that show hits with their neighbours in the source.
 
-    hits, best first ──▶ each gets its share ──▶ gaps between them are filled ──▶ neighbours, by distance
+    show hits, best first ──▶ fill small gaps between hits ──▶ add neighbours of hits, by distance
 
-Every step keeps to the budget, and neighbours get no tokens before all hits have been laid out.
+Every step keeps to the budget, and neighbours get no tokens before all hits have been placed.
 This module reads no store. The caller passes the hits and a function that looks up the atom at a position.
 """
 
@@ -24,17 +24,20 @@ LINE_END: Final = 1
 """The tokens of the line end after a window."""
 
 GAP_MAX: Final = 2
-"""The largest number of atoms between two hits that are filled in."""
+"""The largest number of atoms between two hits that are added to join the hits to one window."""
 
 MISSES_MAX: Final = 8
-"""No more neighbours are tried after this many did not fit. Measured on LoCoMo: the windows hold as much of
-the evidence as if all neighbours were tried, and fewer are read in vain."""
+"""The number of neighbours that did not fit in the budget after which no more are tried.
+
+Measured on LoCoMo: the windows contain as much of the evidence as if all neighbours were tried, and fewer
+atoms are read needlessly.
+"""
 
 TOKENS_PER_HIT: Final = 60
-"""The tokens of the budget for which one hit is requested; neighbours get what the hits leave over.
+"""The number of tokens of the budget per requested hit. Neighbours get the tokens that hits do not use.
 
-Measured on LoCoMo: at 40 to 60 the windows hold as much of the evidence as hits alone, or slightly more;
-at 80 and above they hold less, because neighbours then take the room of hits.
+Measured on LoCoMo: at 40 to 60 the windows contain as much of the evidence as hits alone, or slightly more;
+at 80 and above they contain less, because neighbours then take tokens that further hits would use.
 """
 
 HITS_MIN: Final = 5
@@ -44,7 +47,10 @@ HITS_MAX: Final = 500
 RADIUS_MAX: Final = 4
 
 RADIUS_TOKENS: Final = 250
-"""The smallest budget in tokens at which hits get neighbours; each doubling adds one on either side."""
+"""The smallest budget in tokens with which a hit gets a neighbour on either side.
+
+Each doubling of the budget adds one more on either side.
+"""
 
 _RAREST: Final = 3
 
@@ -54,10 +60,10 @@ class Position(NamedTuple):
 
     source: str
     number: int
-    """Its index among the live atoms of its source, ordered by sequence, then ordinal."""
+    """The index of the atom among the live atoms of its source, ordered by sequence, then by ordinal."""
 
     def offset(self, distance: int) -> Position:
-        """Return the position `distance` atoms after this one, or before it if negative."""
+        """Return the position `distance` atoms later in the source, or earlier if `distance` is negative."""
         return Position(self.source, self.number + distance)
 
 
@@ -71,7 +77,7 @@ class Passage:
     source: str | None = None
     sequence: int | None = None
     position: Position | None = None
-    """None if it has no source or no sequence."""
+    """The position of the atom; None if the atom has no source or no sequence."""
     score: float = 0.0
     """The score of a hit; 0 for a neighbour."""
 
@@ -82,17 +88,17 @@ class Window:
 
     source: str | None
     title: str | None
-    """The title of its first atom; `text` marks where another title begins."""
+    """The title of the first atom. In `text`, a line shows each further title before its atoms."""
     first: int | None
-    """The sequence of its first atom."""
+    """The sequence of the first atom."""
     last: int | None
-    """The sequence of its last atom."""
+    """The sequence of the last atom."""
     ids: tuple[str, ...]
-    """The ids of its atoms, in order."""
+    """The ids of the atoms, in order."""
     hits: tuple[str, ...]
-    """The ids of its hits, in order; its other atoms are neighbours."""
+    """The ids of the atoms that are hits, in order; the other atoms are neighbours of hits."""
     score: float
-    """The score of its best hit."""
+    """The score of the best hit in the window."""
     text: str
     tokens: int
     """The tokens of `text`."""
@@ -104,24 +110,24 @@ class Run:
 
     passages: tuple[Passage, ...]
     ranks: dict[str, int]
-    """The rank of each hit by id, 0 for the best."""
+    """The id of each hit → the rank of the hit, 0 for the best."""
     body_tokens: int
     """The tokens of all lines below the heading."""
 
     @classmethod
     def of(cls, passage: Passage, rank: int | None = None) -> Run:
-        """Return a run of one passage, which is a hit if it has a rank."""
+        """Return a run of one passage. The passage is a hit if `rank` is given."""
         ranks = {} if rank is None else {passage.id: rank}
         return cls((passage,), ranks, tokens_of(body(passage.content)))
 
     @property
     def ends(self) -> tuple[Position, ...]:
-        """The positions of its first and last passage; empty for a passage without a position."""
+        """The positions of the first and the last passage; empty for a passage without a position."""
         ends = (self.passages[0], self.passages[-1])
         return tuple(passage.position for passage in ends if passage.position is not None)
 
     def joined(self, following: Run) -> Run:
-        """Return this run and the one that follows it as one run."""
+        """Return one run with the passages of this run and of the run that follows it."""
         between = tokens_of(_between(self.passages[-1], following.passages[0]))
         return Run(
             self.passages + following.passages,
@@ -131,24 +137,24 @@ class Run:
 
     @property
     def rank(self) -> int:
-        """The rank of its best hit."""
+        """The rank of the best hit in the run."""
         return min(self.ranks.values())
 
     @cached_property
     def heading(self) -> str:
-        """The first line, with the id of the best hit."""
+        """The first line of the text, with the id of the best hit."""
         first, last = self.passages[0], self.passages[-1]
         best = min(self.ranks, key=self.ranks.__getitem__)
         return heading(first.title, first.source, first.sequence, last.sequence, best)
 
     @cached_property
     def cost(self) -> int:
-        """The tokens of its text, or a few more, because each line is rounded up by itself."""
+        """The estimated tokens of the text, or a few more, because each line is rounded up separately."""
         return tokens_of(self.heading) + self.body_tokens + LINE_END
 
     @property
     def text(self) -> str:
-        """The heading and the contents."""
+        """The heading and the contents of the passages."""
         parts = [self.heading, body(self.passages[0].content)]
         for before, passage in pairwise(self.passages):
             parts += _between(before, passage), body(passage.content)
@@ -171,42 +177,43 @@ class Run:
 
 
 def _between(before: Passage, after: Passage) -> str:
-    """Return the line between two passages of a window: the new title if it changes, else nothing."""
+    """Return the line with the title of `passage` if it differs from the title of `before`, else ''."""
     return "" if before.title == after.title else subheading(after.title)
 
 
 NeighbourLookup = Callable[[Position], Passage | None]
-"""Returns the atom at a position, or None if there is none that may be shown. Called only where the budget
-may have room."""
+"""A function that returns the atom at a position, or None if there is no atom that may be shown. It is
+called only if the budget may allow another atom."""
 
 
 class Layout:
-    """Lays out hits, then their neighbours, within the budget. Used for one answer."""
+    """Places hits, then their neighbours, in windows within the budget. Used for one answer."""
 
     def __init__(self, budget: int, hits: Sequence[Passage], lookup: NeighbourLookup) -> None:
-        """Lay out `hits`, the best first, each once. `lookup` is called for atoms that are not hits."""
+        """Place `hits`, given best first and each once. `lookup` is called for atoms that are not hits."""
         self._budget = budget
         self._spent = 0
         self._misses = 0
         self._hits = {passage.position: passage for passage in hits if passage.position is not None}
         self._blocked: set[Position] = set()
-        """The positions of hits that were cut, which no window may include."""
+        """The positions of hits whose text was cut; no window of several atoms may include them."""
         self._lookup = lookup
         self._placed: list[tuple[int, Position, Passage]] = []
-        """The hits that can have neighbours, by rank."""
+        """The hits that have a position and so can have neighbours, by rank."""
         self._shown: set[Position] = set()
         self._runs: dict[Position, Run] = {}
-        """Each run, under its first and under its last position."""
+        """The first and the last position of each run → the run."""
         self._alone: list[tuple[Run, str]] = []
-        """The runs of one hit that cannot be extended, with their texts."""
+        """The runs of a single hit that cannot be extended, each with its text."""
         self._place(hits)
 
     def _place(self, hits: Sequence[Passage]) -> None:
-        """Lay out hits in order, up to the first for which less than half of the needed room is left.
+        """Place hits in order, up to the first hit for which less than half of the wanted tokens are left.
 
-        Each hit counts with the cost of its own text, or its share if that is less. Both grow no faster
-        than the budget, so a larger budget never loses a hit. Tokens that joining saves are left for hits
-        that were cut and for neighbours.
+        The wanted tokens of a hit are the cost of its text, but at most half of the budget (for the best
+        hit, the whole budget). These amounts grow no faster than the budget, so every hit placed with a
+        budget is also placed with a larger one. Joining hits to one window saves tokens;
+        they are used for hits that were cut and for neighbours.
         """
         # All amounts are doubled, because half of an odd budget is not a whole number.
         left = 2 * self._budget
@@ -237,7 +244,7 @@ class Layout:
         self._placed.sort(key=lambda hit: hit[0])
 
     def _add_hit(self, run: Run) -> None:
-        """Show a whole hit for which there is room."""
+        """Place the whole text of a hit, for which enough of the budget is left."""
         (passage,) = run.passages
         if passage.position is None:
             self._spent += run.cost
@@ -247,16 +254,16 @@ class Layout:
             self._show(passage.position, [run])
 
     def _at(self, position: Position) -> Passage | None:
-        """Return the passage that a window may include at a position, or None."""
+        """Return the passage at a position, or None if there is none or no window may include it."""
         if position in self._blocked:
             return None
         return self._hits.get(position) or self._lookup(position)
 
     def fill_gaps(self) -> None:
-        """Fill gaps of one or two atoms between hits, those beside better hits first.
+        """Fill gaps of one or two atoms between two hits, beginning with the gaps next to the best hits.
 
-        Each atom in a gap must have the title of one of the two hits, because text under a heading of its
-        own is a different text.
+        Each atom in a gap must have the title of one of the two hits, because text under another heading is
+        a different text.
         """
         for _, position, hit in self._placed:
             for step in (1, -1):
@@ -267,17 +274,18 @@ class Layout:
         size = next((at for at, one in enumerate(beyond) if one in self._shown), 0)
         passages = [self._at(one) for one in beyond[:size]]
         gap = [passage for passage in passages if passage is not None]
-        # The passage beyond a gap is a hit, because so far neighbours were only shown between two hits.
+        # The passage after a gap is a hit, because so far neighbours were only shown between two hits.
         titles = (hit.title, self._hits[beyond[size]].title) if gap else ()
         if gap and len(gap) == size and all(passage.title in titles for passage in gap):
             start, order = (beyond[0], gap) if step > 0 else (beyond[size - 1], gap[::-1])
             self._show(start, list(map(Run.of, order)))
 
     def widen(self, radius: int) -> None:
-        """Show the neighbours of the hits: by distance, then by the rank of the hit, following ones first.
+        """Show the neighbours of hits: by distance, then by the rank of the hit, then next before previous.
 
-        Only atoms with the title of the hit are shown. A side ends at the first atom that is missing or
-        does not fit, and all sides end after 8 atoms that did not fit.
+        Only atoms with the title of the hit are shown. On each side of a hit, no more are shown after the
+        first atom that is missing or exceeds the budget. After 8 atoms that exceeded the budget, no more
+        are tried on any side.
         """
         sides = [(position, hit, step) for _, position, hit in self._placed for step in (1, -1)]
         for distance in range(1, radius + 1):
@@ -288,7 +296,7 @@ class Layout:
             ]
 
     def _extend_to(self, position: Position, title: str | None) -> bool:
-        """Show the atom at `position` if it fits; return True if it is shown now."""
+        """Show the atom at `position` if the budget allows it. Return True if the atom is shown now."""
         if position in self._shown:
             return True
         passage = self._at(position) if self._misses < MISSES_MAX else None
@@ -299,9 +307,9 @@ class Layout:
         return fits
 
     def _show(self, start: Position, added: Sequence[Run]) -> bool:
-        """Add single passages from `start` on and join them to the runs beside them.
+        """Add consecutive passages, the first at `start`, and join them to the runs before and after them.
 
-        Return False, and change nothing, if the budget has no room for them.
+        Return False and change nothing if that would exceed the budget.
         """
         before, after = self._runs.get(start.offset(-1)), self._runs.get(start.offset(len(added)))
         joined = reduce(Run.joined, [run for run in (before, *added, after) if run is not None])
@@ -319,7 +327,7 @@ class Layout:
         return True
 
     def windows(self) -> Iterator[Window]:
-        """Yield all windows: sources by the rank of their best hit, and within a source in its order."""
+        """Yield all windows: the sources by the rank of their best hit, and each source in its own order."""
         runs = [(run, run.text) for position, run in self._runs.items() if position == run.ends[0]]
         best: dict[str, int] = {}
         for run, _ in (*runs, *self._alone):
@@ -335,9 +343,10 @@ class Layout:
 
 
 def _cut(passage: Passage, tokens: int) -> str:
-    """Return a hit in at most `tokens`, its content cut if necessary; empty if there is no room for that.
+    """Return the text of a hit in at most `tokens`, with its content cut if necessary.
 
-    A heading that takes more than half of the tokens is replaced by one with the id alone.
+    A heading that costs more than half of the tokens is replaced by a heading with only the id. Return an
+    empty text if even that costs too much.
     """
     whole = heading(passage.title, passage.source, passage.sequence, passage.sequence, passage.id)
     head = whole if 2 * tokens_of(whole) <= tokens else heading(None, None, None, None, passage.id)
@@ -347,26 +356,26 @@ def _cut(passage: Passage, tokens: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Windows that answer a question, from the first `size` events of the journal."""
+    """The windows of text that answer a question, read from the state after `size` events of the journal."""
 
     query: str
     windows: tuple[Window, ...]
-    """In reading order: sources by the rank of their best hit, and within a source in its order."""
+    """The windows: the sources by the rank of their best hit, each source in its own order."""
     text: str
-    """All windows, as they go into a prompt: `engine.query.budget`."""
+    """The text of all windows, in the form for prompts (`engine.query.budget`)."""
     tokens: int
     """The tokens of `text`; at most `budget`."""
     budget: int
     size: int
     radius: int
-    """The distance from each hit up to which neighbours were looked up."""
+    """The largest distance from a hit at which neighbours were looked up."""
 
 
 def checked_budget(budget: object) -> int:
-    """Return `budget` if it has room for anything.
+    """Return `budget` if it is large enough to show anything.
 
     Raises:
-        InvalidInputError: it is not a whole number, or below 16.
+        InvalidInputError: the budget is not a whole number or is below 16.
     """
     tokens = integer(budget, "budget")
     if tokens < BUDGET_MIN:
@@ -382,10 +391,11 @@ def hits_wanted(budget: int) -> int:
 
 
 def query_rarity(documents: int, frequencies: Iterable[int]) -> float:
-    """Return the rarity of a question's words, from about 0 for common words to 1 for words in one document.
+    """Return the rarity of a question's words: 1 if they are in one document, about 0 if they are common.
 
-    It is the mean IDF of the three rarest words that occur, divided by the IDF of a word in one document,
-    and 0 if none occurs. `frequencies` holds the number of documents that contain each word.
+    The rarity is the mean IDF of the three rarest words that occur in the documents, divided by the IDF of a
+    word in one document. It is 0 if no word occurs. `frequencies` holds the number of documents that contain
+    each word.
     """
     rarest = sorted(frequency for frequency in frequencies if frequency)[:_RAREST]
     if not rarest:
@@ -395,11 +405,11 @@ def query_rarity(documents: int, frequencies: Iterable[int]) -> float:
 
 
 def radius_of(budget: int, rarity: float) -> int:
-    """Return the distance from each hit up to which to look up neighbours, 0 to 4.
+    """Return the largest distance from a hit at which to look up neighbours, 0 to 4.
 
-    With a `rarity` of 1 it is 1 from 250 tokens on and grows by one at each doubling; with a lower rarity
-    it is that share of it, rounded. Rare words lead to the one passage about a subject, common words lead
-    everywhere.
+    With a `rarity` of 1 the distance is 1 for a budget of at least 250 tokens, and one more for each doubling
+    of the budget. It is multiplied by `rarity` and rounded: rare words occur in the one passage about a
+    subject, whose neighbours are useful; common words occur everywhere.
     """
     return min(round((budget // RADIUS_TOKENS).bit_length() * rarity), RADIUS_MAX)
 
@@ -413,17 +423,17 @@ def inflate(
     radius: int,
     size: int = 0,
 ) -> Context:
-    """Return the windows of `hits` and of their neighbours, in at most `budget` tokens.
+    """Return windows with `hits` and their neighbours, in at most `budget` tokens.
 
-    Hits are laid out in order as long as there is room. The best hit is cut, after a word, if it costs more
-    than the budget; any other hit, if it costs more than half of it. The last hit is also cut if at least
-    half of it fits, unless the other hits leave room for all of it. A hit that is cut has a window of its
-    own. Then gaps of one or two atoms between hits are filled, and each hit gets its neighbours with the
-    same title, up to `radius` on either side. Consecutive atoms make one window.
+    Hits are placed in order as long as the budget allows. The best hit is cut, after a word, if it costs more
+    than the budget; any other hit is cut if it costs more than half of the budget. The last hit is also cut
+    if at least half of it fits but not all of it. A hit that is cut has a window of its own. Then gaps of
+    one or two atoms between hits are filled, and each hit gets at most `radius` neighbours with the same
+    title on either side. Consecutive atoms form one window.
 
-    A larger budget has every hit that a smaller one has. Equal arguments give equal bytes.
+    A larger budget shows every hit that a smaller budget shows. Equal arguments give equal bytes.
 
-    `hits` are the best first, each once. `lookup` is called with positions that are not those of hits; no
+    `hits` are given best first, each once. `lookup` is called only with positions where there is no hit; no
     window extends across a position for which it returns None.
 
     Raises:

@@ -1,1 +1,1 @@
-"""Exploration: reads a memory step by step and counts the tokens of each step."""
+"""Exploration: reading a memory step by step and counting the tokens of each step."""

@@ -13,10 +13,10 @@ from engine.base.json_text import JsonError, parse
 from engine.base.validation import instance, line, quoted
 
 ARGUMENT_BYTES_MAX: Final = 1024
-"""The largest size of an action's argument, before escaping."""
+"""The largest size of an action's argument in bytes, before escaping."""
 
 ACTION_CHARS_MAX: Final = 8 * ARGUMENT_BYTES_MAX
-"""The largest length of an action. An argument with every character escaped has 6 characters for each."""
+"""The largest length of an action in characters. An escape sequence has at most 6 characters."""
 
 EXPECTED: Final = (
     "answer with one action on one line and nothing else: "
@@ -31,7 +31,7 @@ class Verb(StrEnum):
     """The kind of an action."""
 
     PEEK = "PEEK"
-    """Read some 200 characters of an atom."""
+    """Read about 200 characters of an atom."""
     EXPAND = "EXPAND"
     """Read a whole atom."""
     NEIGHBORS = "NEIGHBORS"
@@ -52,8 +52,8 @@ class Action:
 
     verb: Verb
     argument: str = ""
-    """For PEEK and EXPAND an id or at least its first 4 digits; for NEIGHBORS a node and for RECALL a query,
-    on one line; for ANSWER empty."""
+    """The argument: for PEEK and EXPAND an id or at least the first 4 digits of one; for NEIGHBORS a node,
+    for RECALL a query, both on one line; for ANSWER an empty string."""
 
     def __post_init__(self) -> None:
         instance(self.verb, Verb, "verb")
@@ -76,13 +76,14 @@ class Action:
 
 
 def parse_action(text: str) -> Action:
-    r"""Return the action that `text` holds on one line, with or without white space around it.
+    r"""Return the action that `text` contains on one line, with or without white space around it.
 
-    An argument may be in double quotes, with `\"` and the other escapes of JSON strings; that of RECALL
-    must be. `parse_action(str(action)) == action` for every action.
+    An argument may be in double quotes, with `\"` and the other escapes of JSON strings. The argument of
+    RECALL must be in double quotes. `parse_action(str(action)) == action` for every action.
 
     Raises:
-        InvalidInputError: it is not one action, but prose, two actions, or an action without an argument.
+        InvalidInputError: `text` is not exactly one action. It is, for example, prose, two actions, or an
+            action without its argument.
     """
     if not isinstance(text, str):
         raise InvalidInputError(f"a reply of type {type(text).__name__} is not a string; {EXPECTED}")

@@ -1,4 +1,4 @@
-"""The answers of the four verbs, and the figures that every answer has."""
+"""The answers of the four verbs (recall, peek, expand, neighbors), and the figures in every answer."""
 
 from __future__ import annotations
 
@@ -7,30 +7,33 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The figures of every answer: its cost, and the state of the memory that it was read from."""
+    """The figures in every answer: the cost, and the state of the memory from which the answer was read."""
 
     cost_tokens: int = 0
     """The tokens of this answer in its output form (`engine.query.explore.form`)."""
     total_tokens: int = 0
-    """The tokens of this answer and all earlier ones."""
+    """The tokens of this answer and of all earlier answers."""
     seq: int = 0
     """The last event of the journal at the time of the answer."""
     root: str = ""
-    """The overall root at that event, 64 hex digits; empty for a past state with content erased since."""
+    """The overall root after the event `seq`, 64 hex digits.
+
+    It is empty for a past state if content was erased since.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """An atom that may be worth a look."""
+    """An atom that may answer the question, described on one line."""
 
     id: str
-    """The first 8 digits of its id, or more if another atom's id begins with the same 8."""
+    """The first 8 digits of the atom's id, or more if another id begins with the same 8."""
     title: str
-    """Its title, or the part of its text around the question's words; on one line."""
+    """The atom's title, or the part of its text around the question's words, on one line."""
     score: int
-    """Its score for the question, in per cent: `engine.query.explore.atom_answers`."""
+    """The atom's score for the question in per cent, as `engine.query.explore.atom_answers` defines it."""
     tokens: int
-    """The approximate tokens of its whole text; an expand costs some 20 more."""
+    """The approximate tokens of the atom's whole text. Reading it with expand costs about 20 more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +41,20 @@ class Hints(Answer):
     """The answer of `explore_recall`."""
 
     hints: tuple[Hint, ...]
-    """The best first."""
+    """The hints, the best first."""
     entities: tuple[str, ...]
     """The entities that the question names; `explore_neighbors` accepts them as nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peek(Answer):
-    """The answer of `explore_peek`: some 200 characters of an atom."""
+    """The answer of `explore_peek`: about 200 characters of an atom."""
 
     id: str
     title: str | None
     source: str | None
     text: str
-    """The part around the question's words, or the beginning if there is no question; on one line."""
+    """The part of the text around the question's words, or its beginning without a question, on one line."""
     chars: int
     """The number of characters of the whole text."""
     whole: bool
@@ -60,26 +63,26 @@ class Peek(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Expanded(Answer):
-    """The answer of `explore_expand`: a whole atom. `created` is µs UTC."""
+    """The answer of `explore_expand`: a whole atom. `created` is in microseconds since 1970 (UTC)."""
 
     id: str
-    """The whole id."""
+    """The whole id of the atom."""
     short_id: str
-    """The shortened id, as in `Hint`."""
+    """The shortened id of the atom, as in `Hint`."""
     title: str | None
     text: str
-    """The text from character `offset` on, cut if the budget has no room for all of it."""
+    """The text from character `offset` to its end, or less if the budget does not allow all of it."""
     offset: int
     next: int | None
-    """The character at which the rest of the text begins, or None."""
+    """The offset at which the rest of the text begins; None if the answer has the end of the text."""
     kind: str
     tags: tuple[str, ...]
     edges: int
-    """The number of its live edges, out and in; counted up to 1,000."""
+    """The number of live edges from and to the atom; counted up to 1,000."""
     source: str | None
     sequence: int | None
     version: int
-    """The number of this version, which is the latest."""
+    """The number of the latest version of the atom, which is the version in this answer."""
     created: int
     provenance: str
 
@@ -89,25 +92,25 @@ class Node:
     """The atom or tag whose neighbours an answer lists."""
 
     id: str | None
-    """The shortened id, as in `Hint`; None for a tag."""
+    """The shortened id of the atom, as in `Hint`; None for a tag."""
     name: str
     """An entity's name, an atom's title or the beginning of its text, or a tag with its `#`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """`subject → predicate → object`, one connection of a node."""
+    """One connection of a node: `subject → predicate → object`."""
 
     subject: str
     predicate: str
-    """An edge type, or one of `has tag` and `next in source`, which are not edges and contain a space."""
+    """An edge type; or `has tag` or `next in source`, which contain a space because they are not edges."""
     object: str
     direction: str
     """`out` if the node is the subject, `in` if it is the object."""
     id: str | None
     """The shortened id of the other end, as in `Hint`; None for a tag."""
     source: str | None
-    """The shortened id of the atom that the edge names as its source (`relate --source`), if any."""
+    """The shortened id of the atom that is recorded as the edge's source (`relate --source`), or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,6 @@ class Neighbors(Answer):
 
     node: Node
     triples: tuple[Triple, ...]
-    """Edges in the order of (type, other end), then tags, then the neighbours in the source."""
+    """The edges in the order of (type, other end), then the tags, then the neighbours in the source."""
     next: int | None
     """The offset of the next page; None for the last page."""

@@ -1,9 +1,9 @@
-"""Builds the answers about atoms: hints, peeks and whole texts.
+"""Build the answers about atoms: hints, peeks and whole texts.
 
-A hint is a line of some twenty tokens. Its score in per cent is s / (s + c). Here s is the score that recall
-gave the atom, and c is the highest score that the question's words alone can give to any atom. So the words
-alone give at most 50; a higher score means that other signals favour the atom. Words that occur in no atom
-lower all scores. Hints are in the order of recall.
+A hint is a line of about twenty tokens. The score of a hint in per cent is 100 · s / (s + c), where s is the
+score of the atom in recall, and c is the highest score that the question's words alone can give to any atom.
+So the words alone give at most 50 %; a higher score means that other signals of recall raised it. Words that
+occur in no atom lower all scores. Hints are in the order of recall.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from engine.query.recall.recall import recall
 from engine.query.snippets import Snippets, beginning
 
 TITLE_CHARS: Final = 40
-"""The largest length of a hint's title, some 10 tokens of English; the whole hint has some 20."""
+"""The largest length of a hint's title in characters, which are about 10 tokens of English."""
 
 SHARED_CHARS: Final = 16
-"""The characters shown of a title that several hints share, before a part of the text that distinguishes
-them."""
+"""The number of characters shown of a title that several hints have in common. After it, a part of the text
+shows the difference between these hints."""
 
 PEEK_CHARS: Final = 200
 
 EDGES_COUNTED: Final = 1000
-"""The number up to which the edges of an atom are counted."""
+"""The largest number of edges of an atom that are counted."""
 
 
 def hints_of(
@@ -46,7 +46,7 @@ def hints_of(
 ) -> tuple[Hint, ...]:
     """Return hints for the best hits of a question, the best first, without atoms whose ids are in `known`.
 
-    `known` holds ids or their beginnings.
+    `known` holds ids or beginnings of ids.
     """
     answer = recall(scope.rows, scope.memory, query, limit=limit + len(known), filters=filters)
     weights = scope.weights(answer.terms)
@@ -78,7 +78,7 @@ def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
 
 
 def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> Peek:
-    """Return at most `chars` characters of an atom, around the words of `query` or from its beginning."""
+    """Return at most `chars` characters of an atom: around the words of `query`, or its beginning."""
     content = body_of(scope.rows, record).content
     terms = analyze_question(query, now=scope.log.time).terms if query else ()
     weights = scope.weights(terms)
@@ -97,7 +97,7 @@ def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> 
 
 
 def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> Expanded:
-    """Return an atom with its text from character `offset` on.
+    """Return an atom with its text from character `offset` to the end.
 
     Raises:
         InvalidInputError: the text ends before `offset`.
@@ -127,7 +127,7 @@ def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> Expanded:
 def longest(text: str, budget: int, cost: Callable[[str], int]) -> str | None:
     """Return the longest beginning of `text` whose `cost` is within `budget`, after a word if possible.
 
-    Return None if not even one character is within it. `cost` must not fall as the text grows.
+    Return None if even one character costs more. The cost of a longer text must never be lower.
     """
     reach = min(len(text), budget * CHARS_PER_TOKEN_MAX)
     if reach == len(text) and cost(text) <= budget:

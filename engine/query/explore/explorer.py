@@ -1,4 +1,4 @@
-"""The four verbs of exploration: recall, peek, expand and neighbours, each answer with its cost."""
+"""The four verbs of exploration (recall, peek, expand, neighbors). Every answer states its cost."""
 
 from __future__ import annotations
 
@@ -38,20 +38,19 @@ HINTS_MAX: Final = 50
 KNOWN_MAX: Final = 1000
 
 PEEK_STEP: Final = 20
-"""The number of characters by which a peek is shortened at a time until it fits its budget."""
+"""The number of characters by which a peek is repeatedly shortened until it is within its budget."""
 
 REMEMBERED: Final = 1000
-"""The number of hints whose questions are remembered for peeks."""
+"""The number of hints for which the question is stored. A peek shows the text around the question's words."""
 
 
 class Explorer:
-    """One exploration of a memory: remembers questions and adds up costs. For one thread."""
+    """One exploration of a memory, which stores its questions and adds up its costs. Not thread-safe."""
 
     def __init__(self, memory: View, *, form: Form | str = Form.TEXT, spent: int = 0) -> None:
         """Explore a memory, or a past state of one.
 
-        Costs are counted in `form`, the output form of the answers; `spent` is the number of tokens spent
-        before.
+        Costs are counted in `form`, the output form of the answers. The total begins at `spent` tokens.
         """
         self.memory = memory
         self.total = integer(spent, "spent")
@@ -74,13 +73,14 @@ class Explorer:
 
         Args:
             query: The question, in words.
-            limit: The largest number of hints, 1 to 50. Five cost about 100 tokens as text.
+            limit: The largest number of hints, 1 to 50. Five hints cost about 100 tokens as text.
             filters: The conditions that an atom must meet.
-            known: Ids, or their first digits, of atoms to leave out; at most 1,000.
-            budget: The tokens that the answer may cost; it has fewer hints if necessary.
+            known: Ids of atoms to leave out, or the first digits of ids; at most 1,000.
+            budget: The tokens that the answer may cost. It contains fewer hints if necessary.
 
         Raises:
-            InvalidInputError: the query has nothing to search for; a bound is out of range or too small.
+            InvalidInputError: the query has no word to search for, `limit` is out of range, or `budget`
+                is too small.
         """
         instance(filters, Filters, "filters")
         positive(limit, "limit", HINTS_MAX)
@@ -100,12 +100,12 @@ class Explorer:
         return self._charged(answer)
 
     def explore_peek(self, id: str, query: str | None = None, *, budget: int | None = None) -> Peek:  # noqa: A002
-        """Return some 200 characters of an atom, around the words of the question.
+        """Return about 200 characters of an atom, around the words of the question.
 
         Args:
-            id: An atom's id, or its first 4 or more digits.
-            query: The question; None for the last question that had a hint for this atom, if any.
-            budget: The tokens that the answer may cost; it has fewer characters if necessary.
+            id: The id of an atom, or at least the first 4 digits of it.
+            query: The question; None for the last question whose answer contained a hint for this atom.
+            budget: The tokens that the answer may cost. It contains fewer characters if necessary.
 
         Raises:
             NotFoundError: there is no such live atom.
@@ -130,9 +130,9 @@ class Explorer:
         """Return the whole text of an atom and its other recorded fields.
 
         Args:
-            id: An atom's id, or its first 4 or more digits.
-            budget: The tokens that the answer may cost. The text is cut if necessary, and `next` is the
-                offset of the rest.
+            id: The id of an atom, or at least the first 4 digits of it.
+            budget: The tokens that the answer may cost. The text is cut if necessary, and the field `next` of
+                the answer is the offset of the rest.
             offset: The character of the text to begin at.
 
         Raises:
@@ -168,17 +168,17 @@ class Explorer:
         """Return the connections of an atom or a tag, as triples.
 
         Args:
-            node: An id or its first digits, an entity's name, a title, a `#tag`, or words that only one
-                entity's name has.
+            node: An id or the first digits of one, the name of an entity, a title, a `#tag`, or words that
+                occur in the name of only one entity.
             direction: `out` for triples with the node as subject, `in` as object, or `both`.
             limit: The largest number of triples, 1 to 100.
-            offset: The number of triples to skip: `next` of the previous page.
-            budget: The tokens that the answer may cost; it has fewer triples if necessary.
+            offset: The number of triples to skip, which is `next` of the previous page.
+            budget: The tokens that the answer may cost. It contains fewer triples if necessary.
 
         Raises:
             NotFoundError: no atom or tag has this name.
-            ConflictError: several atoms have it.
-            InvalidInputError: a bound is out of range, or the budget too small.
+            ConflictError: several atoms have this name.
+            InvalidInputError: `limit` or `offset` is out of range, or the budget is too small.
         """
         chosen = choice(Direction, direction, "direction")
         with self._scope() as scope:
@@ -206,14 +206,14 @@ class Explorer:
         with scope_of(self.memory) as scope:
             head = scope.log.frontier.root(), scope.log.size
             if self._head != head:
-                # Takes some 12 ms, so the root is kept until the head moves.
+                # Computing the root takes about 12 ms, so it is cached until the head moves.
                 store = self.memory.store
                 self._root = "" if store.erased_since is not None else store.roots(scope.rows).overall.hex()
                 self._head = head
             yield scope
 
     def _within(self, number: int, budget: int | None, beginning: Callable[[int], A]) -> A:
-        """Return `beginning(n)` for the largest n up to `number` that fits the budget."""
+        """Return `beginning(n)` for the largest n up to `number` that keeps the answer within the budget."""
         most = optional_integer(budget, "budget")
         least = min(1, number)
         if most is None or self._priced(beginning(number)).cost_tokens <= most:
@@ -225,14 +225,14 @@ class Explorer:
         return beginning(costs[fitting - 1])
 
     def _priced(self, answer: A) -> A:
-        """Return the answer with its figures filled in: seq, root and cost."""
+        """Return the answer with the figures seq, root and cost."""
         answer = replace(answer, seq=self._head[1] - 1, root=self._root)
         unpriced = replace(answer, cost_tokens=UNPRICED, total_tokens=UNPRICED + self.total)
         cost = tokens_of(self._rendered(unpriced))
         return replace(answer, cost_tokens=cost, total_tokens=self.total + cost)
 
     def _charged(self, answer: A) -> A:
-        """Return the answer with its figures, and add its cost to the total."""
+        """Return the answer with the figures seq, root and cost, and add the cost to the total."""
         answer = self._priced(answer)
         self.total = answer.total_tokens
         return answer

@@ -1,19 +1,20 @@
-"""The two output forms of an answer, on which its cost is counted.
+"""The two output forms of an answer, text and JSON, whose tokens are counted as the cost of the answer.
 
-An answer is one line of JSON over MCP and for `--json`. It is text in the library, on the command line and
-in the prompts of an exploration. The cost covers the whole output, including the figures of cost and root.
+Over MCP and with `--json`, an answer is one line of JSON. In the library, on the command line and in the
+prompts of an exploration, it is text. The cost is that of the whole output, including the cost and the root.
 
-    [45% ~12] 1f0c2a3b Kettle                  a hint: its score, the tokens of its text, its id
+    [45% ~12] 1f0c2a3b Kettle                  a hint: score, tokens of the text, id and title
     [1f0c2a3b] notes/tea.md | Kettle           a heading, as in `engine.query.budget`
-      The kettle is descaled on Mondays.       a text, each line indented by two spaces
+      The kettle is descaled on Mondays.       lines of text, indented by two spaces
     [1f0c2a3b] daemon                          a node
-      daemon → uses → json_rpc [9a2e17c4]      a triple and its other end
+      daemon → uses → json_rpc [9a2e17c4]      a triple and the id of the atom at the other end
 
 Text in brackets at the beginning of a line is generated; every other line begins with a space. So no
 content can forge a heading, a hint or the end of the text.
 
-In both forms content cannot break out of its place. JSON escapes `<`, `>` and characters that a terminal
-might interpret; text is indented, and shows every `<` that could begin markup as `‹`.
+In both forms content cannot be taken for anything else. In JSON, `<`, `>` and characters that a terminal
+might interpret are escaped. In text, content is indented, and each `<` that could begin
+markup is shown as `‹`.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from engine.query.budget import INDENT, body, heading, on_one_line
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
 
 UNPRICED: Final = 99_999_999
-"""A placeholder for the cost while the cost is counted, longer than any real cost, so that the count is at
-most a few tokens too high."""
+"""A placeholder for the cost while the cost is counted. It is longer than any real cost, so the result may
+be a few tokens too high but never too low."""
 
 HIDDEN: Final = re.compile(
     "[\xad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-"""Invisible characters that can carry a hidden text. The joiners that some scripts need are not included."""
+"""Invisible characters that can hide a text. The joiners that some scripts need are not included."""
 
 _MARKUP: Final = re.compile(r"<(?=[A-Za-z/|!?])")
 
@@ -48,7 +49,7 @@ class Form(StrEnum):
 
 
 def plain(answer: Answer) -> dict[str, Any]:
-    """Return an answer as a dictionary of JSON types: its content first, then its cost, seq and root."""
+    """Return an answer as a dictionary of JSON types: the content first, then the cost, seq and root."""
     fields = asdict(answer)
     about = {name: fields.pop(name) for name in ("cost_tokens", "total_tokens", "seq", "root")}
     return fields | about
@@ -65,7 +66,7 @@ def as_json(answer: Answer) -> str:
 
 
 def text_of(answer: Answer) -> str:
-    """Return an answer as text, each line with its line end; empty for an answer without hints."""
+    """Return an answer as text. Each line has a line end. The text is empty if there are no hints."""
     return unmarked("".join(f"{line}\n" for line in _lines(answer)))
 
 

@@ -1,4 +1,4 @@
-"""The loop of an exploration: a recall, then the steps that a policy decides on, until one of them ends it.
+"""The loop of an exploration: a recall, then the steps that a policy chooses, until a reason to stop.
 
 question ── recall ──▶ hints ──▶ decide ──▶ peek · expand · neighbours · recall ──▶ context ──▶ decide …
 """
@@ -26,30 +26,30 @@ from engine.query.recall.recall import recall
 from engine.query.view import View
 
 STEPS_MAX: Final = 10
-"""The largest number of steps, the first recall included (Standard "Memory Exploration": max 10)."""
+"""The largest number of steps, including the first recall (Standard "Memory Exploration": max 10)."""
 
 BUDGET: Final = 2000
 """The default budget: the tokens that all answers may cost, the same as for `context`."""
 
 BUDGET_MIN: Final = 200
-"""The smallest budget: enough for hints and a peek at one of them."""
+"""The smallest budget in tokens. It is enough for hints and one peek."""
 
 STEP_TOKENS_MIN: Final = 60
-"""An exploration ends if fewer tokens are left, because a further step would not fit."""
+"""The number of tokens that must be left for another step; if fewer are left, the exploration ends."""
 
 HINTS: Final = 5
-"""The number of hints that each recall requests (the same Standard)."""
+"""The number of hints that each recall requests (Standard "Memory Exploration")."""
 
 FULL_ATOMS: Final = 10
 """The number of whole atoms that the cost of an exploration is compared with."""
 
 STEP_TOKENS: Final = 500
-"""The tokens that any step may cost. A longer answer is cut to half of the remaining budget if that is more,
-so that there is room for a next step."""
+"""The number of tokens that any step may cost. With more than twice as many tokens left, a step may cost half
+of them. A longer answer is cut, so that another step remains possible."""
 
 NEIGHBORS_TOKENS: Final = 200
-"""The tokens that a page of connections may cost (about 100 in the same Standard); of a hub only the first
-connections are shown."""
+"""The number of tokens that the connections of a node may cost (about 100 in the same Standard). If a node
+has too many connections, only the first are shown."""
 
 REFUSED_MAX: Final = 2
 """The number of consecutive refused decisions that end an exploration."""
@@ -74,8 +74,8 @@ def explore(
     decides.
 
     Raises:
-        InvalidInputError: an argument is out of range, the query has nothing to search for, `policy` is not
-            a policy, or its decision is not an action.
+        InvalidInputError: an argument is out of range, the query has no word to search for, `policy` is
+            not a policy, or a decision of the policy is not an action.
     """
     chosen = Walker() if policy is None else policy
     if isinstance(chosen, type):
@@ -167,7 +167,7 @@ class _Run:
             self._note(action, Result.FAILED, str(error), None)
 
     def _target(self, action: Action) -> str:
-        """Resolve the argument: to the whole id of an atom, a tag in its caseless form, or a query."""
+        """Return the target of the action: the whole id of an atom, a tag in caseless form, or a query."""
         if action.verb is Verb.RECALL:
             return _argument(action.argument)
         with scope_of(self.memory) as scope:
@@ -198,7 +198,7 @@ class _Run:
 
     def _recall(self, query: str) -> Hints:
         left = self.budget - self.explorer.total
-        # Known hints are not paid for again, except those that only came up as a neighbour.
+        # Known hints are left out, except those that were only found as a neighbour and have no score yet.
         known = [hint.id for hint in self.found.hints if hint.score]
         return self.explorer.explore_recall(query, HINTS, filters=self.filters, known=known, budget=left)
 

@@ -1,8 +1,8 @@
-"""Nodes: resolves a name that an agent gives to an atom or a tag, and lists its connections.
+"""Nodes: find the atom or tag that an agent names, and list its connections.
 
-Connections are triples `subject → predicate → object`. Edges come first, in the order of (type, other end),
-as "Edges & Graph" walks them; then an atom's tags; then its neighbours in its source. Hidden atoms and
-hidden edges are left out.
+Connections are triples `subject → predicate → object`. Edges come first, in the order of (type, other end)
+that SPEC, "Edges & Graph", defines; then the tags of an atom; then the neighbours of the atom in its source.
+Hidden atoms and hidden edges are left out.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from proofs.leaves import State
 from proofs.sets import Group, tag_identity
 
 SHOWN: Final = 5
-"""The number of atoms that the error for an ambiguous name lists."""
+"""The largest number of atoms that the error message for an ambiguous name lists."""
 
 CANDIDATES: Final = 256
-"""The number of entities that are read to find those with given words in their names."""
+"""The largest number of entities that are read to find those with given words in their names."""
 
 WORDS_LOOKED_AT: Final = 64
-"""The number of words of a question, from its beginning, in which names are looked up."""
+"""The number of words at the beginning of a question that are searched for names."""
 RUN_WORDS_MAX: Final = 4
 """The largest number of consecutive words that are looked up as one name."""
 
@@ -58,7 +58,7 @@ ID_DIGITS: Final = 32
 HAS_TAG: Final = "has tag"
 
 NEXT: Final = "next in source"
-"""The predicate of neighbours in a source. It cannot be an edge type, because these have no spaces."""
+"""The predicate of neighbours in a source. It cannot be an edge type, because edge types have no spaces."""
 
 NEIGHBORS_MAX: Final = 100
 """The largest number of triples on one page."""
@@ -67,13 +67,13 @@ NEIGHBORS_MAX: Final = 100
 def resolve_node(scope: Scope, name: str) -> AtomRecord | str:
     """Return the live atom with this name, or the tag in its caseless form.
 
-    The name is tried in this order: a tag with its `#`; a whole id that is recorded; an entity's name; 4 or
-    more of an id's first digits; a title; a tag without its `#`; words that only one entity's name has.
+    The name is tried in this order: a tag with `#`; a recorded whole id; the name of an entity; at least 4
+    first digits of an id; a title; a tag without `#`; words that occur in the name of only one entity.
 
     Raises:
-        InvalidInputError: it is blank, or more than one line.
-        NotFoundError: it is none of them.
-        ConflictError: several atoms have it; the message lists some.
+        InvalidInputError: the name is blank or has more than one line.
+        NotFoundError: there is no such atom or tag.
+        ConflictError: several atoms have this name; the message lists some of them.
     """
     name = line(name, "node", limits.QUERY_BYTES_MAX).strip()
     if not name:
@@ -148,9 +148,10 @@ def _tag(scope: Scope, name: str) -> str | None:
 
 
 def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
-    """Return the names of the live entities in a question, in its order; at most 5.
+    """Return the names of live entities in a question, in the order of the question; at most 5.
 
-    All runs of up to 4 of its first 64 words are looked up, longer ones first. Names do not overlap.
+    Every sequence of at most 4 of the first 64 words is looked up, longer sequences first. Names do not
+    overlap.
     """
     words = query.split()[:WORDS_LOOKED_AT]
     if not scope.entities:
@@ -181,10 +182,10 @@ def node_of(scope: Scope, found: AtomRecord | str) -> Node:
 def page_of(
     scope: Scope, found: AtomRecord | str, direction: Direction, limit: int, offset: int
 ) -> tuple[tuple[Triple, ...], int | None]:
-    """Return at most `limit` triples from `offset` on, and the offset of the next page or None.
+    """Skip `offset` triples, and return at most `limit` triples and the offset of the next page or None.
 
     Raises:
-        InvalidInputError: a bound is out of range.
+        InvalidInputError: `limit` or `offset` is out of range.
     """
     positive(limit, "limit", NEIGHBORS_MAX)
     start = integer(offset, "offset", limits.ORDINAL_MAX)
@@ -196,7 +197,10 @@ def page_of(
 
 
 LazyTriple = Callable[[], Triple]
-"""Builds a triple. Called only for triples on the page, because reading names and ids takes the most time."""
+"""A function that builds a triple.
+
+It is called only for the triples on the page, because reading names and ids takes the most time.
+"""
 
 
 def _of_tag(scope: Scope, tag: str, direction: Direction) -> Iterator[LazyTriple]:
@@ -227,7 +231,7 @@ def _of_atom(scope: Scope, record: AtomRecord, direction: Direction) -> Iterator
 
 def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
     data = data_of(edge)
-    exact = data.get("predicate")  # the exact type if it is not a valid label (`engine.knowledge`)
+    exact = data.get("predicate")  # exact relation type, if it is no valid edge type (`engine.knowledge`)
     kind = exact if isinstance(exact, str) else type_name(scope.rows, edge.type)
     name, source = scope.name(other), _short_id_if_live(scope, source_in(data))
     if edge.src == atom:
@@ -236,7 +240,7 @@ def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomR
 
 
 def _short_id_if_live(scope: Scope, atom: bytes | None) -> str | None:
-    """Return the short id of an atom if it is live, else None."""
+    """Return the shortened id of an atom if it is live, else None."""
     record = None if atom is None else read_atom(scope.rows, atom)
     return scope.short_id(record.id) if record is not None and record.state is State.LIVE else None
 

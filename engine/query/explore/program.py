@@ -1,4 +1,4 @@
-"""An external program in the role of the model: it reads a prompt on stdin and prints an action."""
+"""An external program in place of a language model: it reads a prompt on stdin and prints an action."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ POLL_SECONDS: Final = 0.02
 
 
 class Program:
-    """Runs a program for each prompt, without a shell."""
+    """Runs a program, without a shell, for each prompt."""
 
     def __init__(self, command: str, seconds: float = SECONDS) -> None:
-        """Set the command line, which is split into words as a POSIX shell does.
+        """Set the command line, which is split into words by the rules of a POSIX shell.
 
         Raises:
-            InvalidInputError: it has no words, or an open quote.
+            InvalidInputError: the command line has no words, or a quote that is not closed.
             NotFoundError: there is no such program.
         """
         instance(command, str, "the decision command")
@@ -47,12 +47,12 @@ class Program:
         self._seconds = seconds
 
     def __call__(self, prompt: str) -> str:
-        """Return what the program prints on stdout for `prompt`; its stderr is passed through.
+        """Return the output of the program on stdout for `prompt`. Its stderr is passed through.
 
         Raises:
-            EngineError: it fails, takes too long, prints too much, or prints text that is not UTF-8.
+            EngineError: the program fails, takes too long, prints too much, or prints text that is not UTF-8.
         """
-        # A file, because a pipe would have to be written while the reply is read.
+        # The prompt is in a file, because a pipe would have to be written while the reply is read.
         with tempfile.TemporaryFile() as stdin:
             stdin.write(prompt.encode())
             stdin.seek(0)
@@ -75,7 +75,7 @@ class Program:
             raise EngineError(f"{self._name} printed text that is not UTF-8") from None
 
     def _reply(self, child: subprocess.Popen[bytes]) -> bytes:
-        """Return the output of the program until it ends, even if its children keep stdout open."""
+        """Return the output of the program until it ends, even if child processes keep its stdout open."""
         deadline, reply, open_ = time.monotonic() + self._seconds, b"", True
         output = -1 if child.stdout is None else child.stdout.fileno()
         while True:
@@ -89,7 +89,7 @@ class Program:
                     raise EngineError(
                         f"{self._name} printed over {REPLY_BYTES_MAX} bytes; it must print one line"
                     )
-            # WNOWAIT keeps the exit code, and so the process group, until `_end`.
+            # With WNOWAIT the exit code, and so the process group, continues to exist until `_end`.
             elif os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
                 return reply
             elif not open_:
@@ -97,7 +97,7 @@ class Program:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Kill the program and its children that still run, then collect its exit code."""
+    """Kill the program and those of its children that still run, then collect the exit code."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()

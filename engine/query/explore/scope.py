@@ -1,4 +1,4 @@
-"""The snapshot of a whole memory at one head, from which one answer is read."""
+"""The snapshot of the whole memory from which an answer is read."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ from proofs.leaves import State
 from proofs.sets import Group
 
 NAMED_BY_TEXT = frozenset({ENTITY, "observation"})
-"""Kinds that are named by their content, because their title is a type or an entity (`engine.knowledge`)."""
+"""Kinds of atoms whose content is shown as their name, because the title is a type or the name of an entity
+(`engine.knowledge`)."""
 
 NAME_CHARS = 32
-"""The largest length of an atom's name in a triple."""
+"""The largest length of an atom's name in a triple, in characters."""
 
 
 @dataclass(eq=False)
 class Scope:
-    """A snapshot in which records and all followers are at the head, with caches of what was read."""
+    """A snapshot in which records and all followers are at the head, with caches of the data read."""
 
     memory: View
     rows: Reader
@@ -47,7 +48,7 @@ class Scope:
 
     @cached_property
     def index(self) -> IndexView:
-        """The index as of this snapshot."""
+        """The index in this snapshot."""
         return self.memory.store.index.view(self.rows)
 
     @cached_property
@@ -62,7 +63,7 @@ class Scope:
 
     @cached_property
     def live_mask(self) -> NDArray[np.bool_]:
-        """True for each ordinal of a live atom."""
+        """A mask of all ordinals: True for those of live atoms."""
         mask = np.zeros(self.index.documents, np.bool_)
         mask[np.frombuffer(self.live.to_array(), np.uint32)] = True
         return mask
@@ -76,18 +77,18 @@ class Scope:
         """Return the record of the live atom with this id or this beginning of its id.
 
         Raises:
-            InvalidInputError: it is not the beginning of an id.
-            NotFoundError: no atom's id begins with it, or the atom is tombstoned.
-            ConflictError: several ids begin with it.
+            InvalidInputError: `id` is not the beginning of an id.
+            NotFoundError: no atom's id begins with `id`, or the atom is tombstoned.
+            ConflictError: several ids begin with `id`.
         """
         record = get_record(self.rows, resolve_id(self.rows, id))
         if record.state is not State.LIVE:
             state = f"atom {show_id(record.id)} is {record.state.name.lower()}"
-            raise NotFoundError(state, hint="its history shows when and why")
+            raise NotFoundError(state, hint="the history of the atom shows when and why")
         return record
 
     def short_id(self, atom: bytes) -> str:
-        """Return the first 8 digits of an id, or more if another atom's id begins with the same 8."""
+        """Return the first 8 digits of an id, or more if another atom's id begins with the same 8 digits."""
         rows, key = self.rows, ATOM + atom
         before = next(rows.scan(ATOM, key, reverse=True), None)
         after = next(rows.scan(key + b"\x00", ATOM + b"\xff" * 17), None)
@@ -97,7 +98,7 @@ class Scope:
         return digits[: max(ID_DIGITS, shared + 1)]
 
     def weights(self, terms: tuple[str, ...]) -> dict[str, float]:
-        """Return the idf of each term."""
+        """Return the inverse document frequency (idf) of each term."""
         return {term: idf(self.index.documents, self.index.df(term)) for term in terms}
 
     def name(self, record: AtomRecord) -> str:
@@ -114,6 +115,6 @@ def _common_prefix(one: str, other: str) -> int:
 
 @contextmanager
 def scope_of(memory: View) -> Iterator[Scope]:
-    """Yield the memory at its head, after all followers have caught up."""
+    """Yield a snapshot of the memory in which all followers have caught up with the head."""
     with translated(), memory.store.view(*memory.store.followers) as rows:
         yield Scope(memory, rows, read_log(rows))

@@ -1,4 +1,4 @@
-"""The state of an exploration, on which a policy decides; the findings so far; and the result."""
+"""The state of an exploration, from which a policy decides the next step, and its result."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from engine.query.explore.form import unmarked
 
 
 class Result(StrEnum):
-    """The result of a decision."""
+    """What happened to a decision of the policy."""
 
     DONE = "done"
     FAILED = "failed"
-    """The action ended with an error: an unknown id, an ambiguous name."""
+    """The action ended with an error, for example because of an unknown id or an ambiguous name."""
     REFUSED = "refused"
-    """The action was not carried out: it repeats an earlier one, or the decision could not be parsed."""
+    """No action was carried out: it would repeat an earlier one, or the decision could not be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +27,21 @@ class Step:
     """One step of an exploration."""
 
     number: int
-    """From 1; the first is the recall of the question."""
+    """The number of the step. The recall of the question is step 1."""
     action: Action | None
-    """None if the decision could not be parsed."""
+    """The action; None if the decision could not be parsed."""
     result: Result
     outcome: str
-    """A description: `5 hints`, `200 chars`, `4 connections`, or the reason for an error or refusal."""
+    """The result in words: `5 hints`, `200 chars`, `4 connections`, or the reason for an error or refusal."""
     cost: int
-    """The tokens of its answer."""
+    """The tokens of the answer to this step."""
     total: int
     """The tokens of the answers of all steps so far."""
     answer: Answer | None = None
     """The answer of the verb; None if the step failed or was refused."""
 
     def __str__(self) -> str:
-        """Return its line in the trace, with no line end and no markup in it."""
+        """Return the line of this step in the trace, without a line end or markup."""
         done = "decision" if self.action is None else _shown(self.action)
         return f"{self.number}. {on_one_line(f'{done} → {self.outcome}')}"
 
@@ -51,21 +51,21 @@ class Finding:
     """An item of the context: the text of an atom, or the connections of a node."""
 
     verb: Verb
-    """The verb that found it: PEEK, EXPAND or NEIGHBORS."""
+    """The verb whose answer contained this item: PEEK, EXPAND or NEIGHBORS."""
     id: str | None
-    """The whole id; None for the connections of a tag."""
+    """The whole id of the atom; None for the connections of a tag."""
     title: str | None
     source: str | None
     sequence: int | None
     text: str
-    """The atom's text or a part of it; or connections, one per line."""
+    """The atom's text or a part of the text; or connections, one per line."""
     whole: bool
-    """True if `text` is the whole text, or has all connections."""
+    """True if `text` is the whole text, or contains all connections."""
     digits: int = ID_DIGITS
-    """The number of digits of its id that are shown, the same as in its hint."""
+    """The number of digits of the id that are shown, the same as in the hint for the atom."""
 
     def __str__(self) -> str:
-        """Return its lines in a prompt, with line ends: a heading that content cannot forge, then text."""
+        """Return the item as lines of a prompt: a heading, which content cannot imitate, then the text."""
         if self.verb is Verb.NEIGHBORS:
             lines = f"[connections] {on_one_line(self.title or '')}{body(self.text)}\n"
         else:
@@ -78,27 +78,27 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of an exploration, on which a policy decides."""
+    """The state of an exploration, from which a policy decides the next step."""
 
     query: str
     hints: tuple[Hint, ...]
-    """All hints so far, each atom once with its best score, in the order in which they were found. For a
-    neighbour that no recall has found, the title is its triple, and the score and tokens are 0."""
+    """All hints so far, in the order in which they were found, each atom once with its best score. For a
+    neighbour that was not found by a recall, the title is its triple, and the score and tokens are 0."""
     entities: tuple[str, ...]
-    """The entities that the question and further queries name."""
+    """The entities named in the question and in further queries."""
     context: tuple[Finding, ...]
-    """The findings in the order in which they were found, each atom once."""
+    """The items of the context in the order in which they were found, each atom once."""
     trace: tuple[Step, ...]
     spent: int
     """The tokens of all answers so far."""
     budget: int
     """The tokens that all answers may cost."""
     steps_left: int
-    """The number of decisions left, including this one; at least 1."""
+    """The number of decisions left, including the next; at least 1."""
 
     @property
     def left(self) -> int:
-        """The number of tokens left."""
+        """The number of tokens of the budget that are left."""
         return self.budget - self.spent
 
     def finding(self, id: str) -> Finding | None:  # noqa: A002
@@ -108,7 +108,7 @@ class State:
         )
 
     def has_whole(self, id: str) -> bool:  # noqa: A002
-        """Return True if the context has the whole text of the atom."""
+        """Return True if the context contains the whole text of the atom."""
         found = self.finding(id)
         return found is not None and found.whole
 
@@ -124,14 +124,14 @@ class Stop(StrEnum):
     ANSWERED = "answered"
     """The policy decided that the context is enough."""
     NOTHING = "nothing found"
-    """The policy ended an exploration that had found no hints."""
+    """The policy ended an exploration in which no hint was found."""
     STEPS = "steps used up"
     BUDGET = "budget used up"
-    """The remaining budget has no room for a further step."""
+    """The rest of the budget is too small for another step."""
     NOTHING_NEW = "nothing new"
-    """Consecutive steps brought neither a new hint nor a new text."""
+    """Several consecutive steps found neither a new hint nor a new text."""
     REFUSED = "refused"
-    """Consecutive decisions could not be parsed or repeated an earlier action."""
+    """Several consecutive decisions could not be parsed or repeated an earlier action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +141,9 @@ class Exploration:
     query: str
     steps: tuple[Step, ...]
     context: tuple[Finding, ...]
-    """The findings, each atom once."""
+    """The items of the context, each atom once."""
     text: str
-    """The context for a prompt; content in it cannot forge a heading or markup."""
+    """The context for a prompt. Content in it cannot imitate a heading or markup."""
     answer_tokens: int
     """The cost of `text`."""
     tokens: int
@@ -153,34 +153,34 @@ class Exploration:
     full_tokens: int
     """The cost of the first 10 atoms of a plain recall with their whole texts."""
     full_atoms: int
-    """The number of those atoms, fewer than 10 if the recall finds fewer."""
+    """The number of atoms counted in `full_tokens`: 10, or fewer if a plain recall finds fewer."""
     seq: int
     """The last event of the journal at the time of the last answer."""
     root: str
-    """The overall root at that event, 64 hex digits."""
+    """The overall root after the event `seq`, 64 hex digits."""
     stopped: Stop
 
     @property
     def saving(self) -> int:
         """The amount in per cent by which `tokens` is below `full_tokens`; negative if it is above.
 
-        It is 0 if a plain recall finds nothing.
+        The value is 0 if a plain recall finds nothing.
         """
         return round(100 * (1 - self.tokens / self.full_tokens)) if self.full_tokens else 0
 
     def trace(self) -> tuple[str, ...]:
-        """Return a line for each step, such as `2. peek(1f0c2a3b) → 200 chars`."""
+        """Return one line for each step, for example `2. peek(1f0c2a3b) → 200 chars`."""
         return tuple(map(str, self.steps))
 
 
 def same(one: str | None, other: str) -> bool:
-    """Return True if two ids, each whole or shortened, can be those of the same atom."""
+    """Return True if two ids, each whole or shortened, can belong to the same atom."""
     first, second = (one or "").replace("-", "").lower(), other.replace("-", "").lower()
     return bool(first and second) and (first.startswith(second) or second.startswith(first))
 
 
 def on_one_line(text: str) -> str:
-    """Return a text for a line of a prompt, without line ends, control characters and markup."""
+    """Return a text as one line of a prompt, without line ends, control characters and markup."""
     return unmarked(plain_line(text))
 
 
@@ -198,12 +198,12 @@ class Gathered:
         self.context: list[Finding] = []
 
     def take(self, answer: Answer, id: str | None) -> bool:  # noqa: A002  what it is called everywhere
-        """Add an answer and return True if it brought anything new.
+        """Add an answer, and return True if it contains anything new.
 
         `id` is the whole id of the atom that was read, if the verb read one.
 
         Raises:
-            TypeError: it is not an answer of a verb.
+            TypeError: `answer` is not an answer of a verb.
         """
         match answer:
             case Hints():
@@ -223,7 +223,7 @@ class Gathered:
         return len(fresh)
 
     def _hint(self, hint: Hint) -> bool:
-        """Add a hint and return True if its atom was unknown; a known one only gets the better score."""
+        """Add a hint and return True if its atom was unknown. For a known atom, keep the higher score."""
         for at, known in enumerate(self.hints):
             if same(known.id, hint.id):
                 if hint.score > known.score:
@@ -236,7 +236,7 @@ class Gathered:
         fresh = sum(
             self._hint(Hint(one.id, _line(one), 0, 0)) for one in answer.triples if one.id is not None
         )
-        # Tags and neighbours in a source are worth following, but do not answer a question themselves.
+        # Tags and neighbours in a source lead to other atoms, but do not answer a question themselves.
         known = {text for one in self.context if one.verb is Verb.NEIGHBORS for text in one.text.splitlines()}
         lines = [_line(one) for one in answer.triples if " " not in one.predicate]
         edges = "\n".join(text for text in lines if text not in known)

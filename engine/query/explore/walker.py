@@ -1,12 +1,15 @@
-"""The policy without a language model: it reads the hints with the highest value for their price.
+"""The policy without a language model: it reads the hints with the highest score relative to their cost.
 
 hints ──▶ read the best one ──▶ connections, if the question names an entity
                            ──▶ another recall with words of the title, if the last hint is about as good
                            ──▶ the other hints that are worth their price, the best first
 
-The worth of a hint is its odds relative to the best hint, divided by a power of its price relative to the
-mean price. The odds of a score of s per cent are s / (100 - s), which is proportional to the score that
-recall gave. Reading ends if no hint is worth enough.
+The price of a hint is the number of tokens that reading its atom costs. The worth of a hint is
+
+    (odds / odds of the best hint) / (price / mean price) ** WalkerConfig.price
+
+The odds of a score of s per cent are s / (100 - s), which is proportional to the score in recall. Reading
+ends if the worth of all unread hints is below `WalkerConfig.worth`.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from engine.query.explore.state import Finding, State, on_one_line
 from engine.text.words import STOP_WORDS
 
 HEADING_TOKENS: Final = 20
-"""The tokens that an expand costs in addition to its text."""
+"""The number of tokens that an expand costs in addition to the text."""
 
 _READING: Final = (Verb.PEEK, Verb.EXPAND)
 _MARKS: Final = ".,;:!?\"'()[]{}*#“”‘’«»…"
@@ -31,38 +34,41 @@ _MARKS: Final = ".,;:!?\"'()[]{}*#“”‘’«»…"
 
 @dataclass(frozen=True, slots=True)
 class WalkerConfig:
-    """The constants of the walker, all 0 or more; measured in bench/README.md, "Exploration"."""
+    """The constants of the walker, all at least 0; bench/README.md, "Exploration", has the measurements."""
 
     worth: float = 0.45
-    """Hints worth less than this share of the best one are not read."""
+    """The smallest worth of a hint that is read. The best hint with the mean price has a worth of 1."""
     price: float = 0.5
-    """The exponent of the price: 0 ignores the price, 1 halves the worth of a hint at twice the price."""
+    """The exponent of the price: with 0 the price is ignored, with 1 twice the price halves the worth."""
     peek_tokens: int = 50
-    """Texts of at most this many tokens are peeked at, which shows 200 characters; others are expanded."""
+    """The largest text, in tokens, that is only peeked at (200 characters); longer texts are expanded."""
     more: float = 0.45
     """A second recall is made if the odds of the last hint are at least this share of those of the first."""
     page: int = 5
-    """No second recall is made if the first returned fewer hints than this."""
+    """The number of hints that the first recall must return for a second recall to be made."""
     names: int = 3
     """The number of words from the titles of read atoms that are added to the second query."""
     entities: int = 1
-    """The number of entities in the question whose connections are read. Not measured: no set has any."""
+    """The number of entities in the question whose connections are read.
+
+    Not measured, because the data sets of the benchmark contain no entities.
+    """
 
 
 class Walker:
-    """A policy that decides by scores and prices alone. Equal states give equal decisions."""
+    """A policy that decides only by scores and costs. Equal states give equal decisions."""
 
     def __init__(self, config: WalkerConfig | None = None) -> None:
         """Use the constants of `config`, or the measured defaults.
 
         Raises:
-            InvalidInputError: it is not a WalkerConfig.
+            InvalidInputError: `config` is not a WalkerConfig.
         """
         self.config = WalkerConfig() if config is None else config
         instance(self.config, WalkerConfig, "config")
 
     def decide(self, state: State) -> Action:
-        """Return the next step; ANSWER if nothing is worth its price."""
+        """Return the next step, or ANSWER if no hint has the necessary worth (`WalkerConfig.worth`)."""
         found = next((step.answer.hints for step in state.trace if isinstance(step.answer, Hints)), ())
         reading = self._reading(state, found)
         if reading and not any(step.action and step.action.verb in _READING for step in state.trace):
@@ -86,7 +92,7 @@ class Walker:
         return None
 
     def _rest(self, state: State, found: tuple[Hint, ...]) -> Action | None:
-        """Return the action that reads the rest of a text after a peek, if it is worth its price, or None."""
+        """Return the action that reads a whole text after a peek, or None if its worth is too low."""
         for finding in state.context:
             if finding.verb is Verb.PEEK and not finding.whole and not _tried(state, finding):
                 hint = _hint(state, finding)
@@ -97,11 +103,11 @@ class Walker:
         return None
 
     def _others(self, state: State, found: tuple[Hint, ...]) -> Action | None:
-        """Return a second recall if the first one found more good hints than it could show, or None."""
+        """Return a second recall if the last hint of the first recall is nearly as good as the first hint."""
         recalls = [step for step in state.trace if step.action and step.action.verb is Verb.RECALL]
         if len(recalls) != 1 or len(found) < self.config.page:
             return None
-        # The hints of a further recall cost tokens as well, which matters if the texts are short.
+        # The hints of a further recall also cost tokens, which are many in comparison with short texts.
         surcharge = 1 + recalls[0].cost / sum(map(_price, found))
         if odds(found[-1]) < self.config.more * surcharge * odds(found[0]):
             return None
@@ -122,10 +128,10 @@ class Walker:
         return " ".join(word for word, size in zip(words, sizes, strict=True) if size <= ARGUMENT_BYTES_MAX)
 
     def _reading(self, state: State, found: tuple[Hint, ...]) -> Action | None:
-        """Return the action that reads the best unread hint that is worth its price and fits the budget.
+        """Return the action that reads the best unread hint of sufficient worth within the budget.
 
-        If none fits, or the first hint is too expensive, it is a peek, which shows the part of the text
-        around the question's words.
+        If all hints exceed the budget, or the first hint costs too much, the action is a peek, which shows
+        the part of the text around the question's words.
         """
         good = self._good(state, found)
         fitting = [hint for hint in good if _price(hint) <= state.left]
@@ -137,7 +143,7 @@ class Walker:
         return Action(Verb.PEEK, max(good, key=odds).id) if good else None
 
     def _good(self, state: State, found: tuple[Hint, ...]) -> list[Hint]:
-        """Return the unread hints that are worth their price."""
+        """Return the unread hints with a worth of at least `WalkerConfig.worth`."""
         return [hint for hint in _untried(state) if found and self._worth(hint, found) >= self.config.worth]
 
     def _worth(self, hint: Hint, found: tuple[Hint, ...]) -> float:
@@ -146,7 +152,7 @@ class Walker:
 
 
 def odds(hint: Hint) -> float:
-    """Return a hint's score as odds, which are proportional to the score that recall gave the atom."""
+    """Return a hint's score as odds, which are proportional to the score of the atom in recall."""
     score = min(max(hint.score, 0), 99)
     return score / (100 - score)
 
@@ -156,7 +162,7 @@ def _price(hint: Hint) -> int:
 
 
 def _untried(state: State) -> list[Hint]:
-    """Return the hints with a score that no step has tried to read, not even without success."""
+    """Return the hints with a score whose atoms no step has tried to read, with or without success."""
     tried = {step.action.argument for step in state.trace if step.action}
     return [hint for hint in state.unread if hint.score and hint.id not in tried]
 

@@ -1,1 +1,1 @@
-"""Graph queries: find by walking edges, and the hits of a question as a graph."""
+"""Queries of the graph: atoms found by following edges, and the hits of a question as a graph."""

@@ -1,7 +1,7 @@
-"""Bright nodes: the hits of a question as a graph with their relations (Standard 065).
+"""Bright nodes (Standard 065): the hits of a question as the nodes of a graph, with their relations.
 
-A small graph helps a reasoning model more than a list: it shows which hits are linked, which share a rare
-tag, and which are neighbours in their source.
+A small graph helps a reasoning model more than a list does, because it shows which hits are linked, which
+share a rare tag, and which are neighbours in their source.
 """
 
 from __future__ import annotations
@@ -37,35 +37,43 @@ RELATIONS_MAX: Final = 200
 """The largest number of relations in a graph; the strongest are kept."""
 
 COMMON_BUCKET: Final = 0.5
-"""Buckets that hold more than this share of all atoms create no relations."""
+"""A bucket that contains more than this share of all atoms creates no relations."""
 
 LEAST: Final = 0.000_001
-"""The lowest strength and brightness, such as the strength of an edge of weight 0."""
+"""The lowest value of a strength or brightness, for example the strength of an edge with weight 0."""
 
 
 class RelationKind(StrEnum):
     """The kind of a relation between two nodes."""
 
     EDGE = "edge"
-    """An edge. Its strength is its weight without the sign, 1 at most."""
+    """An edge. Its strength is the absolute value of its weight, at most 1."""
     NEXT_IN_SOURCE = "next_in_source"
-    """The second atom is the next live atom of the first one's source. Strength 1; excludes `SAME_SOURCE`."""
+    """The second atom is the next live atom after the first in the same source.
+
+    The strength is 1. Such a pair has no relation `SAME_SOURCE`.
+    """
     SHARES_TAG = "shares_tag"
-    """The atoms share tags. The strength is the `walk.bridge_weight` of the rarest; hub tags are ignored."""
+    """The atoms share tags. The strength is the `walk.bridge_weight` of the rarest shared tag.
+
+    Tags that more than a tenth of all atoms and more than 20 have are ignored.
+    """
     SHARES_BUCKET = "shares_bucket"
-    """The atoms share buckets. The strength is the `walk.rarity` of the rarest; buckets with more than half
-    of all atoms are ignored."""
+    """The atoms share buckets. The strength is the `walk.rarity` of the rarest shared bucket.
+
+    Buckets with more than half of all atoms are ignored.
+    """
     SAME_SOURCE = "same_source"
     """The atoms have the same source. The strength is 1 / (1 + ln n) for a source of n live atoms."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrightNode:
-    """A hit as a node of the graph. `created` is µs UTC."""
+    """A hit as a node of the graph. `created` is in microseconds since 1970 (UTC)."""
 
     id: str
     brightness: float
-    """Its score divided by the best score: more than 0, at most 1."""
+    """The score of the hit divided by the best score: above 0, at most 1."""
     title: str | None
     snippet: str
     tags: tuple[str, ...]
@@ -83,24 +91,24 @@ class Relation:
     src: str
     dst: str
     directed: bool
-    """True if the relation has a direction. Without one, `src` is the smaller id."""
+    """True if the relation has a direction, from `src` to `dst`. Otherwise `src` is the smaller id."""
     strength: float
-    """More than 0, at most 1; `RelationKind` defines it for each kind."""
+    """The strength of the relation, above 0 and at most 1. `RelationKind` defines it for each kind."""
     names: tuple[str, ...]
-    """The type of the edge, the shared tags as `src` spells them, the shared buckets, or the source."""
+    """The type of the edge, the shared tags in the spelling of `src`, the shared buckets, or the source."""
     weight: float | None
-    """The recorded weight of an edge; None for other kinds."""
+    """The recorded weight of an edge; None for relations of other kinds."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrightGraph:
-    """The hits of a question and their relations, from the first `size` events of the journal."""
+    """The hits of a question and their relations, read from the state after `size` events of the journal."""
 
     query: str
     nodes: tuple[BrightNode, ...]
-    """At most 50, the brightest first, equally bright ones by id."""
+    """The hits, at most 50, in descending order of brightness, then by id."""
     relations: tuple[Relation, ...]
-    """At most 200, the strongest first, equally strong ones by kind and ids."""
+    """The relations, at most 200, in descending order of strength, then by kind and ids."""
     size: int
     omitted: int = 0
     """The number of weaker relations that were left out."""
@@ -115,7 +123,7 @@ def structured_graph(
     and their tags and sources, but not on the number of their edges.
 
     Raises:
-        InvalidInputError: the limit is out of range, or the query has nothing to search for.
+        InvalidInputError: the limit is out of range, or the query has no word to search for.
         CorruptionError: a row is malformed or missing, or rows contradict each other.
     """
     positive(limit, "limit", NODES_MAX)
@@ -132,9 +140,9 @@ def structured_graph(
 
 
 def nodes_of(answer: Recall, records: Sequence[AtomRecord]) -> tuple[BrightNode, ...]:
-    """Return the hits of an answer as nodes, the brightest first, equally bright ones by id.
+    """Return the hits of an answer as nodes, in descending order of brightness, then by id.
 
-    `records` are those of the hits.
+    `records` are the records of the hits.
     """
     best = max((hit.score for hit in answer.hits), default=1.0)
     nodes = [
@@ -155,7 +163,7 @@ def nodes_of(answer: Recall, records: Sequence[AtomRecord]) -> tuple[BrightNode,
 
 
 def relations_of(rows: Reader, index: IndexView, records: Sequence[AtomRecord]) -> list[Relation]:
-    """Return all relations between atoms, the strongest first, equally strong ones by kind and ids."""
+    """Return all relations between atoms, in descending order of strength, then by kind and ids."""
     live = members(rows, LIVE)
 
     def count(group: Group, name: str) -> int:
@@ -195,7 +203,7 @@ def _edges(rows: Reader, records: Sequence[AtomRecord]) -> Iterator[Relation]:
 
 def _types(rows: Reader, atom: bytes) -> Iterator[bytes]:
     """Yield the codes of the types of edges from an atom, with one lookup for each type."""
-    # Measured with 50 nodes: 5 ms, and 6 ms if one of them has 10,000 further edges. Reading all edges took
+    # Measured with 50 nodes: 5 ms, and 6 ms if one of these has 10,000 further edges. Reading all edges took
     # 2 ms and 76 ms.
     prefix = EDGE_FROM + atom
     start, end = prefix + b"/", prefix + b"0"  # the byte after `/`
@@ -240,9 +248,9 @@ def _sharing(
     names_of: Sequence[dict[str, str]],
     weights: dict[str, float],
 ) -> Iterator[Relation]:
-    """Yield the pairs that share a name with a weight above 0.
+    """Yield the pairs of atoms that share a tag or bucket with a weight above 0.
 
-    `names_of` holds each atom's tags or buckets by identity.
+    `names_of` holds the tags or the buckets of each atom by identity.
     """
     weighted = [[name for name in sorted(names) if weights.get(name)] for names in names_of]
     each = list(zip(records, names_of, weighted, strict=True))
@@ -257,7 +265,7 @@ def _sharing(
 def _same_source(
     records: Sequence[AtomRecord], count: Callable[[Group, str], int], adjacent: set[frozenset[str]]
 ) -> Iterator[Relation]:
-    """Yield the pairs of one source that are not in `adjacent`."""
+    """Yield the pairs of atoms with the same source that are not in `adjacent`."""
     kind = RelationKind.SAME_SOURCE
     sizes: dict[str, int] = {}
     for one, other in combinations(records, 2):

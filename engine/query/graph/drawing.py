@@ -1,7 +1,8 @@
-"""Renders a `BrightGraph` as text for drawing programs: Mermaid, and the dot language of Graphviz.
+"""Render a `BrightGraph` as text for drawing programs: Mermaid, or Graphviz in the dot language.
 
-Titles, snippets and tags are content. They occur only between quotes, with every character that has a
-meaning there written as its code (Mermaid) or escaped (dot). The names of nodes, n1, n2, …, are generated.
+Titles, snippets and tags are content. They occur only between quotes, and every character that has a special
+meaning between quotes is written as its code (Mermaid) or escaped (dot). The names of nodes, n1, n2, …, are
+generated.
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ from typing import Final
 from engine.query.graph.bright import BrightGraph, BrightNode, Relation, RelationKind
 
 LABEL_CHARS: Final = 48
-"""The largest length of a label; a longer one is cut and ends in `…`."""
+"""The largest length of a label in characters; a longer label is cut and ends in `…`."""
 
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
-"""Invisible characters that a terminal or a parser might interpret. Joiners stay, because emoji need them."""
+"""Invisible characters that a terminal or a parser might interpret. Joiners are not included,
+because emoji need them."""
 
 _SPECIAL: Final = re.compile(
     "[^0-9A-Za-z ,.()?'/\x80-\U0010ffff-]|[\u00b0\u00b6\u00df\ufb02]|(?i:(?<=directio)n)"
 )
-"""Text with a meaning for Mermaid (11.17): ASCII punctuation except for a few characters without a meaning
-within quotes; the letters that Mermaid itself substitutes for `#` and `;` while it reads; and the last
-letter of a word that it interprets even within quotes."""
+"""The characters that must be written as codes because Mermaid (11.17) interprets them even within quotes:
+ASCII punctuation, except for a few characters without a special meaning; the letters by which Mermaid itself
+replaces `#` and `;` while it parses; and the last letter of some words that Mermaid
+interprets."""
 
 _LIST: Final = re.compile(r"^(?:([0-9]+)[.)]|([-+*]))(?= )")
 """The beginning of a Markdown list; Mermaid reads a label as Markdown."""
@@ -33,7 +36,8 @@ _LIST: Final = re.compile(r"^(?:([0-9]+)[.)]|([-+*]))(?= )")
 def mermaid(graph: BrightGraph) -> str:
     """Return a Mermaid flowchart (https://mermaid.js.org/syntax/flowchart.html) that ends with a line end.
 
-    Edges are arrows, relations between neighbours in a source are dotted arrows, others are plain lines.
+    Edges are drawn as arrows, relations between neighbours in a source as dotted arrows, and other relations
+    as plain lines.
     """
     names = _names(graph)
     lines = ["flowchart LR"]
@@ -86,7 +90,7 @@ def _style(relation: Relation) -> str:
 
 
 def _short(text: str) -> str:
-    """Return a text on one line, without invisible characters, cut to LABEL_CHARS."""
+    """Return a text on one line, without invisible characters, cut to at most LABEL_CHARS characters."""
     line = " ".join(_UNSEEN.sub("", text).split())
     return line if len(line) <= LABEL_CHARS else line[: LABEL_CHARS - 1] + "…"
 

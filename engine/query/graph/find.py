@@ -1,7 +1,7 @@
-"""Find: atoms that pass filters, or that a walk along edges reaches ("Edges & Graph").
+"""Find the atoms that pass filters, or that can be reached from an atom along edges (SPEC: Edges & Graph).
 
-The walk is breadth-first and bounded. Neighbours are visited in the byte order of (type, id), so the same
-store gives the same answer on every machine.
+The search along edges (a walk) is breadth-first and has a limit on its length. Neighbours are visited in the
+byte order of (type, id), so the same store gives the same answer on every machine.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """The edges that a walk follows, and its length: from `min_hops` to `max_hops`, at most 6 (MAX_HOPS_CAP).
+    """The edges that a walk follows, and the distances at which it returns atoms.
 
-    A walk does not follow tombstoned edges, and neither returns tombstoned atoms nor passes through them.
-    Only the atom that it starts from may be tombstoned.
+    A walk returns atoms that are `min_hops` to `max_hops` edges away; `max_hops` is at most 6 (MAX_HOPS_CAP).
+    It does not follow tombstoned edges, and it neither returns tombstoned atoms nor passes through them. Only
+    the start of a walk may be a tombstoned atom.
     """
 
     types: tuple[TypeName, ...] = ()
@@ -57,7 +58,7 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One result; `hops` is its distance from the start, 0 without a walk."""
+    """One result. `hops` is the number of edges from the start to the atom, 0 without a walk."""
 
     id: str
     hops: int
@@ -77,10 +78,11 @@ def find(
 ) -> list[Found]:
     """Return at most `limit` live atoms that pass `filters`.
 
-    With `from_` they are the atoms that a walk from there reaches, otherwise all atoms by ordinal.
+    With `from_`, only the atoms that a walk from that atom reaches are returned, by distance. Without it, all
+    atoms are returned by ordinal.
 
     Raises:
-        InvalidInputError: a bound is out of range, or `follow` is given without `from_`.
+        InvalidInputError: a limit or a number of hops is out of range, or `follow` is given without `from_`.
         NotFoundError: the start or an edge type was never recorded.
     """
     instance(filters, Filters, "filters")
@@ -111,7 +113,7 @@ def get_edge(rows: Reader, src: str, type: TypeName, dst: str) -> Edge:  # noqa:
     """Return an edge, tombstoned or not.
 
     Raises:
-        NotFoundError: it was never recorded.
+        NotFoundError: the edge was never recorded.
     """
     record = read_edge(rows, atom_id(src), known_type(rows, type), atom_id(dst))
     if record is None:
@@ -128,7 +130,7 @@ def get_edges(
     tombstoned: bool = False,
     limit: int = limits.RESULTS_MAX,
 ) -> list[Edge]:
-    """Return the edges at an atom in the order of (type, other end), at most `limit`.
+    """Return at most `limit` edges from or to an atom, in the order of (type, other end).
 
     Raises:
         NotFoundError: the atom or a type was never recorded.
@@ -170,7 +172,7 @@ def _hops(follow: Follow) -> tuple[int, int]:
     most = min(integer(follow.max_hops, "max_hops"), limits.MAX_HOPS_CAP)
     fewest = integer(follow.min_hops, "min_hops")
     if fewest > most:
-        cap = f"walks end after {limits.MAX_HOPS_CAP} hops"
+        cap = f"a walk has at most {limits.MAX_HOPS_CAP} hops"
         raise InvalidInputError(f"min_hops must not be above max_hops, {most}, but is {fewest} ({cap})")
     return fewest, most
 

@@ -1,1 +1,1 @@
-"""History: differences between two moments, the origin of an atom, and reverting events."""
+"""History: the differences between two moments, the origin of an atom, and reverting events."""

@@ -1,4 +1,4 @@
-"""The net changes between two moments, one per subject, in the order in which subjects were first touched."""
+"""The net changes of atoms and edges between two moments, in the order of the first event on each."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ _RECORD_FIELDS: Final = (
     "created",
     "tags",
 )
-"""The compared fields of a record."""
+"""The fields of a record that are compared."""
 
 _BODY_FIELDS: Final = ("meta", "aliases", "folder")
-"""The compared fields of a body."""
+"""The fields of a body that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class AtomChange:
-    """The change of an atom. An atom that was added and hidden between the two moments has none."""
+    """The change of an atom. An atom that was both added and hidden between the two moments is not listed."""
 
     id: str
     change: str
     """`added`, `changed`, `tombstoned`, `revived` or `erased`."""
     title: str | None
     fields: dict[str, tuple[Any, Any]]
-    """The other fields that differ, `tags` included: name → (before, after)."""
+    """The fields that differ, apart from the content: name → (before, after). `tags` is one of them."""
     before: str | None
     """The earlier content. None if the content is unchanged or destroyed, or if the atom was not live."""
     after: str | None
-    """The later content. None under the same conditions."""
+    """The later content. None if the content is unchanged or destroyed, or if the atom is not live."""
     reason: str
-    """The reason for hiding the atom, if it is hidden."""
+    """The recorded reason why the atom was hidden, if it is hidden."""
 
     def lines(self) -> list[str]:
-        """Return the difference of the contents as lines of `diff -u`, without its headings."""
+        """Return the difference of the contents as the lines of `diff -u` without headings."""
         before, after = ((text or "").splitlines() for text in (self.before, self.after))
         found = difflib.unified_diff(before, after, n=1, lineterm="")
         return [line for line in found if not line.startswith(("---", "+++", "@@"))]
@@ -83,13 +83,13 @@ class Diff:
     before: int
     after: int
     events: int
-    """The number of events after `before`, up to and including `after`, of every kind."""
+    """The number of events of all kinds after the event `before`, up to and including the event `after`."""
     atoms: tuple[AtomChange, ...]
     edges: tuple[EdgeChange, ...]
     predicates: tuple[str, ...]
-    """The edge types that were registered."""
+    """The edge types that were registered between the two moments."""
     checkpoints: tuple[int, ...]
-    """The seqs of the checkpoints among these events."""
+    """The seqs of the checkpoints between the two moments."""
 
 
 def sizes(rows: Reader, before: AsOf | str, after: AsOf | str | None) -> tuple[int, int]:
@@ -98,9 +98,9 @@ def sizes(rows: Reader, before: AsOf | str, after: AsOf | str | None) -> tuple[i
     A string is the text of a checkpoint note; None stands for the head.
 
     Raises:
-        NotFoundError: the journal does not reach so far.
+        NotFoundError: a moment is after the end of the journal.
         InvalidInputError: the first moment is after the second, or a string is not a note.
-        InconsistentError: a note is not from this log.
+        InconsistentError: a note is a checkpoint of another log.
     """
     head = read_log(rows).size
     first = _size(rows, before)
@@ -117,7 +117,7 @@ def _size(rows: Reader, moment: AsOf | str) -> int:
         known = parse_note(moment.encode()).checkpoint
     except ProofError as error:
         raise InvalidInputError(f"the text is not a checkpoint note: {error}") from None
-    # A checkpoint of another log does not name a moment of this one.
+    # A checkpoint of another log does not identify a moment of this log.
     read_history(rows, (known.size,)).check(known)
     return known.size
 
@@ -125,8 +125,8 @@ def _size(rows: Reader, moment: AsOf | str) -> int:
 def diff(rows: Reader, before: int, after: int) -> Diff:
     """Return the differences between the first `before` and the first `after` events, `before` ≤ `after`.
 
-    Reads the headers in between, and the history of each subject that they touch. The records in `rows`
-    are at the head.
+    Reads the headers of the events between the two, and all events of each atom or edge that these events
+    change. The records in `rows` are at the head.
 
     Raises:
         CorruptionError: the journal is damaged.
@@ -166,7 +166,7 @@ def _atom(rows: Reader, atom: bytes, before: int, after: int) -> Iterator[AtomCh
         return
     was, now = _is_live(old), _is_live(new)
     if not was and not now and new.state is not State.ERASED:
-        return  # added and hidden in between, or hidden at both moments
+        return  # added and hidden between the moments, or hidden at both
     bodies = None if old is None else _body(rows, old), _body(rows, new)
     before_text, after_text = (None if body is None else body.content for body in bodies)
     fields = _differing(old, new, _RECORD_FIELDS) | _differing(*bodies, _BODY_FIELDS)
@@ -201,7 +201,7 @@ def _differing(old: object, new: object, names: Sequence[str]) -> dict[str, tupl
     if old is None or new is None:
         return {}
     pairs = {name: (getattr(old, name), getattr(new, name)) for name in names}
-    # Compared as text, because in a meta True would equal 1.
+    # Compared as text, because in Python True equals 1.
     return {name: pair for name, pair in pairs.items() if repr(pair[0]) != repr(pair[1])}
 
 

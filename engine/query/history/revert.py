@@ -1,9 +1,10 @@
-"""Reverting events by inverse events, so that the history keeps everything.
+"""Revert events by appending inverse events; no event is removed from the history.
 
-Afterwards the state is as if the chosen events had not happened, except for what later events changed again.
-That is left as it is and reported for each property: whether the subject is live, each field, each tag. A
-timeline lists the events that changed one property, each with the value it set. Without the chosen events,
-the last remaining entry holds the value that the property would have had.
+The subject of an event is an atom or an edge. A property of a subject is its presence (live, hidden or
+absent), one of its fields or one of its tags. Afterwards each property has the value that it would have had
+without the chosen events, unless a later event changed it again: such a property is left as it is and
+reported. A timeline lists the events that changed one property, each with the value that it set. The last
+entry that is not of a chosen event has the value that the property would have had.
 """
 
 from __future__ import annotations
@@ -41,19 +42,19 @@ from proofs.leaves import State
 from proofs.sets import tag_identity
 
 PRESENCE: Final = ("presence",)
-"""The property that tells whether the subject is live, hidden or absent."""
+"""The name of the property whose value states if a subject is live, hidden or absent."""
 
 FIELDS: Final = (
     *("content", "title", "kind", "buckets", "source", "sequence", "provenance", "trust"),
     *("meta", "aliases", "folder"),
 )
-"""The fields, tags apart, that a revision may change. The time of creation is not one of them."""
+"""The fields that a revision may change, apart from tags. It cannot change the time of creation."""
 
 Property = tuple[str, ...]
-"""PRESENCE, ("field", name) or ("tag", identity)."""
+"""The name of a property: PRESENCE, ("field", name) or ("tag", identity)."""
 
 SUBJECTS_AT_ONCE: Final = 200
-"""The number of subjects that are reverted in one batch, all or none."""
+"""The number of subjects that are reverted in one batch, either all of them or none."""
 
 
 class Change(NamedTuple):
@@ -61,18 +62,18 @@ class Change(NamedTuple):
 
     seq: int
     value: Any
-    """The new value of a field; `Live`, `Hidden` or `Absent` of PRESENCE; of a tag, its spelling or None."""
+    """The new value: for PRESENCE `Live`, `Hidden` or `Absent`, for a tag its spelling or None if removed."""
 
 
 class Live(NamedTuple):
-    """The value of PRESENCE of a live subject; for an edge, with its weight and data."""
+    """The value of PRESENCE for a live subject. For an edge it includes the weight and the data."""
 
     weight: bytes = b""
     data: bytes = b""
 
 
 class Hidden(NamedTuple):
-    """The value of PRESENCE of a tombstoned subject."""
+    """The value of PRESENCE for a tombstoned subject."""
 
     reason: str
 
@@ -90,7 +91,7 @@ def timelines_of(history: Iterable[Entry]) -> Timelines:
     for entry in history:
         for name, value in _changes(entry, found):
             line = found[name]
-            if not line or repr(line[-1].value) != repr(value):  # as text, because in a meta True equals 1
+            if not line or repr(line[-1].value) != repr(value):  # as text, because in Python True equals 1
                 line.append(Change(entry.header.seq, value))
     return dict(found)
 
@@ -116,7 +117,7 @@ def _changes(entry: Entry, before: Timelines) -> list[tuple[Property, Any]]:
 
 
 def _tag_changes(tags: Iterable[str], before: Timelines) -> list[tuple[Property, Any]]:
-    """Return the tag changes of a whole body: it sets its tags and removes all others."""
+    """Return the tag changes made by a whole body: its tags are set, and all other tags are removed."""
     now = {tag_identity(tag): tag for tag in tags}
     had = [name for name, line in before.items() if name[0] == "tag" and line[-1].value is not None]
     return [
@@ -126,7 +127,7 @@ def _tag_changes(tags: Iterable[str], before: Timelines) -> list[tuple[Property,
 
 
 def without(line: list[Change], seqs: Collection[int]) -> Any:
-    """Return the last value that other events gave to a property; `Absent` if no other event did."""
+    """Return the last value from an event that is not chosen; `Absent` if there is no such event."""
     left = [change for change in line if change.seq not in seqs]
     return left[-1].value if left else Absent()
 
@@ -143,8 +144,8 @@ def before_first(line: list[Change], seqs: Collection[int]) -> Any:
 
 _IRREVERSIBLE: Final = {
     EventKind.GENESIS: "the first event of a store cannot be reverted",
-    EventKind.EDGE_TYPE_REGISTERED: "a predicate stays registered; it has no effect by itself",
-    EventKind.CHECKPOINT: "a checkpoint stays; it records a past state",
+    EventKind.EDGE_TYPE_REGISTERED: "a predicate remains registered; without edges it has no effect",
+    EventKind.CHECKPOINT: "a checkpoint is never removed; it records a past state",
 }
 
 
@@ -154,7 +155,7 @@ class Outcome(StrEnum):
     UNDONE = "undone"
     SAME = "already undone"
     LEFT = "left"
-    """Later events changed everything that these events had changed, or the events cannot be reverted."""
+    """Nothing was reverted: later events changed all of it again, or the events cannot be reverted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,21 +167,21 @@ class Undone:
     """The chosen events, ascending."""
     outcome: Outcome
     left: tuple[str, ...]
-    """The properties that were left as they are, each with the reason."""
+    """The properties that were not reverted, each with the reason."""
     events: tuple[int, ...]
     """The seqs of the inverse events."""
 
 
 @dataclass(slots=True)
 class Undo:
-    """A command that reverts events on one subject; `left` lists what it leaves as it is."""
+    """A command that reverts events on one subject. `left` lists the properties that are not reverted."""
 
     detail: AtomDetail | EdgeDetail
     seqs: frozenset[int]
     left: list[str] = field(default_factory=list, init=False)
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the inverse events; none if the state already is as wanted or was changed again since."""
+        """Append the inverse events; none if no property has to change or later events changed them all."""
         self.left = []
         record = tx.atom(self.detail.id) if isinstance(self.detail, AtomDetail) else tx.edge(*self.detail)
         first = len(tx.entries)
@@ -195,7 +196,7 @@ class Undo:
         return receipt("", State.LIVE, *tx.entries[first:])
 
     def _wanted(self, lines: Timelines) -> dict[Property, Any]:
-        """Return the properties to change, with the value that each must get."""
+        """Return the properties to change, with the new value of each."""
         wanted = {}
         for name, line in lines.items():
             if self.seqs.isdisjoint(change.seq for change in line):
@@ -211,7 +212,7 @@ class Undo:
     ) -> None:
         name, presence = show_id(detail.id), wanted.pop(PRESENCE, None)
         if isinstance(presence, Absent):
-            # The chosen events added the atom, so hiding it reverts all its fields as well.
+            # The chosen events added the atom. So hiding it reverts all its fields, too.
             Tombstone(name, self._reason()).decide(tx)
             return
         if isinstance(presence, Live):
@@ -236,7 +237,7 @@ class Undo:
 
 
 def _set_fields_and_tags(tx: Transaction, name: str, wanted: dict[Property, Any]) -> None:
-    """Set the fields and tags of a live atom to the wanted values."""
+    """Set the fields and tags of a live atom to the given values."""
     fields = {key[1]: value for key, value in wanted.items() if key[0] == "field"}
     if fields:
         Revise(name, **fields).decide(tx)
@@ -255,7 +256,7 @@ def _changed_since(name: Property, last: Change) -> str:
 
 
 class _Selection(NamedTuple):
-    """A subject, or an event without one, and the chosen events on it."""
+    """A subject and the chosen events on it, or a single event that has no subject."""
 
     detail: Detail
     seqs: tuple[int, ...]
@@ -266,13 +267,13 @@ class _Selection(NamedTuple):
 def revert(
     store: Store, start: int, stop: int | None, *, by: str, actor: str | None = None, dry_run: bool = False
 ) -> list[Undone]:
-    """Revert events, subject by subject, the one that was touched last first.
+    """Revert events, subject by subject. The subject with the latest event comes first.
 
     The arguments are those of `Engine.revert`; `by` is the actor of the inverse events. With `dry_run`
-    the seqs are those that the inverse events would get.
+    nothing is appended, and the seqs are those that the inverse events would get.
 
     Raises:
-        NotFoundError: the journal does not reach so far.
+        NotFoundError: the range is beyond the end of the journal.
     """
     size, end = read_log(store.backend).size, optional_integer(stop, "stop")
     if integer(start, "start") > size or (end is not None and end > size):
@@ -292,7 +293,7 @@ def revert(
 
 
 def _choose(rows: Lookup, start: int, stop: int, actor: str | None) -> list[_Selection]:
-    """Return the subjects of the events from `start` up to `stop`, the one that was touched last first."""
+    """Return the subjects of the events `start` to `stop` − 1, the subject with the latest event first."""
     found: dict[object, tuple[Detail, list[int], str]] = {}
     for seq in range(start, stop):
         header = read_header(rows, seq)[0]
@@ -303,7 +304,7 @@ def _choose(rows: Lookup, start: int, stop: int, actor: str | None) -> list[_Sel
         if isinstance(detail, EdgeDetail):
             key = tuple(detail)
         _, seqs, _ = found.pop(key, (detail, [], ""))
-        # Removed and inserted again, so that the subject that was touched last comes last.
+        # Removed and inserted again, so that the subject with the latest event comes last.
         found[key] = detail, [*seqs, seq], _IRREVERSIBLE.get(header.kind, "")
     return [_Selection(detail, tuple(seqs), obstacle) for detail, seqs, obstacle in reversed(found.values())]
 

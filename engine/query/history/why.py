@@ -1,4 +1,4 @@
-"""The origin of an atom: its source, the atoms that it was derived from, and the events that changed it."""
+"""The origin of an atom: its source, the atoms that it was derived from, and the events on it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from engine.store.past import subject_history
 from proofs.leaves import EdgeType, State
 
 ATOMS_MAX: Final = 100
-"""The largest number of atoms that are returned."""
+"""The largest number of atoms in the result of `why`."""
 
 EDGES_MAX: Final = 20
-"""The number of edges of one atom that are followed."""
+"""The largest number of edges of one atom that are followed."""
 
 _DERIVATION: Final = (EdgeType.DERIVED_FROM, EdgeType.SUPERSEDES)
 """The types of edges from an atom to the atoms that it was derived from."""
@@ -34,12 +34,15 @@ class Cause:
     time: int
     actor: str
     what: str
-    """`added`, `revised`, `tombstoned`, …"""
+    """The change: `added`, `revised`, `tombstoned`, …"""
 
 
 @dataclass(frozen=True, slots=True)
 class Newer:
-    """An atom that superseded another, by a live edge `supersedes`. `at` is µs UTC."""
+    """An atom that superseded another by a live edge `supersedes`.
+
+    `at` is in microseconds since 1970 (UTC).
+    """
 
     id: str
     at: int
@@ -54,7 +57,8 @@ class Origin:
     id: str
     hops: int
     by: str
-    """The relation that led to it: `derived_from`, `supersedes` or `source of …`; empty for the first."""
+    """The relation that led to the atom: `derived_from`, `supersedes` or `source of …`. It is empty for the
+    queried atom."""
     state: State
     title: str | None
     kind: str
@@ -64,20 +68,20 @@ class Origin:
     provenance: str
     trust: int | None
     superseded_by: tuple[Newer, ...]
-    """The atoms that superseded it; at most 20."""
+    """The atoms that superseded this atom; at most 20."""
     causes: tuple[Cause, ...]
     """The events on this atom, the oldest first."""
 
 
 def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
-    """Return the atom and those that it was derived from, breadth-first.
+    """Return the atom and the atoms that it was derived from, breadth-first.
 
-    There are at most 100 atoms, at most 6 steps back. The search follows the live edges `derived_from` and
-    `supersedes` from an atom, and from an entity the atoms that its relations name as their source
-    (`engine relate --source`).
+    At most 100 atoms are returned, at most 6 steps from the first. The search follows the live edges
+    `derived_from` and `supersedes` of an atom. From an entity it goes to the atoms that the relations of the
+    entity name as their source (`engine relate --source`).
 
     Raises:
-        NotFoundError: it was never recorded.
+        NotFoundError: the atom was never recorded.
     """
     record = get_record(rows, atom)
     found, level = {atom: _origin(rows, record, 0, "")}, [record]
@@ -95,7 +99,7 @@ def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
 
 
 def _before(rows: Reader, record: AtomRecord) -> Iterator[tuple[bytes, str]]:
-    """Yield the ids of the atoms that an atom was derived from, each with the relation."""
+    """Yield the id of each atom that an atom was derived from, with the relation between them."""
     codes = [bytes([kind]) for kind in _DERIVATION]
     for edge in islice(edges_at(rows, record.id, Direction.OUT, codes), EDGES_MAX):
         yield edge.dst, type_name(rows, edge.type)

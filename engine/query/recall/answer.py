@@ -1,4 +1,4 @@
-"""The result of recall: hits, how they were found, and the atoms that were left out."""
+"""The result of recall: the hits, the way in which each was found, and the atoms that were left out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """The simplification at which enough atoms covered a question (Standard 065, phases 1 and 2)."""
+    """How far a question was simplified until enough atoms covered it (Standard 065, phases 1 and 2)."""
 
     ALL = "all words"
     NOUNS = "nouns and dates"
@@ -19,30 +19,34 @@ class Role(StrEnum):
     """The way in which a hit was found."""
 
     ANCHOR = "anchor"
-    """It contains words of the question."""
+    """A hit that contains words of the question."""
     WALKER = "walker"
-    """It is related to an anchor: by a tag, a link, a title in the anchor's text, or the source."""
+    """A hit without words of the question that is related to an anchor.
+
+    The relation is a shared tag, a link, the hit's title in the anchor's text, or the same source.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """A tag that led from anchors to other atoms."""
+    """A tag that atoms containing words of the question share with atoms that do not contain any."""
 
     tag: str
     weight: float
-    """More than 0, at most 1; rare tags weigh more."""
+    """The weight of the tag, above 0 and at most 1. Rare tags have a higher weight."""
     atoms: int
-    """The number of atoms with this tag among those that pass the filters."""
+    """The number of atoms that have this tag and pass the filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A candidate that was left out. Only an explained recall lists them."""
+    """A candidate that was left out of the hits. Recall lists such candidates only with `explain`."""
 
     id: str
     score: float
     reason: str
-    """`duplicate of <id>`, `over the budget`, `beyond the limit`, `too many walkers`, `no such category`,
+    """The reason why the candidate was left out: `duplicate of <id>`, `over the budget`,
+    `beyond the limit`, `too many walkers`, `no such category`,
     `superseded by <id>`, `like <id>, which is superseded`."""
 
 
@@ -62,20 +66,23 @@ class Hit:
     provenance: str
     snippet: str
     content: str | None
-    """The text if a token budget was given, else None. The text of the first hit may be cut to the budget."""
+    """The text of the atom if a token budget was given, else None.
+
+    The text of the first hit is cut if it would exceed the budget.
+    """
     tokens: int
-    """The estimated tokens of the hit as it is shown in a prompt: `engine.query.budget`."""
+    """The estimated number of tokens of the hit in the form for prompts (`engine.query.budget`)."""
     duplicates: tuple[str, ...]
-    """The ids of near-duplicates that are folded into it."""
+    """The ids of the hit's near-duplicates, which are not hits themselves."""
     signals: dict[str, float] | None = None
-    """The amount that each signal added to the score or took from it; None unless explained."""
+    """Signal → the amount that it added to the score, or subtracted if negative; None without `explain`."""
     path: tuple[str, ...] = ()
-    """The anchor whose text or edges led to a walker, then the tags that did. Empty for an anchor."""
+    """What led to a walker: the anchor whose text or edges did, then the tags. Empty for an anchor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The answer to a question from the first `size` events of the journal."""
+    """The answer to a question, read from the state after `size` events of the journal."""
 
     query: str
     core: str
@@ -84,18 +91,18 @@ class Recall:
     """The terms that were searched for."""
     level: Level
     entities: tuple[str, ...]
-    """The entities that the question was split into; empty unless `level` is `SPLIT`."""
+    """The entities of the question that were searched one by one; empty unless `level` is `SPLIT`."""
     bridges: tuple[Bridge, ...]
-    """The tags that led to hits, the one that added most to their scores first."""
+    """The tags that led to hits. The tag that added most to the scores of hits comes first."""
     hits: tuple[Hit, ...]
     size: int
     candidates: int
     """The number of atoms that pass the filters."""
     target: int
-    """The number of hits aimed at: the limit, or the number that the budget has room for."""
+    """The largest number of hits: the limit, or fewer if the budget allows fewer."""
     budget: int | None
     tokens: int
-    """The sum of the hits' tokens; at most the budget."""
+    """The sum of the tokens of all hits; at most the budget."""
     pipeline: str
     """The name and version of the rules that analysed the question."""
     dropped: tuple[Dropped, ...] = ()

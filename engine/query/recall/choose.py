@@ -1,4 +1,7 @@
-"""Chooses hits from a ranked pool: folds near-duplicates, limits walkers and keeps to the budget."""
+"""Choose hits from the ranked candidates: fold near-duplicates, limit walkers and keep to the budget.
+
+A walker is a candidate without words of the question; only its relations to other atoms led to it.
+"""
 
 from __future__ import annotations
 
@@ -26,21 +29,24 @@ from engine.text.simhash import near
 _WORD: Final = re.compile(r"\S+")
 
 SPARE: Final = 20
-"""The number of candidates read beyond the wanted hits to find their near-duplicates and near misses."""
+"""The number of candidates read in addition to the wanted hits, to find near-duplicates and near misses."""
 
 BLOCK: Final = 32
 """The number of candidates whose ids are read at a time."""
 
 CATEGORY_CANDIDATES: Final = 400
-"""The number of further candidates if the query names categories, because texts must be checked for these."""
+"""The number of further candidates if the query names categories, because many may not belong to them."""
 
 FEW: Final = 64
-"""Up to this many hits are compared one by one: measured at 0.2 µs each, where an array takes some 12 µs."""
+"""The largest number of hits whose fingerprints are compared one by one.
+
+Measured: a comparison takes 0.2 µs, and a comparison of a whole array about 12 µs.
+"""
 
 TOO_LONG: Final = "over the budget"
 
 DROPPED_MAX: Final = 20
-"""The number of near misses that are listed."""
+"""The largest number of near misses listed in an explained answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +54,14 @@ class Ranked:
     """A candidate of the ranking."""
 
     row: int
-    """Its row in the pool."""
+    """The row of the candidate in the pool."""
     ordinal: int
     id: str
     score: float
 
 
 class Chosen:
-    """The hits so far, the best first, and the candidates that were dropped."""
+    """The hits chosen so far, the best first, and the candidates that were left out."""
 
     def __init__(
         self,
@@ -76,17 +82,17 @@ class Chosen:
         self._explain = explain
         self._walkers = 0
         self._duplicates: dict[str, list[str]] = {}
-        """Id of a hit → ids of its near-duplicates, the best first."""
+        """The id of a hit → the ids of the near-duplicates folded into it, the best first."""
         self._fingerprints = scope.index.facts.fingerprints
         self._hit_fingerprints: list[int] = []
-        """The fingerprints of the hits, in their order."""
+        """The fingerprints of the hits, in the order of the hits."""
         weights = {term: scope.idf(term) for term in scope.question.terms}
         self._snippets = Snippets(weights, scope.config.snippet_chars)
 
     def take(self, one: Ranked, target: int) -> str:
         """Make a candidate a hit and return the empty string, or return the reason why it cannot be one."""
         original = self._original(one)
-        # An anchor contains a word of the question; a walker was only found by its relations.
+        # An anchor contains a word of the question; a walker was found only by its relations.
         role = Role.ANCHOR if self._ranking.pool.parts["words"][one.row] > 0 else Role.WALKER
         if original is not None:
             self._duplicates.setdefault(original, []).append(one.id)
@@ -108,7 +114,7 @@ class Chosen:
         return ""
 
     def fold(self) -> None:
-        """Set the near-duplicates that were folded into each hit."""
+        """Set the field `duplicates` of each hit to the near-duplicates that were folded into it."""
         self.hits = [replace(hit, duplicates=tuple(self._duplicates.get(hit.id, ()))) for hit in self.hits]
 
     def _original(self, one: Ranked) -> str | None:
@@ -126,9 +132,9 @@ class Chosen:
         return not self._categories or in_categories(atom.body, atom.record.tags, self._categories)
 
     def _hit(self, one: Ranked, role: Role, atom: LoadedAtom) -> Hit | None:
-        """Return the hit, with its text if there is a budget; None if the budget left has no room for it.
+        """Return the hit, with its text if there is a budget, or None if too little of the budget is left.
 
-        The text of the first hit may be cut to fit.
+        The text of the first hit is cut if it is too long.
         """
         record, content = atom.record, atom.body.content
         left = None if self._budget is None else self._budget - self.tokens
@@ -162,7 +168,7 @@ class Chosen:
         )
 
     def _path(self, one: Ranked) -> tuple[str, ...]:
-        """Return how a walker was found; an anchor that the filters exclude is left out."""
+        """Return the anchor and the tags that led to a walker, without an anchor that the filters exclude."""
         anchor = self._ranking.hop_anchors.get(one.ordinal)
         path: tuple[str, ...] = ()
         if anchor is not None:
@@ -181,10 +187,9 @@ def choose(
     categories: Sequence[str],
     explain: bool,
 ) -> Chosen:
-    """Choose the best `target` hits that the budget has room for, ties by id.
+    """Choose the best `target` hits that the budget allows. Equal scores are ordered by id.
 
-    Reads the whole ranking if necessary, but stops once twice `target` candidates (and 20 more) were over
-    the budget.
+    Reads the whole ranking if necessary, but stops after 2 · `target` + 20 candidates were over the budget.
     """
     chosen = Chosen(scope, ranking, budget, categories, explain=explain)
     superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
@@ -202,7 +207,10 @@ def choose(
 
 
 def _ranked(scope: RecallScope, ranking: Ranking) -> Iterator[Ranked]:
-    """Yield the candidates, the best first, ties by id: ids survive a re-ingest, ordinals do not."""
+    """Yield the candidates, the best first, and those with equal scores by id.
+
+    Ids stay the same when the atoms are ingested again; ordinals do not.
+    """
     pool = ranking.pool
     rows = pool.ranked()
     micros = pool.micros[rows].tolist()
@@ -222,9 +230,9 @@ def _ranked(scope: RecallScope, ranking: Ranking) -> Iterator[Ranked]:
 
 
 def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:
-    """Return the longest beginning of a text that costs at most `left`; empty if there is no room.
+    """Return the longest beginning of a text that, with `…`, costs at most `left`, or '' if there is none.
 
-    It ends after a word, unless that would drop more than half of it.
+    The beginning ends after a word, unless that would drop more than half of it.
     """
     window = content[: (left + 1) * CHARS_PER_TOKEN_MAX]
     # Bisection is valid because a longer beginning never costs less.

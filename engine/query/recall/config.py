@@ -1,6 +1,7 @@
-"""All constants of recall in one frozen value: the defaults of Standard 065, the others as measured.
+"""All constants of recall. Standard 065 defines some of them; the others were chosen by measurement.
 
-Each signal has a weight, and 0 switches it off; `bench/retrieval` measures recall without each in turn.
+Each signal has a weight, and a weight of 0 switches the signal off. `bench/retrieval` measures recall with
+each signal switched off in turn.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from engine.query.recall.signals.bm25 import Bm25Config
 from engine.query.snippets import SNIPPET_CHARS
 
 WEIGHT_MAX: Final = 1000.0
-"""The largest weight, far above any useful value; it keeps scores finite."""
+"""The largest weight. It is far above any useful value and keeps scores finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +26,21 @@ class Protocol:
     tokens_per_atom: int = 200
     atoms_min: int = 5
     walkers: float = 0.3
-    """The largest share of the hits that may be walkers. The other hits are anchors."""
+    """The largest share of the hits that may be walkers, which are hits without words of the question."""
     enough: int = 10
-    """The question is simplified if fewer atoms than this cover it."""
+    """The number of atoms that must cover the question; if fewer do, the question is simplified."""
     covers: float = 0.5
-    """An atom covers a question if it contains this share of the weight of the question's terms."""
+    """The least share of the weight of a question's terms that an atom must contain to cover the question."""
     entities: int = 3
     """The largest number of entities that a question is split into."""
     candidates: int = 100
-    """The number of candidates taken by the scores of their words; their neighbours are added."""
+    """The number of candidates with the highest word scores; their neighbours are added to the pool."""
 
     def __post_init__(self) -> None:
         """Check the counts and the shares.
 
         Raises:
-            InvalidInputError: a count is below 1, or a share not 0 to 1.
+            InvalidInputError: a count is below 1, or a share is not between 0 and 1.
         """
         for name in ("tokens_per_atom", "atoms_min", "enough", "entities", "candidates"):
             if integer(getattr(self, name), name) < 1:
@@ -52,43 +53,51 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """The weight of each signal; 0 switches it off."""
+    """The weight of each signal. A weight of 0 switches the signal off; for `internal`, 1 does."""
 
     head: float = 2.0
-    """BM25F: the weight of a term in the title or in the speaker's label, relative to one in the text."""
+    """The weight (BM25F) of a term in the title or in the speaker's label, relative to a term in the text."""
     label: float = 0.5
-    """The share of its score that an atom without a title gains if its speaker's label has a word of the
-    question."""
+    """The share of its score that an atom without a title gains if the name of its speaker (`Maria:`)
+    contains a word of the question."""
     tag: float = 0.5
     """The weight of a tag that is a word of the question, relative to that word in the text."""
     forms: float = 0.5
-    """The weight of the irregular forms of the question's words (go, went, gone)."""
+    """The weight of other irregular forms of a word (go, went, gone), relative to the word itself."""
     near: float = 0.5
-    """The share of each term's score that the next atom of a source passes on; the second next, 0.6 of it."""
+    """An atom gains this share of the term scores of the next atom on either side in its source.
+
+    From the second next atom on either side it gains 0.6 of this share.
+    """
     source: float = 0.25
-    """The share of each term's best score within a source that all atoms of the source gain."""
+    """Each atom of a source gains this share of the best score of each term within the source."""
     phrase: float = 0.4
     """The share of the best score that an atom gains if its whole title occurs in the question."""
     hop: float = 0.5
-    """The share of an anchor's score that atoms gain whose titles occur in its text or that it links to."""
+    """An atom gains this share of an anchor's score if its title occurs in the anchor's text or an edge
+    joins the two."""
     feedback: float = 0.2
-    """The weight of the best terms of the first answers (pseudo-relevance feedback, RM3)."""
+    """The weight of the characteristic terms of the best candidates (pseudo-relevance feedback, RM3)."""
     proximity: float = 0.1
     """The share of its score that an atom gains if the question's terms are close together in it."""
     time: float = 0.2
-    """The share of its score that an atom gains for a time that the question asks about."""
+    """The share of its score that an atom gains if it matches the time in the question.
+
+    It was created at that time; or the question asks when, and the atom contains a time.
+    """
     together: float = 0.1
     """The share of its score that an atom gains for each further name of the question that it mentions."""
     internal: float = 2.0
-    """The factor on the score of an internal atom, relative to an external one."""
+    """The score of an internal atom is multiplied by this factor, relative to that of an external atom."""
     trust: float = 0.2
-    """The share of its score that an atom gains at full trust, and loses at no trust."""
+    """The share of its score that an atom gains with a trust of 100, and loses with a trust of 0."""
     simpler: float = 0.1
-    """The weight of the words of a simplified question, relative to all of its words."""
+    """The weight of the words of a simplified question, relative to the words of the whole question."""
     split: float = 0.2
-    """The weight of the words of each entity, for the best atoms of each, when the question is split."""
+    """The weight of the words of each entity if the question is split into entities. Only the best atoms for
+    an entity gain from it."""
     walk: float = 0.3
-    """The share of an anchor's score that the rarest shared tag passes on."""
+    """The share of an anchor's score that an atom gains by sharing the anchor's rarest tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +113,7 @@ class RecallConfig:
     signals: Signals = field(default_factory=Signals)
     snippet_chars: int = SNIPPET_CHARS
     collapse: bool = True
-    """If True, near-duplicates of a better hit are folded into it."""
+    """If True, near-duplicates of a better hit are listed in it and are not hits themselves."""
 
     def __post_init__(self) -> None:
         """Raise InvalidInputError if a weight or a length is out of range."""
@@ -117,4 +126,4 @@ class RecallConfig:
         if integer(self.snippet_chars, "snippet_chars") < 1:
             raise InvalidInputError("snippet_chars must be 1 or more")
         if not self.signals.internal:
-            raise InvalidInputError("the factor `internal` must be above 0; a factor of 1 switches it off")
+            raise InvalidInputError("the factor `internal` must be above 0; a factor of 1 has no effect")

@@ -1,4 +1,4 @@
-"""The candidates of one query, with the amount that each signal added to their scores."""
+"""The candidates of one query, with the amount that each signal added to the score of each."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Pool:
     """
 
     def __init__(self, ordinals: NDArray[np.int64], words: NDArray[np.float64]) -> None:
-        """`words` is the score by the query's words of each of `ordinals`, which are distinct."""
+        """Set the scores to `words`, the scores by the query's words. The `ordinals` are distinct."""
         self.ordinals = ordinals
         self.score = words.copy()
         self.factor = words * 0.0 + 1.0
-        """The product of all factors that each candidate's score was multiplied by."""
+        """For each candidate, the product of all factors that its score was multiplied by."""
         self.parts: dict[str, NDArray[np.float64]] = {"words": words}
 
     def __len__(self) -> int:
@@ -37,14 +37,14 @@ class Pool:
         self.factor = self.factor * factors
 
     def rows_of(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the row of each of these ordinals, −1 for one that is not in the pool."""
+        """Return the row of each of these ordinals, and −1 for an ordinal that is not in the pool."""
         if not len(self.ordinals):
             return np.full(len(ordinals), -1, np.int64)
         rows = np.minimum(self.ordinals.searchsorted(ordinals), len(self.ordinals) - 1)
         return np.where(self.ordinals[rows] == ordinals, rows, -1)
 
     def extended(self, ordinals: NDArray[np.int64], words: NDArray[np.float64]) -> Pool:
-        """Return this pool with further candidates, whose score is `words` and nothing else.
+        """Return this pool with further candidates, whose scores are `words`.
 
         None of `ordinals` is in this pool.
         """
@@ -62,14 +62,14 @@ class Pool:
         return pool
 
     def ranked(self) -> NDArray[np.int64]:
-        """Return the rows with a score above 0, the best first, ties by ordinal."""
+        """Return the rows with a score above 0, the best first, and those with equal scores by ordinal."""
         micros = self.micros
         order = np.argsort(-micros, kind="stable")
         return order[: int((micros > 0).sum())]
 
     @property
     def micros(self) -> NDArray[np.int64]:
-        """The scores in millionths, rounded."""
+        """The score of each candidate in millionths, rounded."""
         return np.rint(self.score * MICRO).astype(np.int64)
 
     def explained(self, row: int) -> dict[str, float]:

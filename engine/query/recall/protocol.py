@@ -1,9 +1,9 @@
-"""The Tag-Walker protocol (Standard 065), from a question to a ranked pool.
+"""The Tag-Walker protocol (Standard 065): the steps from a question to a ranked pool of candidates.
 
-    words ─▶ neighbours, boosts ─▶ feedback ─▶ level, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
+    words ─▶ neighbours, boosts ─▶ level ─▶ feedback ─▶ simpler, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
 
 Each step adds to the scores of a pool of some hundred candidates, and most steps have a module of their
-own. The order matters only where a step starts from the best candidates of the steps before it.
+own. The order matters only for steps that start from the best candidates of the steps before them.
 """
 
 from __future__ import annotations
@@ -35,14 +35,17 @@ class Ranking:
     level: Level
     entities: tuple[str, ...]
     walked: dict[int, dict[str, float]]
-    """The atoms that tags led to: ordinal → tag → amount gained."""
+    """The atoms that shared tags led to: ordinal → tag → the amount that the score gained by the tag."""
     bridges: tuple[Bridge, ...]
     hop_anchors: dict[int, int]
     """The atoms that an anchor's text or edges led to: ordinal → ordinal of the best such anchor."""
 
 
 def run(scope: RecallScope, target: int, most: int) -> Ranking:
-    """Run the protocol for `target` hits, which will be chosen from at least `most` candidates."""
+    """Run the protocol. Afterwards `target` hits are chosen from the pool.
+
+    The pool has room for at least `most` candidates by their words.
+    """
     weights = anchors.weights_of(scope, scope.question.terms)
     found = anchors.by_words(scope, weights)
     pool, near = anchors.pool_of(scope, found.scores, max(scope.config.protocol.candidates, most))
@@ -65,13 +68,13 @@ def run(scope: RecallScope, target: int, most: int) -> Ranking:
 
 
 def _best(scope: RecallScope, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
-    """Return the rows of the best candidates, and the candidates with their texts."""
+    """Return the rows of the best candidates, and these candidates with their texts."""
     best = pool.ranked()[:most]
     return best, scope.load(pool.ordinals[best].tolist())
 
 
 def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None:
-    """Add the scores of the candidates for the terms of the first answers."""
+    """Add the scores of the candidates for the characteristic terms of the best candidates so far."""
     if not scope.signals.feedback:
         return
     best, atoms = _best(scope, pool, feedback.ANSWERS)
@@ -88,7 +91,7 @@ def _mentioned(
     term_scores: NDArray[np.float64],
     weights: dict[str, float],
 ) -> dict[str, NDArray[np.bool_]]:
-    """Return for each of the heaviest terms a mask of the candidates that contain a form of it."""
+    """Return, for each of the heaviest terms, a mask of the candidates that contain one of its forms."""
     rows = {one.term: term_scores[row] > 0 for row, one in enumerate(found.heaviest)}
     mentioned = {}
     for term in scope.question.terms:
@@ -103,13 +106,13 @@ def _level_of(
 ) -> tuple[Level, tuple[str, ...]]:
     """Return the first level that enough atoms cover, and its terms (Standard 065, phases 1 and 2).
 
-    With OR between the words there are always enough hits, with AND almost never (measured: for 7 of 1,982
-    questions on conversations). So an atom covers a level if it contains at least the configured share of
-    the weight of that level's words.
+    If one word of a question were sufficient for a hit, there would always be enough hits; if all words were
+    necessary, almost never (measured: for 7 of 1,982 questions on conversations). So an atom covers a level
+    if it contains at least the configured share of the weight of that level's words.
 
     If no level is covered, the result is `SPLIT` with the names if the question has at least two entities,
     else the level that most atoms cover. `mentioned` maps each term to a mask of the candidates that
-    contain it; a term without an entry is in none of them.
+    contain it; no candidate contains a term without an entry.
     """
     question = scope.question
     counts: dict[Level, int] = {}
@@ -142,7 +145,10 @@ def _simplified(
     terms: Sequence[str],
     target: int,
 ) -> Pool:
-    """Search once more with the words of a level beyond the first, and add the scores."""
+    """Search again with the words of the simplified question, and add the scores.
+
+    Do nothing if the question was not simplified.
+    """
     if level is Level.ALL or not scope.signals.simpler or not terms:
         return pool
     again = anchors.by_words(scope, dict.fromkeys(terms, scope.signals.simpler), tags=False)
@@ -155,7 +161,10 @@ def _simplified(
 def _split(
     scope: RecallScope, pool: Pool, found: anchors.WordScores, target: int
 ) -> tuple[Pool, tuple[str, ...]]:
-    """Search for each of the first entities by itself, each with its share of the hits."""
+    """Search for each of the first entities separately; each entity gets an equal share of the hits.
+
+    Return the pool and the texts of these entities.
+    """
     entities = scope.question.entities[: scope.config.protocol.entities]
     share = -(-target // len(entities))
     for entity in entities:
@@ -179,7 +188,7 @@ def _phrases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
 
 
 def _read(scope: RecallScope, pool: Pool) -> list[LoadedAtom]:
-    """Read the best candidates and apply the signals of their texts."""
+    """Return the best candidates with their texts, after applying the signals that need texts."""
     best, atoms = _best(scope, pool, TEXTS_READ)
     text_signals.boost(scope, pool, best.tolist(), atoms)
     return atoms
@@ -188,7 +197,7 @@ def _read(scope: RecallScope, pool: Pool) -> list[LoadedAtom]:
 def _hops(
     scope: RecallScope, pool: Pool, found: anchors.WordScores, atoms: Sequence[LoadedAtom]
 ) -> tuple[Pool, dict[int, int]]:
-    """Add the atoms whose titles occur in the anchors' texts, and those that the anchors link to."""
+    """Add the atoms whose titles occur in the texts of the best candidates, and those that these link to."""
     if not scope.signals.hop:
         return pool, {}
     by_ordinal = {atom.record.ordinal: atom for atom in atoms}
@@ -213,7 +222,7 @@ def _hops(
 def _walk(
     scope: RecallScope, pool: Pool, found: anchors.WordScores
 ) -> tuple[Pool, dict[int, dict[str, float]], tuple[Bridge, ...]]:
-    """Add the atoms that share a tag with the anchors and lack the question's words."""
+    """Add the atoms that share a tag with the best candidates but contain no word of the question."""
     if not scope.signals.walk or not scope.config.protocol.walkers:
         return pool, {}, ()
     best, atoms = _best(scope, pool, walk.ANCHORS)

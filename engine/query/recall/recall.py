@@ -1,6 +1,6 @@
-"""Recall: the ranked hits for a question, each with its origin and the reason why it was found.
+"""Recall: the ranked hits for a question, each with the way in which it was found.
 
-question ──▶ analysis ──▶ protocol ──▶ ranked pool ──▶ choose, within the budget ──▶ hits
+question ──▶ analysis ──▶ protocol ──▶ ranked pool ──▶ choice within the budget ──▶ hits
 """
 
 from __future__ import annotations
@@ -36,15 +36,16 @@ def recall(
 ) -> Recall:
     """Return the live atoms that answer a question best.
 
-    Ties are ordered by id if no more than some hundred atoms tie. Entities are left out unless `filters`
-    names kinds.
+    Atoms with equal scores are ordered by id, unless several hundred atoms have the same score. Entities
+    are left out unless `filters` names kinds.
 
     `rows` is a snapshot of `view`, with records, tags and index at the head. There are at most `limit`
-    hits. With a budget there are at most max(5, ⌊budget / 200⌋) (Standard 065), and their texts, as they go
-    into a prompt, cost no more tokens than the budget.
+    hits. With a budget there are at most max(5, ⌊budget / 200⌋) hits (Standard 065), and their texts, in the
+    form for prompts, cost no more tokens than the budget.
 
     Raises:
-        InvalidInputError: the query is blank or has nothing to search for; a bound is out of range.
+        InvalidInputError: the query is blank or has no word to search for, or `limit` or
+            `budget` is out of range.
     """
     instance(filters, Filters, "filters")
     target = target_of(limit, budget, view.config)
@@ -84,10 +85,10 @@ def recall(
 
 
 def target_of(limit: int | None, budget: int | None, config: RecallConfig) -> int:
-    """Return the number of hits to aim at: TargetAtoms = max(5, ⌊budget / 200⌋), at most the limit.
+    """Return the largest number of hits: with a budget max(5, ⌊budget / 200⌋), and at most the limit.
 
     Raises:
-        InvalidInputError: one of them is out of range.
+        InvalidInputError: the limit or the budget is out of range.
     """
     given = None if limit is None else positive(limit, "limit", limits.RESULTS_MAX)
     if budget is None:

@@ -1,8 +1,8 @@
-"""Keeps superseded atoms, and near-duplicates of them, out of the hits.
+"""Keep superseded atoms, and their near-duplicates, out of the hits.
 
-If only the superseded atom itself were left out, a copy of it would bring the old text back. So a
-near-duplicate of a superseded atom is left out too, except for the atom that superseded it: a correction
-often differs in a single word.
+If only the superseded atom itself were left out, a copy of it would still return the old text. So a
+near-duplicate of a superseded atom is left out, too, except for the atom that superseded it, because a
+correction often differs in a single word.
 
 An atom is superseded if a live edge `supersedes` leads to it from a live atom whose provenance ranks at
 least as high: an external atom cannot supersede an internal one. The tag `superseded` only serves to find
@@ -29,10 +29,10 @@ from proofs.leaves import State
 
 
 class SupersededAtoms:
-    """The superseded atoms of one snapshot. Neither they nor their near-duplicates become hits."""
+    """Keeps the superseded atoms of one snapshot, and their near-duplicates, out of the hits."""
 
     def __init__(self, rows: Reader, index: IndexView, marked: BitMap) -> None:
-        """`marked` holds the ordinals that may be superseded; empty if the query includes such atoms."""
+        """Set the ordinals of atoms that may be superseded; empty if the query includes superseded atoms."""
         self._rows = rows
         self._index = index
         self._marked = marked
@@ -45,7 +45,7 @@ class SupersededAtoms:
         self._fingerprints: NDArray[np.uint64] = fingerprints[fingerprints > 0]
 
     def reason(self, ordinal: int) -> str | None:
-        """Return why the atom cannot be a hit: it is superseded or repeats a superseded atom; or None."""
+        """Return the reason if the atom is superseded or repeats a superseded atom, else None."""
         if not self._marked:
             return None
         if ordinal in self._marked and (newer := self._superseding(ordinal)):
@@ -57,7 +57,7 @@ class SupersededAtoms:
         return ordinal in self._marked and bool(self._superseding(ordinal))
 
     def _repeats(self, ordinal: int) -> str | None:
-        """Return the reason if the atom is a near-duplicate of a superseded one, or None."""
+        """Return `like <id>, which is superseded` for a near-duplicate of a superseded atom, else None."""
         fingerprint = self._index.facts.fingerprints[ordinal]
         if not len(self._fingerprints) or not fingerprint:
             return None
@@ -72,7 +72,7 @@ class SupersededAtoms:
         return None
 
     def _superseding(self, ordinal: int) -> tuple[AtomRecord, ...]:
-        """Return the live atoms that supersede a live one and whose provenance ranks at least as high."""
+        """Return the live atoms that supersede a live atom and whose provenance ranks at least as high."""
         found = self._cache.get(ordinal)
         if found is None:
             old = record_at(self._rows, ordinal)
@@ -96,10 +96,10 @@ def _rank(record: AtomRecord) -> int:
 
 
 def held_back(rows: Reader, index: IndexFollower, atom: bytes) -> str | None:
-    """Return why a live atom cannot be a hit: superseded or like a superseded atom; None if it can.
+    """Return the reason if a live atom is superseded or repeats a superseded atom, else None.
 
     Raises:
-        NotFoundError: it was never recorded.
+        NotFoundError: the atom was never recorded.
     """
     record = get_record(rows, atom)
     found = maybe_superseded(rows, NO_FILTERS)

@@ -25,20 +25,20 @@ from proofs.sets import Group
 
 @dataclass(eq=False)
 class LoadedAtom:
-    """An atom with its content, read once."""
+    """An atom with its content."""
 
     record: AtomRecord
     body: AtomBody
 
     @cached_property
     def terms(self) -> list[str]:
-        """All terms of its content in order, stop words included."""
+        """All terms of the atom's content in order, including stop words."""
         return index_terms(self.body.content)
 
 
 @dataclass(eq=False)
 class RecallScope:
-    """The input of one recall. `allowed` holds the live ordinals that pass the filters."""
+    """The input of one recall. `allowed` holds the ordinals of the live atoms that pass the filters."""
 
     rows: Reader
     index: IndexView
@@ -62,14 +62,14 @@ class RecallScope:
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
-        """True for each ordinal that is allowed."""
+        """A mask of all ordinals: True for those that are allowed."""
         return self.mask_of(self.allowed)
 
     @cached_property
     def share(self) -> NDArray[np.float64]:
-        """The share of its score that each ordinal keeps.
+        """For each ordinal, the factor on its score.
 
-        It is 0 for an ordinal that is not allowed, and below 1 for an atom that is not internal.
+        The factor is 0 for an ordinal that is not allowed, and below 1 for an atom that is not internal.
         """
         share = self.mask.astype(np.float64)
         return share if self.provenance_factors is None else share * self.provenance_factors
@@ -83,7 +83,7 @@ class RecallScope:
 
     @cached_property
     def provenance_factors(self) -> NDArray[np.float64] | None:
-        """The factor of each ordinal for its provenance; None if every allowed atom is internal.
+        """For each ordinal, the factor for its provenance; None if every allowed atom is internal.
 
         The score of an external atom is divided by the weight `internal` once (Standard 065), that of an
         atom in quarantine twice.
@@ -104,11 +104,11 @@ class RecallScope:
         return found
 
     def idf(self, term: str) -> float:
-        """Return the inverse document frequency of a term; a term in no document has the highest."""
+        """Return the inverse document frequency of a term, which is highest for a term in no document."""
         return idf(self.index.counted, self.df(term))
 
     def load(self, ordinals: list[int]) -> list[LoadedAtom]:
-        """Return the records and contents of atoms; each is read once."""
+        """Return the records and contents of atoms. Each atom is read once and then cached."""
         new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in self._loaded]
         if new:
             records = records_of(self.rows, ids_at(self.rows, new))

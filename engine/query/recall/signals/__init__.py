@@ -1,1 +1,1 @@
-"""The signals of recall: each adds to the scores of the atoms in a pool."""
+"""The signals of recall. Each signal raises or lowers the scores of the candidates in a pool."""

@@ -1,7 +1,7 @@
-"""Anchors: the documents that the question's words find, among all documents (Standard 065, phase 1).
+"""Anchors: the documents that contain words of the question (Standard 065, phase 1).
 
-The scores of all documents are one array. The best documents become the pool of candidates, together with
-their neighbours in their sources.
+The scores of all documents are computed as one array. The best documents, and their neighbours in their
+sources, become the pool of candidates.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ from engine.text.analyzer import analyze_query
 from proofs.sets import Group, tag_identity
 
 HEAVIEST_TERMS_MAX: Final = 16
-"""The number of terms, the heaviest ones, that are scored atom by atom; a pasted page has hundreds."""
+"""The largest number of terms that are scored for each candidate separately: those with the highest weights.
+
+A pasted page as a question has hundreds of terms.
+"""
 
 NEIGHBOUR_STEPS: Final = 2
-"""The distance up to which neighbours of a hit in its source become candidates."""
+"""The largest distance, in atoms of the source, at which neighbours of a hit become candidates."""
 
 TAGS_SEEN_MAX: Final = 64
-"""The number of tags with the same beginning as a word of the question that are compared with it."""
+"""The largest number of tags that are checked among those that begin with a word of the question."""
 
 _PREFIX_MIN: Final = 3
 
@@ -74,8 +77,8 @@ def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = T
 def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...]:
     """Return the tags whose words are all among `terms`, ascending.
 
-    Tags are looked up by their beginning: a word of the question, or a stem without its last letter
-    (`happi` for happy).
+    Tags are looked up by their beginning, which is a word of the question or its stem without the last
+    letter (`happ` for the stem `happi` of happy).
     """
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
     starts.update(tag_identity(word.text) for word in scope.question.words if word.terms)
@@ -92,23 +95,23 @@ def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...
 def best_words(scope: RecallScope, scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     """Return the best `most` allowed documents by `scores`, the best first.
 
-    Up to `most` more that tie with the last one are included.
+    Up to `most` further documents with the same score as the last one are included.
     """
     ordinals, _ = best(scores * scope.share, most)
     return ordinals[: 2 * most]
 
 
 class Neighbours(NamedTuple):
-    """Hits with, for each, the atom `steps` away from it in its source, or NO_NEIGHBOUR."""
+    """Hits, and for each hit the atom at a distance of `steps` in its source, or NO_NEIGHBOUR."""
 
     hits: NDArray[np.int64]
     others: NDArray[np.int64]
     steps: int
-    """1 or 2."""
+    """The distance between a hit and its neighbour: 1 or 2."""
 
 
 def pool_of(scope: RecallScope, scores: NDArray[np.float64], most: int) -> tuple[Pool, list[Neighbours]]:
-    """Return a pool of the best `most` by `scores` and their neighbours, all of them allowed."""
+    """Return a pool of the `most` allowed documents with the best scores and their allowed neighbours."""
     hits = best_words(scope, scores, most)
     near = []
     for after in (False, True) if scope.signals.near else ():
@@ -122,7 +125,7 @@ def pool_of(scope: RecallScope, scores: NDArray[np.float64], most: int) -> tuple
 
 
 def extended(scope: RecallScope, pool: Pool, scores: NDArray[np.float64], ordinals: Sequence[int]) -> Pool:
-    """Return the pool with further atoms, as far as they are allowed."""
+    """Return the pool, extended by those of `ordinals` that are allowed."""
     new = np.unique(np.asarray(ordinals, np.int64))
     new = new[scope.mask[new]] if len(new) else new
     new = new[pool.rows_of(new) < 0]

@@ -1,14 +1,15 @@
-"""BM25F over a view of the index (Robertson & Zaragoza 2009, with Lucene's IDF, which is never negative).
+"""BM25F scores from the index (Robertson & Zaragoza 2009, with the IDF of Lucene, which is never negative).
 
     score(d) = Σ over terms of  (w · idf(t) · (k1 + 1)) · (tf / (norm(d) + tf))
     norm(d)  = k1 · (1 − b + b · (length(d) / average))
     idf(t)   = ln(1 + (N − df + 0.5) / (df + 0.5))
 
-An occurrence in the head (the title, or the label of a speaker) adds a further `head` to tf. w is the
-weight of the term in the query.
+tf is the number of occurrences of the term in the document; each occurrence in the head (the title, or the
+label of a speaker) adds the weight `head` to it. df is the number of documents with the term, N the number
+of all documents, and w the weight of the term in the query.
 
-Every step is one IEEE 754 double operation, terms are summed in ascending order of their code
-points, and scores are rounded to six decimals before they are compared, so all machines get equal results.
+Every step is one IEEE 754 double operation, terms are summed in ascending order of their code points, and
+scores are rounded to six decimals before they are compared. So all machines compute equal results.
 N, df and the average count all ordinals of the index, including those that the filters exclude.
 """
 
@@ -27,22 +28,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MICRO: Final = 1_000_000
-"""The number of units in a score of 1. Scores are compared in millionths, so that sums that differ in the
-last bit from one machine to another still compare equal."""
+"""The number of units in a score of 1. Scores are compared in millionths, because sums may differ in the last
+bit from one machine to another."""
 
 TIES_MAX: Final = 1000
-"""The number of documents beyond `limit` that may be returned because they tie with the last one."""
+"""The largest number of further documents that are returned because they have the score of the last."""
 
 K1_MAX: Final = 1000
-"""The largest k1, far above any useful value; it keeps scores finite."""
+"""The largest k1. It is far above any useful value and keeps scores finite."""
 
 _BLOCKS: Final = (128, 32, 8)
-"""Block sizes in documents, the largest first. There must be more than four blocks for each hit wanted."""
+"""Block sizes in documents. The largest that gives more than four blocks per requested hit is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25Config:
-    """The two constants of BM25; the defaults gave the best results on conversations (LoCoMo)."""
+    """The two constants of BM25. The defaults gave the best results on conversations (LoCoMo)."""
 
     k1: float = 0.9
     b: float = 0.4
@@ -56,7 +57,7 @@ class Bm25Config:
 
 
 def idf(documents: int, df: int) -> float:
-    """Return the inverse document frequency of a term in `df` of `documents`; more than 0."""
+    """Return the inverse document frequency, above 0, of a term that `df` of `documents` contain."""
     return math.log(1 + (documents - df + 0.5) / (df + 0.5))
 
 
@@ -65,14 +66,14 @@ class WeightedTerm(NamedTuple):
 
     term: str
     weight: float
-    """w · idf · (k1 + 1). Multiplied by an impact, it is the amount that the term adds to a score."""
+    """w · idf · (k1 + 1). Its product with the impact for a document is the amount added to the score."""
     impacts: TermImpacts
 
 
 def weighted_terms(
     view: IndexView, weights: Mapping[str, float], config: Bm25Config, head: float = 0.0
 ) -> list[WeightedTerm]:
-    """Return the terms that occur in any document, ascending."""
+    """Return those of the terms that occur in at least one document, ascending."""
     found = []
     for term in sorted(weights):
         impacts = view.impacts(term, config.k1, config.b, head)
@@ -98,25 +99,25 @@ def add_up(terms: Sequence[WeightedTerm], scores: NDArray[np.float64]) -> None:
 def best(scores: NDArray[np.float64], limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the ordinals of the best `limit` documents in order, and their scores in millionths, above 0.
 
-    Documents with equal scores are in the order of their ordinals. Those that tie with the last one are
-    included, the lowest ordinals first, but no more than TIES_MAX beyond `limit`.
+    Documents with equal scores are in the order of their ordinals. At most TIES_MAX further documents with
+    the same score as the last one are included, those with the lowest ordinals.
     """
     import numpy as np
 
     floor = 0.5 / MICRO
     size = next((size for size in _BLOCKS if len(scores) // size > 4 * limit), 0)
     if size:
-        # At least `limit` documents score as much as the limit-th highest block maximum, so no document
-        # below it is among the best. Measured for 100,000 documents: 0.04 ms, where partitioning all of
-        # them takes 1 ms. A block is every n-th document, n the number of blocks: 0.08 ms with blocks of
-        # adjacent documents.
+        # At least `limit` documents have a score of at least the limit-th highest block maximum, so no
+        # document with a lower score is among the best. Measured for 100,000 documents: 0.04 ms, whereas
+        # partitioning all of them takes 1 ms. A block is every n-th document, n the number of blocks; with
+        # blocks of adjacent documents it takes 0.08 ms.
         blocks = len(scores) // size
         tops = scores[: blocks * size].reshape(size, blocks).max(axis=0)
         floor = max(floor, float(np.partition(tops, -limit)[-limit]) - 1 / MICRO)
     ordinals = np.flatnonzero(scores >= floor)
     micros = np.rint(scores[ordinals] * MICRO).astype(np.int64)
     if len(micros) > limit + TIES_MAX:
-        # If all documents are equally long, thousands tie with the last one. Most of these are not sorted.
+        # If all documents are equally long, thousands have the same score as the last. Most are not sorted.
         last = np.partition(micros, -limit)[-limit]
         above, ties = np.flatnonzero(micros > last), np.flatnonzero(micros == last)
         chosen = np.sort(np.concatenate([above, ties[: limit + TIES_MAX - len(above)]]))

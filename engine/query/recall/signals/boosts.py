@@ -1,4 +1,4 @@
-"""Signals that multiply a score by a factor taken from the index and the sets, without reading the text."""
+"""Signals that multiply scores by factors from the index and the sets, without reading texts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engine.query.recall.scope import RecallScope
 from proofs.sets import Group
 
 RELATION: Final = 5.0
-"""The factor on the weight of `together` when the question asks how several names are related."""
+"""The factor on the weight of `together` if the question asks how several names are related."""
 
 DAYS_MAX: Final = 400
-"""The limit on the days of a time span in the question, because each day is looked up by itself."""
+"""The largest number of days in a time span of the question, because each day is looked up separately."""
 
 
 def speakers(scope: RecallScope, pool: Pool) -> None:
-    """Boost atoms without a title whose speaker's label has a word of the question."""
+    """Boost atoms without a title whose speaker's label (`Maria:`) contains a word of the question."""
     if not scope.signals.label or not len(pool):
         return
     labelled = np.zeros(len(pool), np.bool_)
@@ -52,7 +52,7 @@ def co_occurrence(scope: RecallScope, pool: Pool, mentioned: Mapping[str, NDArra
 
 
 def dated(scope: RecallScope, pool: Pool) -> None:
-    """Boost atoms that were created at a time that the question names."""
+    """Boost atoms that were created at a time named in the question."""
     days = [
         day
         for span in scope.question.times
@@ -65,7 +65,7 @@ def dated(scope: RecallScope, pool: Pool) -> None:
 
 
 def _days(scope: RecallScope, start: int, end: int) -> list[str]:
-    """Return the days from `start` up to `end` on which atoms were created, or none if there are too many."""
+    """Return the days from `start` up to `end` on which atoms were created; empty if there are too many."""
     first, last = day_of(start), day_of(end - 1)
     found: list[str] = []
     for day in values(scope.rows, Group.DAY, first, last + "\x01"):

@@ -1,4 +1,4 @@
-"""Pseudo-relevance feedback: adds terms of the first answers to the query (RM3, Abdul-Jaleel et al. 2004)."""
+"""Pseudo-relevance feedback (RM3, Abdul-Jaleel et al. 2004): adds terms of the best hits to the query."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from engine.query.recall.signals.bm25 import idf
 from engine.text.words import STOP_WORDS
 
 ANSWERS: Final = 5
-"""The number of first answers that are read."""
+"""The number of best candidates whose terms are used."""
 
 LOOKED_UP_MAX: Final = 10
-"""The number of their terms that are looked up in the index. Measured: looking up all gained nothing."""
+"""The number of terms of these candidates that are looked up in the index.
+
+Measured: looking up all terms improved nothing.
+"""
 
 TERMS: Final = 6
 """The number of terms that are added to the query."""
 
 COMMON: Final = 0.1
-"""Terms that a larger share of all documents contains are left out."""
+"""The largest share of all documents that may contain a term; more frequent terms are not added."""
 
 
 def expansion(
@@ -31,7 +34,7 @@ def expansion(
 ) -> dict[str, float]:
     """Return further query terms with their weights, at most the weight of the signal.
 
-    `scores` are those of `answers`, the best first; `known` holds the terms of the query.
+    `scores` are the scores of `answers`, the best first; `known` holds the terms of the query.
     """
     total = sum(scores)
     if not scope.signals.feedback or not total:

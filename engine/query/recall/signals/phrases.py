@@ -1,7 +1,9 @@
-"""Signals `phrase` and `hop`: atoms with a title that the question or an anchor contains, and linked atoms.
+"""The signals `phrase` (atoms whose title occurs in the question) and `hop`.
 
-The facts of the index have a hash of every title. It is computed from the hashes of the title's terms, so
-that the hashes of all phrases of a text take a few array operations, without a list of titles in memory.
+The signal `hop` is for atoms whose title occurs in the text of an anchor, one of the best candidates, or
+that an edge joins to an anchor. The index has a hash of every title, computed from the hashes of the title's
+terms. So the hashes of all phrases of a text can be computed and looked up with a few array operations,
+without a list of titles in memory.
 """
 
 from __future__ import annotations
@@ -22,18 +24,21 @@ from engine.text.simhash import MULTIPLIER, term_hash
 from engine.text.words import STOP_WORDS
 
 TITLE_TERMS_MAX: Final = 12
-"""The largest number of terms of a title that is looked up in texts."""
+"""The largest number of terms in a title; longer titles are not looked up in texts."""
 
 TEXT_TERMS_MAX: Final = 512
-"""The number of terms of a text that are searched for titles."""
+"""The number of terms at the beginning of a text that are searched for titles."""
 
 SAME_TITLE_MAX: Final = 3
-"""A title that more atoms than this have is ignored, because it identifies none of them."""
+"""The largest number of atoms with the same title; a more frequent title identifies none of them."""
 
 QUESTION_WEIGHT: Final = 10.0
-"""The total idf of a title's terms at which a title in the question counts in full, else in proportion."""
+"""The sum of the idf of a title's terms at which a title in the question has its full weight of 1.
+
+With a lower sum, the weight is proportional to the sum.
+"""
 HOP_WEIGHT: Final = 8.0
-"""The same for a title in the text of an anchor."""
+"""The same sum for a title in the text of an anchor."""
 
 ANCHORS: Final = 10
 """The number of anchors whose texts are searched for titles."""
@@ -45,7 +50,7 @@ EDGES_MAX: Final = 16
 """The number of linked atoms of each anchor that gain a score."""
 
 EDGES_READ_MAX: Final = 64
-"""The number of edges of each anchor that are read to find atoms that are allowed."""
+"""The largest number of edges of each anchor that are read to find atoms that pass the filters."""
 
 
 class Target(NamedTuple):
@@ -53,13 +58,14 @@ class Target(NamedTuple):
 
     ordinal: int
     weight: float
-    """0 to 1; for a title, its share of the full idf divided by the number of atoms that have the title."""
+    """The weight of the atom, 0 to 1. For a title, it is the weight of the title divided by the number of
+    atoms with that title."""
 
 
 def titles_in(scope: RecallScope, texts: Sequence[Sequence[str]], full: float) -> list[list[Target]]:
     """Return for each text, given as its terms, the atoms whose whole title occurs in it.
 
-    A title within a longer one is left out. All texts are searched in one pass, as one text with gaps.
+    A title inside a longer title is ignored. All texts are searched in one pass, as one text with gaps.
     """
     if not scope.positions.has_titles:
         return [[] for _ in texts]
@@ -76,7 +82,7 @@ def titles_in(scope: RecallScope, texts: Sequence[Sequence[str]], full: float) -
 
 
 def _matches(scope: RecallScope, hashes: NDArray[np.uint64]) -> Iterator[tuple[int, int, int]]:
-    """Yield (start, length, ordinal) for each run of 1 to TITLE_TERMS_MAX terms that is an atom's title."""
+    """Yield (start, length, ordinal) for each sequence of at most TITLE_TERMS_MAX terms that is a title."""
     multiplier = np.uint64(MULTIPLIER)
     current = np.zeros(len(hashes), np.uint64)
     runs = []
@@ -104,7 +110,7 @@ def _weighted(
 
 
 def _longest(found: dict[tuple[int, int], list[int]]) -> Iterator[tuple[tuple[int, int], list[int]]]:
-    """Yield the spans that are not within a longer one, in order."""
+    """Yield the spans that are not inside a longer span, in order."""
     reached = 0
     for span in sorted(found, key=lambda span: (span[0], -span[1])):
         if span[1] > reached:
@@ -113,7 +119,10 @@ def _longest(found: dict[tuple[int, int], list[int]]) -> Iterator[tuple[tuple[in
 
 
 def linked_to(scope: RecallScope, atom: LoadedAtom) -> list[Target]:
-    """Return the allowed atoms at the other ends of an anchor's edges; more of them weigh less each."""
+    """Return the allowed atoms at the other ends of an anchor's edges.
+
+    The more atoms there are, the lower is the weight of each.
+    """
     edges = islice(edges_at(scope.rows, atom.record.id, Direction.BOTH, ()), EDGES_READ_MAX)
     others = list(dict.fromkeys(far_end(edge, atom.record.id) for edge in edges))
     records = records_of(scope.rows, others)
@@ -122,7 +131,7 @@ def linked_to(scope: RecallScope, atom: LoadedAtom) -> list[Target]:
 
 
 def add_hops(scope: RecallScope, pool: Pool, hops: Sequence[tuple[float, Sequence[Target]]]) -> None:
-    """Raise the scores of the atoms that anchors lead to; `hops` holds each anchor's score and targets."""
+    """Raise the scores of the targets in `hops`, which holds the score and the targets of each anchor."""
     amounts: dict[int, float] = {}
     for score, targets in hops:
         for one in targets:
@@ -131,7 +140,10 @@ def add_hops(scope: RecallScope, pool: Pool, hops: Sequence[tuple[float, Sequenc
 
 
 def add_amounts(scope: RecallScope, pool: Pool, signal: str, amounts: dict[int, float]) -> None:
-    """Add amounts by ordinal, lowered for atoms that are not internal; skip those not in the pool."""
+    """Add amounts to the scores by ordinal, less for atoms that are not internal.
+
+    Ordinals that are not in the pool are skipped.
+    """
     ordinals = np.array(sorted(amounts), np.int64)
     rows = pool.rows_of(ordinals)
     added = np.zeros(len(pool))

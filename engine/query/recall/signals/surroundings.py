@@ -1,8 +1,8 @@
-"""Signals `near` and `source`: scores that an atom gains from its neighbours and from its whole source.
+"""Signals `near` and `source`: the scores that an atom gains from its neighbours and from its whole source.
 
-Both are computed term by term. Each term passes on its best occurrence, not the sum of all occurrences,
-which rewards an atom for terms that it lacks itself: in a conversation the question often holds some of
-the words and the answer the others.
+Both are computed term by term. For each term, an atom gains a share of the best score of the term around it,
+not of the sum of the scores. This rewards atoms in whose surroundings many terms of the question occur: in a
+conversation, one message often contains some of the words and the reply to it the others.
 """
 
 from __future__ import annotations
@@ -18,28 +18,36 @@ from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.anchors import Neighbours
 
 FURTHER: Final = 0.6
-"""The share that the second-next atom passes on, relative to the next one."""
+"""The share that an atom gains from the second next atom, relative to the share from the next atom."""
 
 FULL_LENGTH: Final = 30
-"""An atom of n terms, n above this, gains only (30 / n)² as much: a long atom depends less on its context.
+"""The number of terms up to which an atom gains the full amount.
+
+A longer atom of n terms gains (30 / n)² of the amount, because a long atom depends less on its context.
 
 Measured with passages in random order, whose neighbours are unrelated: these signals cost 1.5 points of
 recall at 10, and 3 points without this limit; on conversations the limit makes no difference.
 """
 
 TITLED: Final = 0.5
-"""The share that an atom with a title gains: the title already holds what it shares with its neighbours."""
+"""The share of the amount that an atom with a title gains.
+
+The title already contains the words that the atom has in common with its neighbours.
+"""
 
 SOURCE_ATOMS_MAX: Final = 200
-"""A source with more atoms is a collection of unrelated texts, so its atoms gain nothing from it."""
+"""The largest source, in atoms, for which the signal `source` is used.
+
+Larger sources are collections of unrelated texts.
+"""
 
 
 def propagate(
     scope: RecallScope, pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
 ) -> None:
-    """Add the scores that neighbours and sources pass on to each candidate.
+    """Add to each candidate a share of the scores of its neighbours and of its source.
 
-    `near` holds the neighbours of the hits, `term_scores` is the `anchors.matrix` of the pool.
+    `near` holds the neighbours of the hits, and `term_scores` is the `anchors.matrix` of the pool.
     """
     if not len(pool) or not term_scores.size:
         return
@@ -55,7 +63,7 @@ def propagate(
 def _from_neighbours(
     pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the best score of each term among the hits beside each candidate, summed over the terms."""
+    """Return, for each candidate, the sum over the terms of the best score among the hits next to it."""
     best = np.zeros_like(term_scores)
     for hits, others, steps in near:
         there = others >= 0
@@ -68,7 +76,7 @@ def _from_neighbours(
 
 
 def _from_sources(scope: RecallScope, pool: Pool, term_scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the best score of each term in each candidate's source, summed over the terms."""
+    """Return, for each candidate, the sum over the terms of the best score in its source."""
     sources = scope.positions.sources[pool.ordinals]
     counts = scope.positions.source_sizes(pool.ordinals)
     small = (counts > 1) & (counts <= SOURCE_ATOMS_MAX) & scope.positions.placed(pool.ordinals)

@@ -14,7 +14,7 @@ from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.text.analyzer import analyze_query
 
 WINDOW: Final = 10
-"""The distance in terms within which two terms count as close."""
+"""The largest distance, in terms, between two terms that are close together."""
 
 _TIME_TERMS: Final = frozenset(
     analyze_query(
@@ -23,11 +23,11 @@ _TIME_TERMS: Final = frozenset(
         "january february march april may june july august september october november december"
     )
 )
-"""Terms that name a time."""
+"""Terms whose presence in a text means that it contains a time."""
 
 
 def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[LoadedAtom]) -> None:
-    """Boost the candidates in `rows` by their texts, which `atoms` holds in the same order."""
+    """Boost the candidates in `rows` by their texts. `atoms` holds the texts in the same order."""
     signals = scope.signals
     weights = {term: scope.idf(term) for term in scope.question.terms} if signals.proximity else {}
     dated = atoms if scope.question.ask is Ask.WHEN else ()
@@ -44,9 +44,9 @@ def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[L
 
 
 def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
-    """Return the largest share of the total of `weights` that lies within WINDOW terms, 0 to 1.
+    """Return the largest share, 0 to 1, of the sum of `weights` found within WINDOW terms of the text.
 
-    Each term counts once; a term that stands alone counts nothing.
+    Each term counts once. The share is 0 if no two terms are within WINDOW terms of each other.
     """
     marked = [(at, term) for at, term in enumerate(terms) if term in weights]
     total = sum(weights.values())
@@ -63,6 +63,6 @@ def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
 
 
 def trust_of(atom: LoadedAtom) -> float:
-    """Return −1 for no trust, 1 for full trust, and 0 for half or unrecorded trust."""
+    """Return −1 for a trust of 0, 1 for a trust of 100, and 0 for a trust of 50 or if none is recorded."""
     trust = atom.record.trust
     return 0.0 if trust is None else 2.0 * trust / TRUST_MAX - 1.0

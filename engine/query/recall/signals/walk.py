@@ -1,4 +1,4 @@
-"""The walk along the anchors' tags to atoms that lack the question's words (Standard 065, phase 3)."""
+"""The walk (Standard 065, phase 3): from tags of the anchors to atoms without any word of the question."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from engine.query.recall.scope import LoadedAtom, RecallScope
 from proofs.sets import Group, tag_identity
 
 ANCHORS: Final = 3
-"""The number of anchors whose tags are considered."""
+"""The number of anchors, the best candidates, whose tags are considered."""
 
 TAGS_MAX: Final = 4
-"""The number of tags that are walked, those with the highest weight times score."""
+"""The number of tags that are followed: those with the highest product of weight and score."""
 
 HUB_SHARE: Final = 0.1
 HUB_MIN: Final = 20
-"""A tag is a hub, and relates no atoms, if more than a tenth of all atoms and more than 20 have it."""
+"""A tag of more than HUB_SHARE of all atoms, and of more than HUB_MIN atoms, is a hub, which is ignored."""
 
 WALKERS_MAX: Final = 24
-"""The number of atoms that one tag leads to, the newest ones."""
+"""The largest number of atoms that one tag leads to: the newest atoms with the tag."""
 
 
 def bridge_weight(atoms: int, total: int) -> float:
-    """Return the weight of a tag that `atoms` of `total` atoms share, 0 to 1.
+    """Return the weight, 0 to 1, of a tag that `atoms` of `total` atoms share.
 
-    It is the tag's `rarity`, and 0 for a tag of a single atom and for a hub.
+    The weight is the tag's `rarity`, but 0 for a tag of a single atom and for a hub.
     """
     if not 1 < atoms < total or atoms > max(HUB_MIN, HUB_SHARE * total):
         return 0.0
@@ -44,7 +44,7 @@ def rarity(atoms: int, total: int) -> float:
 
 
 class WalkedTag(NamedTuple):
-    """A tag to walk along."""
+    """A tag that is followed from the anchors to other atoms."""
 
     bridge: Bridge
     score: float
@@ -54,9 +54,9 @@ class WalkedTag(NamedTuple):
 
 
 def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]]) -> list[WalkedTag]:
-    """Return the anchors' tags to walk along, the highest weight times score first.
+    """Return the tags of the anchors to follow, in descending order of the product of weight and score.
 
-    `anchors` come with their scores, the best first. The weight of a bridge is its `bridge_weight`.
+    `anchors` are given with their scores, the best first. The weight of a tag is its `bridge_weight`.
     """
     best: dict[str, float] = {}
     for score, anchor in anchors[:ANCHORS]:
@@ -76,9 +76,10 @@ def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]])
 def walkers(
     scope: RecallScope, tags: Sequence[WalkedTag], words: NDArray[np.float64]
 ) -> dict[int, dict[str, float]]:
-    """Return the atoms that share a walked tag and lack the words: ordinal → tag → amount gained.
+    """Return the atoms that have one of the tags and no word of the question.
 
-    `words` is the score of every document by the question's words.
+    The result maps ordinal → tag → the amount gained by the tag. `words` holds the score of every document by
+    the question's words.
     """
     found: dict[int, dict[str, float]] = {}
     for bridge, score, atoms in tags:
