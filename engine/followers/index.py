@@ -1,9 +1,10 @@
 """The follower `index`: an inverted index from terms to documents (SPEC: Index defines the rows).
 
-The `index` tree has a leaf for each segment (SegmentName.key → summary row), one for the tail and one for N.
-When an atom is erased, its documents become `NO_DOCUMENT` and the segments that contain them are rewritten,
-so a segment depends only on its ordinals and the remaining payloads. The tail has no rows: its documents are
-cached in memory, and rebuilt from the journal if they are not in the cache.
+The `index` tree has a leaf for each segment (SegmentName.key → summary row), a leaf for the tail, which is
+the documents after the last segment, and a leaf for N, the number of ordinals. When an atom is erased, its
+documents become `NO_DOCUMENT` and the segments that contain them are rewritten, so a segment depends only on
+its ordinals and the remaining payloads. The tail has no rows: its documents are cached in memory, and built
+again from the journal if they are not in the cache.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ _DESTROYED: Final = b""
 """The document row of an ordinal whose payload is destroyed."""
 
 _CACHED_TAILS_MAX = 2
-"""The number of cached tails: the newest, and the previous one in case the newest is never written."""
+"""The maximum number of cached tails: the newest, and the previous one in case the newest is never
+written."""
 
 
 class IndexFollower(Follower):
@@ -66,7 +68,8 @@ class IndexFollower(Follower):
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
         """Return the number of entries up to the last one that completes a segment of 4,096 ordinals.
 
-        Ending batches there avoids building smaller segments that would soon be merged.
+        If no entry does so, return 0 if `more` is True, else the number of all entries. Ending batches at
+        these segments avoids building smaller segments that would soon be merged.
         """
         head = rows.get(INDEX_HEAD)
         count = 0 if head is None else int.from_bytes(head[:4], "big")
@@ -82,7 +85,7 @@ class IndexFollower(Follower):
         """Put a document row for each new ordinal, and build the segments that are now complete.
 
         Raises:
-            CorruptionError: a row is malformed or missing, or an ordinal does not continue those in the rows.
+            CorruptionError: a row is malformed or missing, or an entry does not assign the next ordinal.
         """
         changing = [entry for entry in entries if entry.header.kind in _DOCUMENT_KINDS]
         if not changing:
@@ -139,7 +142,7 @@ class IndexFollower(Follower):
     ) -> None:
         """Write the missing segments of `count` ordinals, and delete the segments that they replace.
 
-        The documents of `erased`, all of which are in segments, are removed and their segments rewritten.
+        `erased` is a set of ordinals in segments. Their documents are removed and the segments rewritten.
         """
         summaries = dict(read_summaries(rows, tail.end))
         leaves: dict[bytes, bytes | None] = {}
@@ -212,7 +215,7 @@ def _append_document(entry: Entry, start: int, documents: list[IndexedDocument],
 
 
 def _erase(erased: Header, rows: Reader, start: int, documents: list[IndexedDocument]) -> set[int]:
-    """Set the documents that an event erased to `NO_DOCUMENT`; return the erased ordinals in segments."""
+    """Set erased documents of the tail to `NO_DOCUMENT`; return the erased ordinals that are in segments."""
     in_segments = set()
     for ordinal in erased_ordinals(rows, erased):
         if start <= ordinal < start + len(documents):
@@ -226,7 +229,7 @@ def read_summaries(rows: Reader, count: int) -> list[tuple[SegmentName, Summary]
     """Return the segments of `count` ordinals with their summaries, in the order of their ordinals.
 
     Raises:
-        CorruptionError: the rows are not those of exactly these segments, or one is malformed.
+        CorruptionError: a summary is missing, malformed, or belongs to no segment.
     """
     stored = {}
     for key, raw in rows.scan_prefix(INDEX_SUMMARIES):
