@@ -288,7 +288,7 @@ class Tail:
         return dict(zip(self.columns.terms, pairs, strict=True))
 
     def find(self, term: bytes) -> Postings | None:
-        """Return the postings of `term`, with the prefix HEAD for a term of a head, or None if it has none."""
+        """Return the postings of `term`, or None if it has none. A term of a head has the prefix HEAD."""
         bounds = self._ranges.get(term)
         if bounds is None:
             return None

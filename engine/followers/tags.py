@@ -61,7 +61,7 @@ class TagsFollower(Follower):
         self._tree = PagedTree("tags")
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Collect the changes to each chunk in the order of the entries, then write each changed chunk once."""
+        """Collect the changes of all entries, in order, by chunk; then write each changed chunk once."""
         changes: dict[tuple[SetName, int], dict[int, bool]] = {}
         erased: set[int] = set()
         for entry in entries:

@@ -117,14 +117,14 @@ def unknown(today: date | None) -> Interval:
 
 
 def exactly(instant: datetime, length: int) -> When:
-    """Return a meaning that is always the `length` µs from `instant` (in UTC if it has no time zone)."""
+    """Return the meaning of a fixed time: `length` µs from `instant`, which is UTC if no time zone is set."""
     aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
     start = (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     return lambda today: (start, start + length)
 
 
 class Dated(NamedTuple):
-    """An interval of `length` units that begins on a given day, such as a day, a month, a year or a decade."""
+    """An interval of `length` units that begins on a given date, such as a day, a month or a decade."""
 
     year: int
     month: int = 1
@@ -168,7 +168,7 @@ class Yearless(NamedTuple):
 
 
 class Weekday(NamedTuple):
-    """A day of the week (0 is Monday), or `length` days that begin on it: a weekend is 2 days from Saturday."""
+    """A day of the week (0 is Monday), or a weekend: `length` days, of which `weekday` is the first."""
 
     weekday: int
     turn: int | None = 0
@@ -190,12 +190,15 @@ class Weekday(NamedTuple):
 
 
 def shifted(unit: Unit, turn: int) -> When:
-    """Return the meaning of, for −2, "two months ago": the calendar unit of `today`, moved by `turn` units."""
+    """Return the meaning of "last month": the calendar unit of `today`, moved by `turn` units (here −1)."""
     return lambda today: _span(_add(_beginning(_required(today), unit), turn, unit), 1, unit)
 
 
 def rolling(count: int, unit: Unit, *, ahead: bool = False) -> When:
-    """Return the meaning of "the last two weeks" (until the end of `today`), or "the next" if `ahead`."""
+    """Return the meaning of "the last two weeks", up to the end of `today`.
+
+    If `ahead` is True, return that of "the next two weeks", from the beginning of `today`.
+    """
 
     def interval(today: date | None) -> Interval:
         day = _required(today)
@@ -218,7 +221,7 @@ def offset(base: When, count: int, unit: Unit, side: Side) -> When:
 
 
 def neighbour(base: When, weekday: Weekday, side: Side) -> When:
-    """Return the meaning of "the Sunday before May": the last `weekday` before `base`, or the first after it."""
+    """Return the meaning of "the Sunday before May": the last `weekday` before `base`, or the first after."""
 
     def interval(today: date | None) -> Interval:
         start, end = base(today)
@@ -261,5 +264,5 @@ def through(first: When, last: When) -> When:
 
 
 def relative_to(base: When, day: When) -> When:
-    """Return the meaning of "last week, as mentioned on 6 November": `base`, resolved on the first day of `day`."""
+    """Return the meaning of "last week, as mentioned on 6 November": `base` on the first day of `day`."""
     return lambda today: base(_day(day(today)[0]))

@@ -225,10 +225,10 @@ def _is_all_capitals(words: Sequence[Token]) -> bool:
 
 
 def _is_title_case(words: Sequence[Token]) -> bool:
-    """Return True if the text is Written With a Capital in Each Word.
+    """Return True if the text is in Title Case, in which capital letters do not indicate names.
 
-    At least one function word after the first word must have a capital. In such a text capital letters do not
-    indicate names.
+    Every word that is not a function word must have a capital, and so must at least one function word after
+    the first word.
     """
     function_word = any(
         word.low in lexicon.FUNCTION_WORDS
@@ -241,7 +241,7 @@ def _is_title_case(words: Sequence[Token]) -> bool:
 
 
 def _sentence_starts(pieces: Sequence[Token], words: Sequence[int]) -> set[int]:
-    """Return the indices of words that begin a sentence: the first word, and each word after a full stop etc."""
+    """Return the indices of words that begin a sentence: the first, and each after a full stop or `?!:;…`."""
     starts = set(words[:1])
     for before, i in pairwise(words):
         ends = _SENTENCE_ENDS.intersection(piece.text for piece in pieces[before + 1 : i])

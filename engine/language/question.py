@@ -75,7 +75,7 @@ def find_entities(
 def _name_runs(
     pieces: Sequence[Token], parts: Sequence[Part | None], blocks: Sequence[Range]
 ) -> Iterator[Range]:
-    """Yield the range of each name outside `blocks`: adjacent proper nouns with their particles and numbers."""
+    """Yield the range of each name outside `blocks`: adjacent proper nouns with particles and numbers."""
     covered = {i for first, last in blocks for i in range(first, last)}
     names = [part is Part.PROPER and i not in covered for i, part in enumerate(parts)]
     i = 0

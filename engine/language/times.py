@@ -128,7 +128,7 @@ def _day_or_moment(match: re.Match[str]) -> When | None:
 
 
 def _numeric(match: re.Match[str]) -> When:
-    """Return the day, or `unknown` if it is unclear which number is the day. With dots the day comes first."""
+    """Return the day, or `unknown` if either number could be the day. In a date with dots, the first is."""
     first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
     if first > 12 or first == second or match["sep"] == ".":
         return Dated(year, second, first, Unit.DAY) if second <= 12 else unknown
@@ -406,7 +406,7 @@ def _resolve_as_mentioned(text: str, mentions: list[TimeMention]) -> list[TimeMe
 
 
 def _extend(text: str, mention: TimeMention) -> TimeMention:
-    """Return `mention` extended by words before it such as `since`, `two weeks before`, `the Sunday after`."""
+    """Return `mention` extended by words before it, such as `since` or `two weeks before`."""
     lead = _BEFORE.search(text, max(0, mention.start - _LEAD_CHARS), mention.start)
     if lead is None:
         return mention

@@ -16,7 +16,7 @@ LISTS: Final = {
 
 
 class Mark:
-    """The marks of words, as bits. They are plain integers for speed, because some are tested for every word."""
+    """The marks of words, as bits. They are plain integers because some are tested for every word."""
 
     CAUSAL: Final = 1 << 0
     EMOTIONAL: Final = 1 << 1
@@ -164,7 +164,7 @@ class MarkedText:
             self.seen |= Mark.LOCATION
 
     def _is_sentence_capital(self, at: int) -> bool:
-        """Return True if a word has a capital only because it begins a sentence, not in a name or heading."""
+        """Return True if a word has a capital as the start of a sentence and not as part of a heading."""
         return self.begins(at) and not self.is_capital(at + 1)
 
     def is_capital(self, at: int) -> bool:

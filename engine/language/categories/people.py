@@ -1,4 +1,8 @@
-"""The people named in a text: sequences of capitalised words with a given name or with telling neighbours."""
+"""The people named in a text.
+
+The name of a person is a run of capitalised words that contains a given name, or that the words around the
+run mark as a person.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ NOUN_ENDINGS: Final = tuple(LISTS["noun_endings"])
 
 
 class CapitalisedRun(NamedTuple):
-    """A run of capitalised words: the tokens from `start` up to but excluding `end`."""
+    """A sequence of capitalised words: the tokens from `start` up to but excluding `end`."""
 
     start: int
     end: int
