@@ -53,7 +53,7 @@ class CorruptionError(VerificationError):
     """Stored bytes are not the bytes that were written. They are never returned as a result.
 
     `family` names the family of rows (`engine.ledger.layout.FAMILIES`), or is empty if it is unknown.
-    `seq` is the number of the event, or None if it is unknown.
+    `seq` is the number of the damaged event, or None if it is unknown.
     """
 
     code = "corrupt"

@@ -160,7 +160,7 @@ _DECODER: Final = json.JSONDecoder(
 
 
 def _depth(value: Any) -> int:
-    """Return the nesting depth of arrays and objects, counted level by level."""
+    """Return the maximum nesting depth of arrays and objects in `value`."""
     depth, level = 0, [value]
     while level := [part for part in level if isinstance(part, (dict, list))]:
         depth += 1

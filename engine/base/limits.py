@@ -1,4 +1,4 @@
-"""All limits in one place; SPEC.md lists them in a table, and a test compares the two.
+"""All limits. SPEC.md lists them in a table, and a test compares this module with the table.
 
 The limits of hashed fields are those of `proofs.limits`, so that a verifier does not depend on the engine.
 """

@@ -301,12 +301,12 @@ def positive(value: object, what: str, most: int) -> int:
     """
     number = integer(value, what, most)
     if not number:
-        raise InvalidInputError(f"{what} must be 1 to {most}")
+        raise InvalidInputError(f"{what} must be between 1 and {most}")
     return number
 
 
 def microseconds(value: object, what: str = "time") -> int:
-    """Return a time, given as a number of µs or a datetime, in µs since 1970 UTC (negative before).
+    """Return a time in µs since 1970 UTC (negative before 1970). `value` is such a number or a datetime.
 
     Raises:
         InvalidInputError: `value` is neither of these, is below the range of an atom's `created`, or is a

@@ -40,7 +40,7 @@ class Follower(ABC):
     version: int
     """The version of the row format. Rows of an older version are deleted and rebuilt."""
     prefixes: tuple[bytes, ...]
-    """The prefixes of the rows that belong to this follower alone."""
+    """The key prefixes of the follower's rows. No other follower has rows with these prefixes."""
 
     @abstractmethod
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
@@ -73,7 +73,7 @@ _CURSOR_FIELDS = (uint(255), uint(limits.SEQ_MAX), sized(32))
 
 
 def encode_cursor(cursor: Cursor) -> bytes:
-    """Return the row value of a cursor."""
+    """Return the value of the row that stores a cursor."""
     return pack(list(cursor))
 
 
@@ -81,7 +81,7 @@ def read_cursor(rows: Lookup, name: str) -> Cursor | None:
     """Return the cursor of the projection `name`, or None if its rows must be rebuilt.
 
     Raises:
-        CorruptionError: the row is not a cursor.
+        CorruptionError: the row does not hold a valid cursor.
     """
     return _decode_cursor(rows.get(cursor_key(name)), name)
 
@@ -108,7 +108,7 @@ def check_cursor(rows: Lookup, name: str, cursor: Cursor, size: int) -> None:
 
 
 def _leaf_at(rows: Lookup, size: int) -> bytes:
-    """Return the leaf of the last of `size` events: 32 zero bytes if `size` is 0, b"" if it is missing."""
+    """Return the log leaf of event `size` − 1, b"" if it is missing, or 32 zero bytes if `size` is 0."""
     if not size:
         return bytes(32)
     raw = rows.get(journal_key(size - 1))

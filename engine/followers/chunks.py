@@ -57,7 +57,7 @@ def _packed(members: Iterable[int]) -> bytes:
 
 
 def _check(raw: bytes, key: bytes) -> array[int]:
-    """Return the members of a chunk that is stored as a list; return an empty array for a chunk of bits.
+    """Return the members of a chunk that is stored as a list, or an empty array if it is stored as bits.
 
     Raises:
         CorruptionError: `raw` is not the canonical form of any set of members.
@@ -71,7 +71,7 @@ def _check(raw: bytes, key: bytes) -> array[int]:
 # The cache is keyed by the bytes themselves, so its entries never become stale.
 @lru_cache(maxsize=256)
 def members(raw: bytes, chunk: int, key: bytes) -> FrozenBitMap:
-    """Return the ordinals in a stored chunk. `chunk` is its number; `key` names the row in errors.
+    """Return the ordinals in the stored chunk with the number `chunk`. `key` names the row in errors.
 
     Raises:
         CorruptionError: `raw` is empty, or is not the canonical form of any set of members.

@@ -56,7 +56,7 @@ def atom_body(body: Body | None) -> AtomBody | None:
 
 
 def document_of(body: AtomBody | None) -> IndexedDocument:
-    """Return the document of an atom: its text is the title, if any, a newline, and the content."""
+    """Return the document of an atom, whose text is the title (if any), a newline and the content."""
     if body is None:
         return NO_DOCUMENT
     terms = index_terms(body.content)
@@ -155,7 +155,7 @@ bound."""
 
 
 class Columns(NamedTuple):
-    """The content of a segment as concatenated columns."""
+    """The content of a segment as columns: arrays with one item for each term, posting or document."""
 
     terms: list[bytes]
     """The terms, ascending: those of heads, prefixed with HEAD, then those of texts."""

@@ -122,7 +122,7 @@ class IndexFollower(Follower):
         return self._tree.root_with(rows, dict(virtual))
 
     def view(self, rows: Reader) -> IndexView:
-        """Return a view of the index for searching. It is valid as long as `rows` does not change."""
+        """Return a view of the index for searching. The view is valid as long as `rows` does not change."""
         tail = self.tail(rows)
         return IndexView(rows, read_summaries(rows, tail.end), tail, self._cache)
 
@@ -192,7 +192,7 @@ class IndexFollower(Follower):
     def _load_tail(self, rows: Reader, head: bytes) -> Tail:
         count = int.from_bytes(head[:4], "big")
         if len(head) != 36 or not count:
-            raise CorruptionError(f"{describe(INDEX_HEAD)} is not a count and a hash")
+            raise CorruptionError(f"{describe(INDEX_HEAD)} does not consist of a count and a hash")
         start = count - count % SEGMENT_DOCUMENTS
         keys = [document_key(ordinal) for ordinal in range(start, count)]
         documents = []
@@ -238,10 +238,12 @@ def read_summaries(rows: Reader, count: int) -> list[tuple[SegmentName, Summary]
     expected = segments_of(count)
     for name in expected:
         if name not in stored:
-            raise CorruptionError(f"{describe(name.summary_key)} is missing: there are {count} ordinals")
+            raise CorruptionError(
+                f"{describe(name.summary_key)} is missing, but the index has {count} ordinals"
+            )
     if len(stored) != len(expected):
         extra = min(set(stored) - set(expected))
         raise CorruptionError(
-            f"{describe(extra.summary_key)} belongs to no segment: there are {count} ordinals"
+            f"{describe(extra.summary_key)} belongs to no segment of an index with {count} ordinals"
         )
     return [(name, stored[name]) for name in expected]

@@ -43,7 +43,7 @@ class Impacts(NamedTuple):
     """The offsets of the documents that mention the term, ascending. None if `values` has a number for every
     document of the segment, which is 0 for a document that does not mention the term."""
     values: NDArray[np.float64]
-    """The impacts."""
+    """The impact of the term on each of these documents."""
 
 
 class TermImpacts(NamedTuple):
@@ -58,7 +58,7 @@ class Bm25Weights:
     """The norms and impacts for one state of the index and one pair of BM25's constants."""
 
     def __init__(self, key: tuple[object, ...], norms: NDArray[np.float64]) -> None:
-        """Store the norms; there are no impacts yet.
+        """Store the norms. The impacts are added later.
 
         Args:
             key: The values that determine the norms and impacts.
@@ -170,7 +170,7 @@ class PostingsCache:
         self._weights = weights
 
     def cache_impacts(self, weights: Bm25Weights, term: str, head: float, impacts: TermImpacts) -> None:
-        """Add the impacts of a term, for one weight of heads, to `weights`."""
+        """Add the impacts of a term to `weights`. `head` is the weight of an occurrence in a head."""
         size = 0
         for _, offsets, values in impacts.parts:
             size += values.nbytes + (0 if offsets is None else offsets.nbytes) + CACHE_ENTRY_BYTES

@@ -233,7 +233,7 @@ class Postings(NamedTuple):
 
 
 class Tail:
-    """The documents after the last segment, built from the journal. Immutable."""
+    """The documents after the last segment, which are read from the journal. The object is immutable."""
 
     def __init__(self, head: bytes, start: int, documents: tuple[IndexedDocument, ...]) -> None:
         """`head` is the value of the row `i/head`; the first of `documents` has the ordinal `start`."""

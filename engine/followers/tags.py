@@ -165,7 +165,7 @@ def _row_key(name: SetName, chunk: int) -> bytes:
 
 
 def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
-    """Return all ordinals in a set, including dead ones.
+    """Return all ordinals in a set, including ordinals that are no longer live.
 
     `below` is the number of all ordinals, if the caller knows it. If it is small, a few reads replace a scan.
 

@@ -62,7 +62,7 @@ def day_of(now: int) -> date | None:
 
 
 def resolve(when: When, today: date | None) -> Interval | None:
-    """Return the interval that `when` means on the day `today`, or None if it cannot be determined."""
+    """Return the interval that `when` means on the day `today`, or None if there is no such interval."""
     try:
         return when(today)
     except (ValueError, OverflowError):
@@ -155,7 +155,7 @@ class Yearless(NamedTuple):
         return Dated(year, self.month, self.day, Unit.DAY)
 
     def __call__(self, today: date | None, /) -> Interval:
-        """Return the month or day that `turn` selects. The selected 29 February may be years away."""
+        """Return the month or day that `turn` selects. The nearest 29 February may be years away."""
         today = _required(today)
         if self.turn > 0:
             return self.in_year(today.year + (self.month <= today.month))(today)

@@ -1,4 +1,4 @@
-"""The English word lists of the rules (`data/*.txt`): function words, other common words, irregular forms."""
+"""The English word lists (`data/*.txt`) with which questions are analysed."""
 
 from __future__ import annotations
 

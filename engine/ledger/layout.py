@@ -129,7 +129,7 @@ def value_key(namespace: str, key: bytes) -> bytes:
 
 
 def tree_prefix(namespace: str) -> bytes:
-    """Return the prefix of all pages of a namespace's tree."""
+    """Return the key prefix of all pages of a namespace's tree."""
     return TREE + namespace.encode() + b"/"
 
 

@@ -78,7 +78,7 @@ def encode_page(slots: Slots, body: bytes) -> bytes:
 
 
 def nibble_of(key_digest: bytes, depth: int) -> int:
-    """Return the slot of a key digest in its page at `depth`."""
+    """Return the number of the slot to which a key digest belongs in a page at `depth`."""
     return key_digest[depth >> 1] >> (0 if depth & 1 else 4) & 15
 
 
@@ -115,7 +115,7 @@ def _malformed(page_key: bytes, rule: str) -> CorruptionError:
 
 
 class _Visit:
-    """A page that an update visits: `changes[first:last]` are the changes below it."""
+    """A page that an update visits. `changes[first:last]` are the changes in the subtree of the page."""
 
     __slots__ = ("first", "last", "nibble", "parent", "path", "slots", "stored")
 

@@ -120,7 +120,7 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
 
 def _atom_body(body: Body | None, seq: int) -> AtomBody:
     if not isinstance(body, AtomBody):
-        raise CorruptionError(f"payload {seq} does not have the content of an atom")
+        raise CorruptionError(f"payload {seq} is not the payload of an atom")
     return body
 
 

@@ -127,7 +127,7 @@ _COUNTER_FIELDS = (uint(limits.ORDINAL_MAX + 1), uint(0x10000))
 
 
 def encode_atom(record: AtomRecord) -> bytes:
-    """Return the row value of an atom."""
+    """Return the value of the row that stores an atom."""
     return pack(list(record))
 
 
@@ -147,7 +147,7 @@ def decode_atom(raw: bytes, atom: bytes) -> AtomRecord:
 
 
 def encode_edge(record: EdgeRecord) -> bytes:
-    """Return the row value of an edge, which is the same for both directions."""
+    """Return the value of the rows that store an edge, which is the same for both directions."""
     return pack(list(record))
 
 
@@ -163,7 +163,7 @@ def decode_edge(raw: bytes, where: str = "edge record") -> EdgeRecord:
 
 
 def encode_counters(counters: Counters) -> bytes:
-    """Return the row value of the counters."""
+    """Return the value of the row that stores the counters."""
     return pack(list(counters))
 
 

@@ -1,4 +1,4 @@
-"""The analyzer, which splits text into terms, equally in every version of Python (SPEC: Analyzer).
+"""The analyzer: it splits text into terms, which are the same on every Python version (SPEC: Analyzer).
 
 The analyzer is a pure function. The first event of a store records its name and its fingerprint. Its
 steps, in order:
@@ -135,7 +135,7 @@ def _words(text: str) -> Iterable[str]:
 
 
 def _normalize(text: str, patterns: _Patterns) -> str:
-    """Return `text` in NFC, without invisible or unassigned code points and overlong runs of marks."""
+    """Return `text` in NFC, without invisible code points, unassigned code points or long runs of marks."""
     if patterns.special.search(text):
         text = patterns.ignored.sub("", patterns.separated.sub(" ", text))
         for lookalike, plain in _LOOKALIKES:

@@ -16,7 +16,8 @@ import Stemmer
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 
 TERM_BYTES_MAX: Final = 64
-"""The maximum size of a term. Longer terms are truncated at a character boundary, in texts and in queries."""
+"""The maximum size of a term in bytes. A longer term is truncated at a character boundary, in texts and in
+queries."""
 PIECES_MAX: Final = 8
 """The maximum number of pieces into which a word is split at changes of case and at numbers. A word that
 would have more pieces is treated as noise, such as base64, and is not split."""

@@ -11,7 +11,7 @@ from typing import Final
 LABEL_CHARS_MAX: Final = 40
 LABEL_WORDS_MAX: Final = 4
 LABEL_WITHIN: Final = 48
-"""The label and its colon must be within this number of characters from the start, asterisks included."""
+"""The maximum length of a label with its colon, counted from the start of the text with all asterisks."""
 
 _COLON: Final = re.compile("[:\uff1a]")
 _REFUSED: Final = re.compile(r'["#$%&()+,/;<=>?@[\\\]^`{|}~!\x00-\x1f\x7f-\x9f\u2028\u2029]')

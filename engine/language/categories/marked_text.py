@@ -111,7 +111,7 @@ class MarkedText:
         self.text = text
         self.tokens: list[str] = [*_MARGIN, *tokens_of(text), *_MARGIN]
         self.words = words = list(map(str.lower, self.tokens))
-        """The tokens in lower case. Capitalised words have lost a final `'s`."""
+        """The tokens in lower case. A final `'s` of a capitalised word is removed."""
         self.capitals: list[int] = []
         """The indices of capitalised words."""
         self.camels = False
@@ -120,7 +120,8 @@ class MarkedText:
         self.marks = [MARKS.get(word, 0) for word in words]
         """The marks of each word."""
         self.seen = 0
-        """The combined marks of all phrases, and of all words whose marks do not depend on the context."""
+        """The combined marks of the phrases found, and of the words whose marks do not depend on the
+        context."""
         self.hints: set[str] = set()
         """The hints: the words that suggest a category but are not enough on their own."""
         self.numbers = [at for at, token in enumerate(self.tokens) if "0" <= token < ":"]

@@ -1,7 +1,7 @@
 """The people named in a text.
 
-The name of a person is a run of capitalised words that contains a given name, or that the words around the
-run mark as a person.
+A run of capitalised words names a person if it contains a given name, or if the words around the run indicate
+a person.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _place_follows(text: MarkedText, at: int) -> bool:
 
 
 def _can_be_speaker(run: CapitalisedRun) -> bool:
-    """Return True if a run before a colon can be the speaker of the line: a name, or only unknown words."""
+    """Return True if a run before a colon can be the speaker of the line: a name or words in no list."""
     first, *_ = run.words
     if run.marks[0] & Mark.NAME or len(run.words) > _LABEL_WORDS_MAX:
         return len(run.words) <= _LABEL_WORDS_MAX
