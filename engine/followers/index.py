@@ -38,7 +38,7 @@ BULK_DOCUMENTS: Final = 4096
 37 % of their time on segments that were merged soon after (measured)."""
 
 _DESTROYED: Final = b""
-"""The document row of an ordinal whose payload is destroyed."""
+"""The value of the document row of an ordinal whose payload is destroyed."""
 
 _CACHED_TAILS_MAX = 2
 """The maximum number of cached tails: the newest, and the previous one in case the newest is never

@@ -216,7 +216,8 @@ class IndexView:
         """The number of documents in segments. All other documents are in the tail."""
         self._ends = {name.start: name.end for name, _ in segments} | {tail.start: tail.end}
         self.documents: int = tail.end
-        """N: the number of all ordinals ever assigned, including dead and erased ones."""
+        """N: the number of all ordinals ever assigned, including those that are replaced, deleted or
+        erased."""
         self.counted: int = sum(summary.documents for _, summary in segments) + (
             tail.columns.documents if tail.documents else 0
         )

@@ -46,7 +46,7 @@ class LogFollower(Follower):
 
 
 def complete_root(hashes: Sequence[bytes]) -> bytes:
-    """Return the root over the roots of complete subtrees of equal size. Their number must be a power of two.
+    """Return the root over the roots of 2^n complete subtrees of equal size.
 
     Raises:
         ValueError: the number of hashes is not a power of two, or a hash does not have 32 bytes.

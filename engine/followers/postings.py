@@ -273,7 +273,7 @@ class Tail:
 
     @cached_property
     def total_length(self) -> int:
-        """The sum of the lengths of the documents; unlike `summary`, it needs no hashing."""
+        """The sum of the lengths of the documents. Computing it needs no hashing, unlike `summary`."""
         return int(self.columns.lengths.sum(dtype="i8"))
 
     @cached_property

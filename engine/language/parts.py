@@ -75,7 +75,7 @@ def parts_of(text: str, pieces: Sequence[Token]) -> list[str]:
 
 
 def _advance(context: _Context, word: str, part: str) -> None:
-    """Update the context of the following words after a word has its part of speech."""
+    """Update the context with a word and its part of speech, for the words that follow."""
     if part == "PUNCT":
         if word in _ENDS and not (word == "." and abbreviates(context.before_word)):
             context.before, context.bare, context.be, context.perfect = "", False, False, False

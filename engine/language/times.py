@@ -128,7 +128,7 @@ def _day_or_moment(match: re.Match[str]) -> When | None:
 
 
 def _numeric(match: re.Match[str]) -> When:
-    """Return the day, or `unknown` if either number could be the day. In a date with dots, the first is."""
+    """Return the day, or `unknown` if either number could be the day. With dots, the first is the day."""
     first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
     if first > 12 or first == second or match["sep"] == ".":
         return Dated(year, second, first, Unit.DAY) if second <= 12 else unknown
@@ -353,7 +353,7 @@ def _readers() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], When | N
 def _join_ranges(text: str, mentions: list[TimeMention]) -> Iterator[TimeMention]:
     """Yield `mentions`, with each `from A to B`, `between A and B` and `A–B` joined into one mention.
 
-    If only B has a year, A has the same year.
+    If only B has a year, A gets its year from B (see `_dated_like`).
     """
     pending: TimeMention | None = None
     for mention in mentions:
