@@ -85,8 +85,8 @@ class PostingsCache:
     The key of a row includes the root of its segment, which identifies the bytes, so entries never become
     stale. Impacts are cleared first: they are larger, and the next document invalidates them. Norms and
     facts, which do not count towards the limit, take 8 and 32 bytes for each document. The cache is
-    thread-safe: a lost entry is computed again. Methods that read raise CorruptionError if a row is missing
-    or malformed.
+    thread-safe: a lost entry is computed again. The methods that read rows raise CorruptionError if a row is
+    missing or malformed.
     """
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ class Ask(StrEnum):
     WHERE = "where"
     WHO = "who"
     HOW_MANY = "how many"
-    """A quantity: how many, how much, how often, how old, how long."""
+    """A quantity: the answer to how many, how much, how often, how old or how long."""
     RELATION = "relation"
     """The relation between two things."""
     LATEST = "latest"

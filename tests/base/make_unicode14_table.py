@@ -84,7 +84,7 @@ CLASSES: dict[str, tuple[str, Callable[[int, str], bool]]] = {
         lambda _, category: category in ("Cn", "Cs"),
     ),
     "IGNORED": (
-        "Invisible code points (joiners, soft hyphens, variation selectors). Not U+200B, which is a space.",
+        "Invisible code points (joiners, soft hyphens, variation selectors), which are removed.",
         _ignored,
     ),
     "MARK": ("Combining marks (category M).", _mark),
