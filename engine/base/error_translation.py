@@ -25,7 +25,7 @@ from engine.base.errors import (
 )
 
 _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
-    (BackendBusy, BusyError, "close it in the other process, or use a sqlite: store for several processes"),
+    (BackendBusy, BusyError, "close the store in the other process, or use a sqlite: store to allow several"),
     (BackendMissing, NotFoundError, "create it with `engine init`, or check the path"),
     (BackendUnusable, InvalidInputError, ""),
     (BackendClosed, ClosedError, ""),
@@ -41,7 +41,7 @@ _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Convert backend errors raised in the block to the `EngineError` family, with a hint if there is one."""
+    """Convert each backend error raised in the block to an `EngineError`, with a hint if one is defined."""
     try:
         yield
     except BackendError as error:

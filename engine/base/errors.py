@@ -32,7 +32,7 @@ class LimitError(InvalidInputError):
 
 
 class BatchLimitError(LimitError):
-    """The commands are each valid, but together are too many or too large for one batch."""
+    """Each command is valid, but together the commands are too many or too large for one batch."""
 
 
 class NotFoundError(EngineError):
@@ -53,7 +53,7 @@ class CorruptionError(VerificationError):
     """Stored bytes are not the bytes that were written. They are never returned as a result.
 
     `family` names the family of rows (`engine.ledger.layout.FAMILIES`), or is empty if it is unknown.
-    `seq` is the number of the event, or None if it is unknown.
+    `seq` is the number of the damaged event, or None if it is unknown.
     """
 
     code = "corrupt"
@@ -72,7 +72,7 @@ class BusyError(EngineError):
 
 
 class ConflictError(EngineError):
-    """The command contradicts what is recorded. Nothing was written."""
+    """The command contradicts the recorded data. Nothing was written."""
 
     code = "conflict"
     exit_code = 6
@@ -86,30 +86,32 @@ class RefusedError(EngineError):
 
 
 class InconsistentError(EngineError):
-    """The store does not continue a checkpoint that was kept outside it.
+    """The store does not continue the history of a checkpoint that was kept outside the store.
 
-    The store was rolled back, was forked, or is a different store. `known` is the text of the checkpoint,
-    with its signatures if they were kept. `found` are the texts of the store's own checkpoints; the last
-    one is that of its head.
+    The store was rolled back, was forked, or is a different store. `known` is the text of that
+    checkpoint, with its signatures if they were kept. `found` holds the texts of the store's own
+    checkpoints; the last text is that of the checkpoint at the head of the store.
     """
 
     code = "inconsistent"
     exit_code = 9
 
     def __init__(self, message: str, *, known: str, found: tuple[str, ...], hint: str = "") -> None:
-        super().__init__(message, hint=hint or "keep both checkpoints, and ask the operator of the store")
+        super().__init__(
+            message, hint=hint or "keep both checkpoints and report them to the store's operator"
+        )
         self.known = known
         self.found = found
 
 
 class ClosedError(EngineError):
-    """The engine was closed, or was opened by the process that this one was forked from."""
+    """The engine was closed, or was opened in a parent process before a fork."""
 
     code = "closed"
 
 
 class InDoubtError(EngineError):
-    """A write failed after it was sent to the backend: it may or may not have been stored.
+    """A write failed after it was sent to the backend, so it may or may not have been stored.
 
     Reopen the store and call `Engine.was_kept(error.seq, error.event_id)`; if it returns False, repeat the
     write. A single command can be repeated without this check: if it was stored, the second call appends

@@ -1,8 +1,8 @@
 """A strict JSON parser (RFC 8259, restricted to I-JSON, RFC 7493), and a JSON writer for language models.
 
 Python's own parser keeps the last of two equal keys, reads `1e999` as infinity, and accepts lone
-surrogates, which UTF-8 cannot encode. This parser rejects them, and also documents that are too large or
-nested too deeply.
+surrogates, which UTF-8 cannot encode. This parser rejects such documents, as well as documents
+that are too large or nested too deeply.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _TOKEN: Final = re.compile(
     r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|NaN|-?Infinity|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|[^\s"\[\]{},:]',
     re.DOTALL,
 )
-"""One token of JSON. Like Python's parser, it matches a number or constant whatever the next character is."""
+"""The pattern of one JSON token. Like Python's parser, it matches a number or a constant regardless of the
+character that follows."""
 _ESCAPED: Final = re.compile(
     "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
     "\U000e0000-\U000e0fff]"
@@ -70,7 +71,7 @@ def parse(source: bytes | str, *, bytes_max: int = BYTES_MAX, depth_max: int = D
 
     Args:
         source: One JSON text, as UTF-8 or already decoded; white space around it is allowed.
-        bytes_max: The maximum number of bytes, or of characters if `source` is a `str`.
+        bytes_max: The maximum length of `source` in bytes, or in characters if `source` is a `str`.
         depth_max: The maximum nesting depth of arrays and objects.
 
     Raises:
@@ -91,7 +92,7 @@ def parse_several(
     """Yield the values of a sequence of JSON documents, with or without white space between them.
 
     Raises:
-        JsonError: see `parse`; the values before the error have been yielded.
+        JsonError: see `parse`. The values that precede the error have already been yielded.
     """
     text = _decoded(source, bytes_max)
     end = _skip_white(text, 0)
@@ -102,7 +103,7 @@ def parse_several(
 
 def _decoded(source: bytes | str, bytes_max: int) -> str:
     if len(source) > bytes_max:
-        raise JsonError(f"over {bytes_max:,} bytes long")
+        raise JsonError(f"the JSON text is over {bytes_max:,} bytes long")
     if isinstance(source, str):
         return source
     try:
@@ -159,7 +160,7 @@ _DECODER: Final = json.JSONDecoder(
 
 
 def _depth(value: Any) -> int:
-    """Return the nesting depth of arrays and objects, counted level by level."""
+    """Return the maximum nesting depth of arrays and objects in `value`."""
     depth, level = 0, [value]
     while level := [part for part in level if isinstance(part, (dict, list))]:
         depth += 1

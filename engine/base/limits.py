@@ -1,4 +1,4 @@
-"""All limits in one place; SPEC.md lists them in a table, and a test compares the two.
+"""All limits. SPEC.md lists them in a table, and a test compares this module with the table.
 
 The limits of hashed fields are those of `proofs.limits`, so that a verifier does not depend on the engine.
 """
@@ -6,7 +6,7 @@ The limits of hashed fields are those of `proofs.limits`, so that a verifier doe
 from proofs.limits import *  # noqa: F403  the engine imports all limits from this module
 
 COMBINING_RUN_MAX = 30
-"""The longest run of combining marks in any text: the stream-safe bound of UAX #15."""
+"""The maximum number of consecutive combining marks in a text: the stream-safe bound of UAX #15."""
 BATCH_EVENTS_MAX = 10_000
 BATCH_BYTES_MAX = 16 << 20
 CBOR_DEPTH_MAX = 16
@@ -21,7 +21,7 @@ FOLLOW_EVENTS_MAX = 8192
 FOLLOW_BYTES_MAX = 16 << 20
 """The limits of one batch, in events and in bytes, when a follower catches up with the head.
 
-The number of events is twice the 4,096 ordinals at which the index divides bulk work. With a limit of 4,096
-events, batches ended one ordinal too early, and bulk adds spent 37 % of their time on segments that were
-merged soon after.
+In bulk work the index ends its batches at multiples of 4,096 ordinals, and the limit of events is twice that
+number. With a limit of 4,096 events, batches ended one ordinal too early, and bulk adds spent 37 % of their
+time on segments that were merged soon after.
 """

@@ -44,7 +44,7 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """One piece of text and everything recorded about it. Times are µs UTC, negative before 1970."""
+    """One text and everything that is recorded about it. Times are in µs UTC, negative before 1970."""
 
     id: str
     ordinal: int
@@ -67,16 +67,16 @@ class Atom:
     last_seq: int
     tombstone: Tombstone | None
     meta: dict[str, Scalar] = field(default_factory=dict, hash=False)
-    """The caller's own fields."""
+    """Additional fields that the caller defined."""
     aliases: tuple[str, ...] = ()
-    """Other names of the subject of the text."""
+    """Alternative names of the subject of the text."""
     folder: str | None = None
-    """The folder that the source belongs to."""
+    """The name of the folder to which the source belongs, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One typed, directed edge between two atoms. Times are µs UTC."""
+    """One typed, directed edge between two atoms. Times are in µs UTC."""
 
     src: str
     type: str
@@ -98,7 +98,7 @@ class EventRef:
     seq: int
     kind: EventKind
     event_id: str
-    """The payload's commitment, 64 hex digits. Compare it after an `InDoubtError`."""
+    """The commitment to the event's payload, as 64 hexadecimal digits (see `Engine.was_kept`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class HistoryItem:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The overall root of the log of `size` events, and the roots it is computed from."""
+    """The overall root of a store with `size` events, and the roots from which that root is computed."""
 
     size: int
     root: str

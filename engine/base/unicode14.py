@@ -1,4 +1,4 @@
-"""Lookups in the tables of Unicode 14.0 (`unicode14_table`), with the same results on every Python."""
+"""Lookups in tables of Unicode 14.0 (`unicode14_table`), which do not depend on the Python version."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TABLES: Final = (
 
 
 def is_assigned(point: int) -> bool:
-    """Return True if a code point is assigned in Unicode 14.0. Surrogates are not."""
+    """Return True if a code point is assigned in Unicode 14.0. Surrogates count as unassigned."""
     firsts, lasts = _separated()
     at = bisect_right(firsts, point) - 1
     return point > lasts[at] if at >= 0 else True
@@ -37,7 +37,8 @@ def ranges(table: str) -> list[tuple[int, int]]:
 
 def character_class(table: str, last: int) -> str:
     """Return the code points of a table up to `last` in the syntax of a regular expression's `[…]`."""
-    # Literal characters: measured 33 ms for the fingerprint, against 53 ms with hexadecimal escapes.
+    # Literal characters compile faster than hexadecimal escapes: the analyzer's fingerprint takes 33 ms
+    # instead of 53 ms (measured).
     pairs = ((chr(low), chr(min(high, last))) for low, high in ranges(table) if low <= last)
     return "".join(f"{re.escape(low)}-{re.escape(high)}" for low, high in pairs)
 

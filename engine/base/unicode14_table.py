@@ -79,7 +79,7 @@ IGNORED = (
     "2066-206F 3164 FE00-FE0F FEFF FFA0 FFF9-FFFB 110BD 110CD 13430-13438 1BCA0-1BCA3 1D173-1D17A E0001 "
     "E0020-E007F E0100-E01EF"
 )
-"""Invisible code points (joiners, soft hyphens, variation selectors), removed; not U+200B, a space."""
+"""Invisible code points (joiners, soft hyphens, variation selectors), removed. U+200B is a space."""
 
 MARK = (
     "300-34E 350-36F 483-489 591-5BD 5BF 5C1-5C2 5C4-5C5 5C7 610-61A 64B-65F 670 6D6-6DC 6DF-6E4 6E7-6E8 "
@@ -204,7 +204,7 @@ WORD = (
     "1EE79-1EE7C 1EE7E 1EE80-1EE89 1EE8B-1EE9B 1EEA1-1EEA3 1EEA5-1EEA9 1EEAB-1EEBB 1F100-1F10C "
     "1FBF0-1FBF9"
 )
-"""All other letters, marks and numbers."""
+"""Letters, marks and numbers that are in neither GRAM nor IGNORED."""
 
 PICTOGRAPH = (
     "2300-2307 230C-231F 2322-2328 232B-237B 237D-239A 23B4-23DB 23E2-23FF 2600-266E 2670-2767 2794-27BF "

@@ -73,7 +73,7 @@ def _check_combining(value: str, what: str) -> None:
 
 
 def quoted(value: object) -> str:
-    """Return `value` as an error message shows it: in ASCII, at most 80 characters."""
+    """Return `value` in the form in which error messages show it: in ASCII, at most 80 characters."""
     try:
         return ascii(value)[:80]
     except ValueError:  # CPython does not format integers of over 4,300 digits, even inside other values
@@ -105,7 +105,7 @@ def line(value: object, what: str, most: int) -> str:
 
 
 def optional_line(value: object, what: str, most: int) -> str | None:
-    """Return None if `value` is None, else `value` if it is a `line` that is not empty."""
+    """Return `value` if it is None or a line of text that is not empty. The errors are those of `line`."""
     return None if value is None else _nonempty_line(value, what, most)
 
 
@@ -123,7 +123,10 @@ def label(value: object, what: str) -> str:
         InvalidInputError: `value` is anything else.
     """
     if not isinstance(value, str) or not _LABEL.fullmatch(value):
-        raise InvalidInputError(f"{what} must be 1 to 32 characters from a-z 0-9 . _ -, not {quoted(value)}")
+        raise InvalidInputError(
+            f"{what} {quoted(value)} is not valid: it must have 1 to 32 characters, each a lower-case ASCII "
+            "letter, a digit or one of `._-`"
+        )
     return value
 
 
@@ -141,7 +144,7 @@ def labels(values: object, what: str, most: int) -> tuple[str, ...]:
 
 
 def several(values: object, what: str) -> Iterable[object]:
-    """Return `values` if it is an iterable other than a text, which would be split into its characters.
+    """Return `values` if it is iterable. A text is rejected: iterating would split it into its characters.
 
     Raises:
         InvalidInputError: `values` is text or bytes, or is not iterable.
@@ -152,7 +155,7 @@ def several(values: object, what: str) -> Iterable[object]:
 
 
 def tag(value: object) -> str:
-    """Return a tag in its stored form: NFC, without leading `#`, with single hyphens for white space.
+    """Return a tag in its stored form: in NFC, without leading `#`, with hyphens in place of white space.
 
     Raises:
         InvalidInputError: the tag is empty, or has a character that is invisible, private or unassigned.
@@ -177,7 +180,7 @@ def tag(value: object) -> str:
 
 
 def folded_tag(value: object) -> str:
-    """Return the identity of a tag that may be written in any case, with or without `#`.
+    """Return the caseless identity of a tag, which may be given in any case, with or without a leading `#`.
 
     Raises:
         InvalidInputError: see `tag`.
@@ -187,7 +190,7 @@ def folded_tag(value: object) -> str:
 
 
 def tags(values: object) -> tuple[str, ...]:
-    """Return tags in their stored form, sorted by identity, each identity in its first spelling.
+    """Return tags in their stored form, sorted by identity. Of several spellings of a tag, the first is kept.
 
     Raises:
         InvalidInputError: see `tag`.
@@ -203,7 +206,7 @@ def tags(values: object) -> tuple[str, ...]:
 
 
 def aliases(values: object) -> tuple[str, ...] | None:
-    """Return aliases, one line each, without duplicates, in their order; None if there are none.
+    """Return aliases, one line each, without duplicates, in their order, or None if there are no aliases.
 
     Raises:
         InvalidInputError: see `line`, or an alias is empty.
@@ -217,7 +220,7 @@ def aliases(values: object) -> tuple[str, ...] | None:
 
 
 def meta(values: object) -> dict[str, Scalar] | None:
-    """Return a map of booleans, numbers and texts in the key order of canonical CBOR; None if it is empty.
+    """Return a map of booleans, numbers and texts in the key order of canonical CBOR, or None if it is empty.
 
     A float without a fraction is stored as an integer.
 
@@ -232,7 +235,8 @@ def meta(values: object) -> dict[str, Scalar] | None:
     for key in values:
         if not isinstance(key, str) or not _META_KEY.fullmatch(key):
             raise InvalidInputError(
-                f"meta key {quoted(key)} is not 1 to 64 characters from a-z A-Z 0-9 . _ -"
+                f"meta key {quoted(key)} is not valid: a key has 1 to 64 characters, each an ASCII letter, "
+                "a digit or one of `._-`"
             )
     if len(values) > limits.META_ENTRIES_MAX:
         raise LimitError(f"meta has {len(values)} entries; at most {limits.META_ENTRIES_MAX} are allowed")
@@ -261,8 +265,8 @@ def created(value: object) -> int | None:
     `value` is a number of µs since 1970 UTC or a datetime with a time zone.
 
     Raises:
-        InvalidInputError: `value` is neither.
-        LimitError: the time is before the year 1 or after the year 9999.
+        InvalidInputError: `value` is neither of these, or the time is before the year 1.
+        LimitError: the time is after the year 9999.
     """
     if isinstance(value, datetime):
         value = microseconds(value)
@@ -284,7 +288,7 @@ def integer(value: object, what: str, most: int = limits.INTEGER_MAX, least: int
 
 
 def optional_integer(value: object, what: str, most: int = limits.INTEGER_MAX) -> int | None:
-    """Return None if `value` is None, else `value` if it is an `integer` up to `most`."""
+    """Return `value` if it is None or an integer from 0 to `most`. The errors are those of `integer`."""
     return None if value is None else integer(value, what, most)
 
 
@@ -297,16 +301,16 @@ def positive(value: object, what: str, most: int) -> int:
     """
     number = integer(value, what, most)
     if not number:
-        raise InvalidInputError(f"{what} must be 1 to {most}")
+        raise InvalidInputError(f"{what} must be between 1 and {most}")
     return number
 
 
 def microseconds(value: object, what: str = "time") -> int:
-    """Return a time, given as a number of µs or a datetime, in µs since 1970 UTC (negative before).
+    """Return a time in µs since 1970 UTC (negative before 1970). `value` is such a number or a datetime.
 
     Raises:
-        InvalidInputError: `value` is neither, is below the range of an atom's `created`, or is a datetime
-            without a time zone.
+        InvalidInputError: `value` is neither of these, is below the range of an atom's `created`, or is a
+            datetime without a time zone.
         LimitError: `value` is over 2^63 − 1.
     """
     if isinstance(value, datetime):
@@ -328,7 +332,7 @@ def provenance(value: object) -> str:
 
 
 def choice(kind: type[Choice], value: object, what: str) -> Choice:
-    """Return the member of a `StrEnum` that `value` is, or that has the value `value`.
+    """Return the member of the enum `kind` whose value is `value`. `value` may also be the member itself.
 
     Raises:
         InvalidInputError: there is no such member.
@@ -371,7 +375,7 @@ def weight(value: object) -> bytes:
 
 
 def atom_id(value: object, what: str = "atom id") -> bytes:
-    """Return the 16 bytes of an id that is given as a UUID, as its text, or as bytes.
+    """Return the 16 bytes of an id that is given as a `uuid.UUID`, as the text of a UUID, or as 16 bytes.
 
     Raises:
         InvalidInputError: `value` is not an id, or all its bytes are zero.

@@ -1,8 +1,8 @@
 """The base class of followers, and the loop that brings a follower up to the head (SPEC: Followers).
 
-A follower turns journal entries into rows of its own. It reads only its own rows and the entries that it is
-passed, so its rows depend on the journal alone: not on how the entries were divided into batches, nor on the
-process that wrote them, nor on where a crash occurred.
+A follower is an object that computes rows from the entries of the journal. It reads only its own rows and the
+entries that are passed to it, so its rows depend on the journal alone. They do not depend on the division of
+the entries into batches, on the process that wrote them, or on the moment of a crash.
 """
 
 from __future__ import annotations
@@ -26,42 +26,43 @@ from proofs.forms import sized, uint
 from proofs.log import leaf_hash
 
 EntrySource = Callable[[Reader, int, int], Sequence[Entry]]
-"""A function (rows, start, stop) that returns one or more consecutive entries from `start`, before `stop`."""
+"""A function (rows, start, stop) that returns consecutive entries, at least one: the first is entry `start`,
+and all are before entry `stop`."""
 
 SWEEP_ROWS = 10_000
-"""The number of rows that one batch deletes when a projection is rebuilt."""
+"""The maximum number of rows that one batch deletes when a projection is rebuilt."""
 
 
 class Follower(ABC):
-    """A projection of the journal with a cursor of its own."""
+    """A projection: rows that are computed from the journal, with a cursor that marks how far they go."""
 
     name: str
     version: int
     """The version of the row format. Rows of an older version are deleted and rebuilt."""
     prefixes: tuple[bytes, ...]
-    """The prefixes of the rows that belong to this follower alone."""
+    """The key prefixes of the follower's rows. No other follower has rows with these prefixes."""
 
     @abstractmethod
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Put the rows that `entries` change into `batch`, given the rows before these entries.
+        """Put the rows that `entries` change into `batch`.
 
-        `entries` are consecutive and begin at the cursor. An implementation must not write to the store,
-        must not fail on any journal that commands can write, and must produce the same final rows for every
-        division of a history into batches.
+        `entries` are consecutive and begin at the cursor; `rows` has the state before these entries. An
+        implementation must not write to the store, must not fail on any journal that commands can write, and
+        must produce the same final rows for every division of a history into batches.
         """
 
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
-        """Return the number of `entries` to follow in one batch.
+        """Return the number of `entries` to process in one batch.
 
         The number affects the amount of work but not the final rows. `more` is True if further entries are
-        about to come; only then may the result be 0, to wait for them.
+        about to be passed. Only then may the result be 0, so that they are processed together with these.
         """
         del rows, more
         return len(entries)
 
 
 class Cursor(NamedTuple):
-    """The position of a projection: the number of events in its rows, and the leaf of the last one."""
+    """The position of a projection: the number of events processed, and the log leaf of the last of them."""
 
     version: int
     size: int
@@ -72,7 +73,7 @@ _CURSOR_FIELDS = (uint(255), uint(limits.SEQ_MAX), sized(32))
 
 
 def encode_cursor(cursor: Cursor) -> bytes:
-    """Return the row value of a cursor."""
+    """Return the value of the row that stores a cursor."""
     return pack(list(cursor))
 
 
@@ -80,7 +81,7 @@ def read_cursor(rows: Lookup, name: str) -> Cursor | None:
     """Return the cursor of the projection `name`, or None if its rows must be rebuilt.
 
     Raises:
-        CorruptionError: the row is not a cursor.
+        CorruptionError: the row does not hold a valid cursor.
     """
     return _decode_cursor(rows.get(cursor_key(name)), name)
 
@@ -96,17 +97,18 @@ def check_cursor(rows: Lookup, name: str, cursor: Cursor, size: int) -> None:
     """Check that a cursor matches the journal, which has `size` events.
 
     Raises:
-        CorruptionError: the cursor is beyond the end of the journal, or its leaf is not that of the journal.
+        CorruptionError: the cursor is beyond the end of the journal, or the journal has another leaf at the
+            position of the cursor.
     """
     if cursor.size > size or cursor.leaf != _leaf_at(rows, cursor.size):
         raise CorruptionError(
-            f"cursor of {name}: its {cursor.size} events are not those of the journal",
+            f"the cursor of {name} does not match the first {cursor.size} events of the journal",
             hint="run `engine verify-root`, then `engine rebuild`",
         )
 
 
 def _leaf_at(rows: Lookup, size: int) -> bytes:
-    """Return the leaf of the last of `size` events: 32 zero bytes if `size` is 0, b"" if it is missing."""
+    """Return the log leaf of event `size` − 1, b"" if it is missing, or 32 zero bytes if `size` is 0."""
     if not size:
         return bytes(32)
     raw = rows.get(journal_key(size - 1))
@@ -114,7 +116,7 @@ def _leaf_at(rows: Lookup, size: int) -> bytes:
 
 
 def are_current(rows: Lookup, log: LogState, followers: Iterable[Follower]) -> bool:
-    """Return True if the rows of each of `followers` are those of the journal at its head."""
+    """Return True if the rows of all `followers` are up to date with the head of the journal."""
     size = log.size
     leaf = _leaf_at(rows, size)
     return all(
@@ -130,16 +132,16 @@ def catch_up(
     stop: int | None = None,
     more: bool = False,
 ) -> None:
-    """Bring the follower to event `stop`, or to the head at the time of the call.
+    """Process the events before event `stop`, or all events up to the head at the time of the call.
 
     If `more` is True, because bulk work is in progress, the follower may stop earlier and leave the remaining
     events to a later call.
 
-    The follower's own cursor guards each batch. If several processes follow at the same time, one batch
-    succeeds and the others continue from the new cursor. A crash between batches leaves the rows and the
-    cursor of an earlier head, and the next call continues from there. The batches need not be durable: a
-    power loss only means that events are followed again, and no backend keeps a later write without an
-    earlier one.
+    The follower's own cursor guards each batch. If several processes catch up at the same time, the batch of
+    one process succeeds and the other processes continue from the new cursor. A crash between batches leaves
+    the rows and the cursor of an earlier head, and the next call continues from there. The batches need not
+    be durable: after a power loss some events are only processed again, because no backend keeps a later
+    write without an earlier one.
 
     Raises:
         CorruptionError: the journal or the cursor does not have the bytes that were written.
@@ -184,7 +186,7 @@ def _check_version(follower: Follower, cursor: Cursor) -> None:
 def _next_entries(
     rows: Reader, follower: Follower, source: EntrySource, start: int, stop: int, *, more: bool
 ) -> Sequence[Entry]:
-    """Return the entries for the next batch; none if the follower waits for further entries."""
+    """Return the entries for the next batch, or an empty sequence if the follower waits for more entries."""
     entries = source(rows, start, min(stop, start + limits.FOLLOW_EVENTS_MAX))
     reaches_stop = start + len(entries) == stop
     size = follower.batch_size(entries, rows, more=more or not reaches_stop)
@@ -193,7 +195,7 @@ def _next_entries(
 
 def _restart(rows: Reader, follower: Follower) -> Batch:
     # The old rows are deleted first. These batches are guarded by the missing or outdated cursor, which marks
-    # the rows as void; only the batch that deletes the last of them sets the cursor to the beginning.
+    # the rows as void. Only the batch that deletes the last old rows sets the cursor to the beginning.
     batch = Batch()
     for prefix in follower.prefixes:
         for key, _ in rows.scan_prefix(prefix):

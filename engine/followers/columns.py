@@ -1,6 +1,6 @@
 """The documents of the index, and the content of a segment as columns of numbers (SPEC: Index).
 
-The columns of facts serve to find neighbours, near-duplicates and titles that a text mentions without reading
+With the columns of facts, a query can find neighbours, near-duplicates and mentioned titles without reading
 payloads. numpy is imported on first use only.
 """
 
@@ -32,21 +32,22 @@ HEAD_MARK: Final = HEAD.decode()
 
 
 class IndexedDocument(NamedTuple):
-    """The input of the index for one ordinal."""
+    """The data of one ordinal from which the index is built."""
 
     terms: Sequence[str]
-    """The terms of its text in order, then the terms of its head, each prefixed with HEAD_MARK."""
+    """The terms of the text in order, then the terms of its head (the title or speaker label), each prefixed
+    with HEAD_MARK."""
     source: int
-    """A number as in `Facts.sources`."""
+    """The number of the source, as in `Facts.sources`."""
     sequence: int
-    """A number as in `Facts.sequences`."""
+    """The number of the position in the source, as in `Facts.sequences`."""
     title: int
-    """A number as in `Facts.titles`."""
+    """The hash of the title, as in `Facts.titles`."""
 
 
 NO_DOCUMENT: Final = IndexedDocument((), 0, 0, 0)
-"""The document of an ordinal whose payload is destroyed. It is recognised by identity, not by equality,
-because the document of a text without terms may be equal to it."""
+"""The document of an ordinal whose payload is destroyed. Compare with `is`, not `==`, because the
+document of a text without terms may be equal to it."""
 
 
 def atom_body(body: Body | None) -> AtomBody | None:
@@ -55,7 +56,7 @@ def atom_body(body: Body | None) -> AtomBody | None:
 
 
 def document_of(body: AtomBody | None) -> IndexedDocument:
-    """Return the document of an atom: its text is the title, if any, a newline, and the content."""
+    """Return the document of an atom, whose text is the title (if any), a newline and the content."""
     if body is None:
         return NO_DOCUMENT
     terms = index_terms(body.content)
@@ -63,7 +64,7 @@ def document_of(body: AtomBody | None) -> IndexedDocument:
         label = label_of(body.content)
         head = index_terms(label) if label else []
     else:
-        # No term crosses the newline, so the terms of the text are those of the title and of the content.
+        # No term spans the newline, so the terms of the text are those of the title and of the content.
         head = index_terms(body.title)
         terms = head + terms
     terms += [HEAD_MARK + term for term in head]
@@ -100,17 +101,17 @@ class Facts(NamedTuple):
     """Four numbers for each document, in arrays of equal length; 0 means that there is no value."""
 
     sources: NDArray[np.uint64]
-    """`proofs.hashing.source_number` of the source: equal for all documents of one source."""
+    """The `proofs.hashing.source_number` of each document's source, equal for all documents of one source."""
     sequences: NDArray[np.uint64]
-    """The sequence plus 1."""
+    """The sequence of each document, which is its position in the source, plus 1."""
     titles: NDArray[np.uint64]
-    """`title_hash` of the title."""
+    """The `title_hash` of each document's title."""
     fingerprints: NDArray[np.uint64]
-    """`engine.text.simhash.fingerprint` of all terms of the text."""
+    """The `engine.text.simhash.fingerprint` of each document, from all terms of its text."""
 
 
 def join(parts: Sequence[Facts]) -> Facts:
-    """Return the facts of adjacent ranges as the facts of their combined range, read-only."""
+    """Return the facts of adjacent ranges of documents, joined into those of the whole range, read-only."""
     import numpy as np
 
     empty = np.zeros(0, np.uint64)
@@ -149,11 +150,12 @@ def decode_facts(key: bytes, value: bytes | None, documents: int) -> Facts:
 TF_MAX: Final = 0xFF
 
 FIRST_OF_TEXT: Final = bytes([HEAD[0] + 1])
-"""The boundary between terms of heads, which begin with HEAD and sort before it, and terms of texts."""
+"""The lower bound of the terms of texts. The terms of heads begin with HEAD, so they sort before this
+bound."""
 
 
 class Columns(NamedTuple):
-    """The content of a segment as concatenated columns."""
+    """The content of a segment as columns: arrays with one item for each term, posting or document."""
 
     terms: list[bytes]
     """The terms, ascending: those of heads, prefixed with HEAD, then those of texts."""
@@ -171,11 +173,11 @@ class Columns(NamedTuple):
 
 
 def build(documents: Sequence[IndexedDocument]) -> Columns:
-    """Return the columns of at most LARGEST documents."""
+    """Return the columns of a sequence of documents, of which there are at most `proofs.segments.LARGEST`."""
     import numpy as np
 
-    # Sorting one number for each (term, document) takes 4 µs for a document of 40 words; a dict of lists, the
-    # simple way, takes 7 µs without the encoding (measured).
+    # Sorting one number for each (term, document) takes 4 µs for a document of 40 words; a dict of lists,
+    # the simple alternative, takes 7 µs without the encoding (measured).
     flat = list(chain.from_iterable(document.terms for document in documents))
     vocabulary = sorted(set(flat))
     numbers = {term: number for number, term in enumerate(vocabulary)}
@@ -252,7 +254,10 @@ def remove(columns: Columns, offsets: Collection[int]) -> Columns:
 
 
 def merge(parts: Sequence[Columns]) -> Columns:
-    """Return the columns of adjacent ranges as the columns of their combined range, without reading texts."""
+    """Return the columns of adjacent ranges of documents, merged into those of the whole range.
+
+    No text is read.
+    """
     import numpy as np
 
     if len(parts) == 1:

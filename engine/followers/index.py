@@ -1,9 +1,10 @@
 """The follower `index`: an inverted index from terms to documents (SPEC: Index defines the rows).
 
-The `index` tree has a leaf for each segment (SegmentName.key → summary row), one for the tail and one for N.
-When an atom is erased, its documents become `NO_DOCUMENT` and the segments that contain them are rewritten,
-so a segment depends only on its ordinals and the remaining payloads. The tail has no rows: its documents are
-cached in memory, and rebuilt from the journal if they are not in the cache.
+The `index` tree has a leaf for each segment (SegmentName.key → summary row), a leaf for the tail, which is
+the documents after the last segment, and a leaf for N, the number of ordinals. When an atom is erased, its
+documents become `NO_DOCUMENT` and the segments that contain them are rewritten, so a segment depends only on
+its ordinals and the remaining payloads. The tail has no rows: its documents are cached in memory, and built
+again from the journal if they are not in the cache.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ BULK_DOCUMENTS: Final = 4096
 37 % of their time on segments that were merged soon after (measured)."""
 
 _DESTROYED: Final = b""
-"""The document row of an ordinal whose payload is destroyed."""
+"""The value of the document row of an ordinal whose payload is destroyed."""
 
 _CACHED_TAILS_MAX = 2
-"""The number of cached tails: the newest, and the previous one in case the newest is never written."""
+"""The maximum number of cached tails: the newest, and the previous one in case the newest is never
+written."""
 
 
 class IndexFollower(Follower):
@@ -66,7 +68,8 @@ class IndexFollower(Follower):
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
         """Return the number of entries up to the last one that completes a segment of 4,096 ordinals.
 
-        Ending batches there avoids building smaller segments that would soon be merged.
+        If no entry does so, return 0 if `more` is True, else the number of all entries. Ending batches at
+        these segments avoids building smaller segments that would soon be merged.
         """
         head = rows.get(INDEX_HEAD)
         count = 0 if head is None else int.from_bytes(head[:4], "big")
@@ -82,7 +85,7 @@ class IndexFollower(Follower):
         """Put a document row for each new ordinal, and build the segments that are now complete.
 
         Raises:
-            CorruptionError: a row is malformed or missing, or an ordinal does not continue those in the rows.
+            CorruptionError: a row is malformed or missing, or an entry does not assign the next ordinal.
         """
         changing = [entry for entry in entries if entry.header.kind in _DOCUMENT_KINDS]
         if not changing:
@@ -119,7 +122,7 @@ class IndexFollower(Follower):
         return self._tree.root_with(rows, dict(virtual))
 
     def view(self, rows: Reader) -> IndexView:
-        """Return a view of the index for searching. It is valid as long as `rows` does not change."""
+        """Return a view of the index for searching. The view is valid as long as `rows` does not change."""
         tail = self.tail(rows)
         return IndexView(rows, read_summaries(rows, tail.end), tail, self._cache)
 
@@ -139,7 +142,7 @@ class IndexFollower(Follower):
     ) -> None:
         """Write the missing segments of `count` ordinals, and delete the segments that they replace.
 
-        The documents of `erased`, all of which are in segments, are removed and their segments rewritten.
+        `erased` is a set of ordinals in segments. Their documents are removed and the segments rewritten.
         """
         summaries = dict(read_summaries(rows, tail.end))
         leaves: dict[bytes, bytes | None] = {}
@@ -189,7 +192,7 @@ class IndexFollower(Follower):
     def _load_tail(self, rows: Reader, head: bytes) -> Tail:
         count = int.from_bytes(head[:4], "big")
         if len(head) != 36 or not count:
-            raise CorruptionError(f"{describe(INDEX_HEAD)} is not a count and a hash")
+            raise CorruptionError(f"{describe(INDEX_HEAD)} does not consist of a count and a hash")
         start = count - count % SEGMENT_DOCUMENTS
         keys = [document_key(ordinal) for ordinal in range(start, count)]
         documents = []
@@ -212,7 +215,7 @@ def _append_document(entry: Entry, start: int, documents: list[IndexedDocument],
 
 
 def _erase(erased: Header, rows: Reader, start: int, documents: list[IndexedDocument]) -> set[int]:
-    """Set the documents that an event erased to `NO_DOCUMENT`; return the erased ordinals in segments."""
+    """Set erased documents of the tail to `NO_DOCUMENT`; return the erased ordinals that are in segments."""
     in_segments = set()
     for ordinal in erased_ordinals(rows, erased):
         if start <= ordinal < start + len(documents):
@@ -226,7 +229,7 @@ def read_summaries(rows: Reader, count: int) -> list[tuple[SegmentName, Summary]
     """Return the segments of `count` ordinals with their summaries, in the order of their ordinals.
 
     Raises:
-        CorruptionError: the rows are not those of exactly these segments, or one is malformed.
+        CorruptionError: a summary is missing, malformed, or belongs to no segment.
     """
     stored = {}
     for key, raw in rows.scan_prefix(INDEX_SUMMARIES):
@@ -235,10 +238,12 @@ def read_summaries(rows: Reader, count: int) -> list[tuple[SegmentName, Summary]
     expected = segments_of(count)
     for name in expected:
         if name not in stored:
-            raise CorruptionError(f"{describe(name.summary_key)} is missing: there are {count} ordinals")
+            raise CorruptionError(
+                f"{describe(name.summary_key)} is missing, but the index has {count} ordinals"
+            )
     if len(stored) != len(expected):
         extra = min(set(stored) - set(expected))
         raise CorruptionError(
-            f"{describe(extra.summary_key)} belongs to no segment: there are {count} ordinals"
+            f"{describe(extra.summary_key)} belongs to no segment of an index with {count} ordinals"
         )
     return [(name, stored[name]) for name in expected]

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 CACHE_BYTES_MAX: Final = 32 << 20
 CACHE_ENTRY_BYTES: Final = 400
-"""The size of a cache entry without its numbers: two array objects, a tuple and a key (measured)."""
+"""The size in bytes of a cache entry without the numbers in its arrays: two array objects, a tuple and a key
+(measured)."""
 
 Segments = Sequence[tuple[SegmentName, Summary]]
 
@@ -32,20 +33,21 @@ Segments = Sequence[tuple[SegmentName, Summary]]
 class Impacts(NamedTuple):
     """The impacts of a term on the scores of the documents of one segment: w / (norm + w). Read-only.
 
-    w is the frequency of the term in the text plus its weighted frequency in the head.
+    w is the frequency of the term in the text plus its weighted frequency in the head; norm is the norm of
+    the document (`Bm25Weights.norms`).
     """
 
     start: int
-    """The ordinal at offset 0."""
+    """The ordinal of the document at offset 0."""
     offsets: NDArray[np.uint16] | None
-    """The offsets of the documents, ascending. None if `values` has a number for every document of the
-    segment, 0 for those without the term."""
+    """The offsets of the documents that mention the term, ascending. None if `values` has a number for every
+    document of the segment, which is 0 for a document that does not mention the term."""
     values: NDArray[np.float64]
-    """The impacts."""
+    """The impact of the term on each of these documents."""
 
 
 class TermImpacts(NamedTuple):
-    """The impacts of a term, segment by segment, with ascending ordinals."""
+    """The impacts of a term, segment by segment, in the order of the ordinals."""
 
     df: int
     """The number of documents that mention the term."""
@@ -56,7 +58,7 @@ class Bm25Weights:
     """The norms and impacts for one state of the index and one pair of BM25's constants."""
 
     def __init__(self, key: tuple[object, ...], norms: NDArray[np.float64]) -> None:
-        """Store the norms; there are no impacts yet.
+        """Store the norms. The impacts are added later.
 
         Args:
             key: The values that determine the norms and impacts.
@@ -65,7 +67,7 @@ class Bm25Weights:
         self.key = key
         self.norms = norms
         self.impacts: dict[tuple[str, float], TermImpacts] = {}
-        """The impacts by term and weight of heads."""
+        """(Term, weight of an occurrence in a head) → the impacts of the term."""
 
 
 class _CachedFacts(NamedTuple):
@@ -74,16 +76,17 @@ class _CachedFacts(NamedTuple):
     key: tuple[bytes, ...]
     whole: Facts
     parts: dict[bytes, Facts]
-    """The facts of each segment by its root: views of `whole`."""
+    """Root of a segment → the facts of that segment, which are views of `whole`."""
 
 
 class PostingsCache:
-    """A cache of decoded segment rows and of impacts, at most CACHE_BYTES_MAX in total; cleared when full.
+    """A cache of decoded segment rows and impacts, of at most CACHE_BYTES_MAX bytes; it is cleared when full.
 
     The key of a row includes the root of its segment, which identifies the bytes, so entries never become
     stale. Impacts are cleared first: they are larger, and the next document invalidates them. Norms and
-    facts take another 8 and 32 bytes for each document. The cache is thread-safe: a lost entry is computed
-    again. Methods that read raise CorruptionError if a row is missing or malformed.
+    facts, which do not count towards the limit, take 8 and 32 bytes for each document. The cache is
+    thread-safe: a lost entry is computed again. The methods that read rows raise CorruptionError if a row is
+    missing or malformed.
     """
 
     def __init__(self) -> None:
@@ -96,7 +99,7 @@ class PostingsCache:
 
     @property
     def size(self) -> int:
-        """The number of cached bytes, without norms and facts."""
+        """The number of bytes in the cache, not counting norms and facts."""
         return self._row_bytes + self._impact_bytes
 
     def postings(
@@ -133,7 +136,7 @@ class PostingsCache:
         return lengths
 
     def facts(self, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: Tail) -> Facts:
-        """Return the facts of all documents, read-only. Facts of cached segments are not read again.
+        """Return the facts of all documents, read-only. Facts of segments in the cache are not read again.
 
         `key` identifies the segments and the tail.
         """
@@ -167,7 +170,7 @@ class PostingsCache:
         self._weights = weights
 
     def cache_impacts(self, weights: Bm25Weights, term: str, head: float, impacts: TermImpacts) -> None:
-        """Add the impacts of a term, for one weight of heads, to `weights`."""
+        """Add the impacts of a term to `weights`. `head` is the weight of an occurrence in a head."""
         size = 0
         for _, offsets, values in impacts.parts:
             size += values.nbytes + (0 if offsets is None else offsets.nbytes) + CACHE_ENTRY_BYTES
@@ -188,8 +191,8 @@ class PostingsCache:
 
 
 DENSE_SHARE: Final = 2
-"""If at least 1 in 2 documents of a segment has a term, `Impacts.values` has a number for every document:
-this is a third faster and not larger."""
+"""If at least 1 in 2 documents of a segment mentions a term, `Impacts.values` has a number for every document
+of the segment. This form is a third faster and not larger."""
 
 
 class IndexView:
@@ -207,16 +210,19 @@ class IndexView:
         self._tail = tail
         self._cache = cache
         self.content: tuple[bytes, ...] = (tail.head, *(summary.root for _, summary in segments))
-        """The row `i/head` and the roots of the segments: together they identify the content of the index."""
+        """The row `i/head` and the roots of the segments, which together identify the content of the
+        index."""
         self.settled: int = tail.start
-        """The number of documents in segments; the others are in the tail."""
+        """The number of documents in segments. All other documents are in the tail."""
         self._ends = {name.start: name.end for name, _ in segments} | {tail.start: tail.end}
         self.documents: int = tail.end
-        """N: the number of all ordinals ever assigned, including dead and erased ones."""
+        """N: the number of all ordinals ever assigned, including those that are replaced, deleted or
+        erased."""
         self.counted: int = sum(summary.documents for _, summary in segments) + (
             tail.columns.documents if tail.documents else 0
         )
-        """The number of ordinals whose payload is not erased; rarity and averages refer to this number."""
+        """The number of ordinals whose payload is not erased. The rarity of terms and the average length of
+        documents are computed with this number."""
         self.total_length: int = sum(summary.total_length for _, summary in segments) + (
             tail.total_length if tail.documents else 0
         )
@@ -253,15 +259,15 @@ class IndexView:
 
     @cached_property
     def facts(self) -> Facts:
-        """The facts of all documents, by ordinal; 0 for a document without a body.
+        """The facts of all documents, by ordinal, which are 0 for a document whose payload is destroyed.
 
-        They are cached until the index changes; then only the facts of new segments are read.
+        The facts are cached until the index changes; then only the facts of new segments are read.
         """
         return self._cache.facts(self._rows, self.content, self._segments, self._tail)
 
     @cached_property
     def lengths(self) -> NDArray[np.uint16]:
-        """The lengths of all documents, by ordinal; 0 for a document without a body."""
+        """The lengths of all documents, by ordinal. The length is 0 if the payload is destroyed."""
         import numpy as np
 
         parts = [self._cache.lengths(self._rows, name, summary.root) for name, summary in self._segments]
@@ -292,9 +298,10 @@ class IndexView:
         return impacts
 
     def values_at(self, terms: Sequence[TermImpacts], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return a matrix of the impact of each term (row) on each document (column); 0 if not mentioned.
+        """Return a matrix of the impact of each term (row) on each document (column).
 
-        The ordinals may be in any order, repeat, and be outside this index.
+        The impact is 0 if the document does not mention the term. The ordinals may be in any order, may
+        repeat, and may be outside this index.
         """
         import numpy as np
 

@@ -1,8 +1,9 @@
-"""The follower `log`: roots of the log's complete subtrees, so that a path needs no scan (SPEC: Log).
+"""The follower `log`: the roots of the log's complete subtrees (SPEC: Log).
 
-    l/ level u8 ‖ index u64    the RFC 6962 root over the 256^level leaves from index · 256^level on
+    l/ level u8 ‖ index u64    the RFC 6962 root over 256^level leaves, beginning with leaf index · 256^level
 
-Levels begin at 1. Level 0 would be the leaf hashes, which are computed from the headers. A row is written
+With these rows, a proof path is computed without a scan of the whole log. Levels begin at 1. Level 0 would be
+the leaf hashes, which are computed from the headers. A row is written
 when its subtree is complete and never changes.
 """
 
@@ -19,7 +20,8 @@ from proofs.log import DIGEST_BYTES, leaf_hash, node_hash
 
 WIDTH_BITS = 8
 WIDTH = 1 << WIDTH_BITS
-"""The number of hashes of one level under one hash of the next; the width of a tile (c2sp.org/tlog-tiles)."""
+"""The number of hashes of one level that are below one hash of the next level. It equals the width of a tile
+(c2sp.org/tlog-tiles)."""
 
 
 class LogFollower(Follower):
@@ -30,7 +32,7 @@ class LogFollower(Follower):
     prefixes = (SUBTREE,)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Put the roots of the subtrees that `entries` complete; earlier hashes are read from the rows."""
+        """Put the roots of the subtrees that `entries` complete. Earlier hashes are read from the rows."""
         level, first = 0, entries[0].header.seq
         hashes = [entry.leaf for entry in entries]
         while first // WIDTH < (first + len(hashes)) // WIDTH:
@@ -44,10 +46,10 @@ class LogFollower(Follower):
 
 
 def complete_root(hashes: Sequence[bytes]) -> bytes:
-    """Return the root over the roots of complete subtrees of one size, whose number is a power of two.
+    """Return the root over the roots of 2^n complete subtrees of equal size.
 
     Raises:
-        ValueError: the number is not a power of two, or a hash does not have 32 bytes.
+        ValueError: the number of hashes is not a power of two, or a hash does not have 32 bytes.
     """
     while len(hashes) > 1:
         hashes = [node_hash(*pair) for pair in zip(hashes[::2], hashes[1::2], strict=True)]

@@ -1,4 +1,4 @@
-"""Encoding and decoding of the rows of a segment, and the tail, which has no rows in a store.
+"""Encoding and decoding of the rows of a segment, and the tail: documents that have no rows yet.
 
 SPEC: Index defines the bytes. numpy is imported on first use only.
 """
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 
 TermRow = tuple[bytes, bytes]
-"""A pair of a term, LENGTHS or FACTS, and the value of its row."""
+"""A pair (key, value): the key is a term, LENGTHS or FACTS, and the value is that of the row with this
+key."""
 
 
 class Encoded(NamedTuple):
@@ -52,7 +53,7 @@ class Encoded(NamedTuple):
     """The rows in key order."""
     summary: Summary
     blocks: bytes
-    """The row of blocks (`engine.followers.segments`)."""
+    """The value of the row of blocks, which `engine.followers.segments` describes."""
 
 
 def encode(columns: Columns) -> Encoded:
@@ -152,7 +153,7 @@ def decode(name: SegmentName, summary: Summary, rows: Iterable[TermRow]) -> Colu
     )
     maxima = _join([value[4:HEAD_BYTES] for _, value in stored], "u1")
     if not _are_valid(columns, maxima):
-        # Checking all rows at once is 20 times faster than one by one; this loop finds the row to report.
+        # Checking all rows together is 20 times faster than one by one; this loop finds the row to report.
         for key, value in stored:
             check_term(key, key[len(prefix) :])
             decode_postings(key, value, name.size)
@@ -224,7 +225,7 @@ class Postings(NamedTuple):
     """The postings of a term in one segment, in read-only arrays of equal length."""
 
     start: int
-    """The ordinal at offset 0."""
+    """The ordinal of the document at offset 0."""
     offsets: NDArray[np.uint16]
     """The offsets of the documents that mention the term, ascending."""
     tfs: NDArray[np.uint8]
@@ -232,17 +233,17 @@ class Postings(NamedTuple):
 
 
 class Tail:
-    """The documents after the last segment, built from the journal. Immutable."""
+    """The documents after the last segment, which are read from the journal. The object is immutable."""
 
     def __init__(self, head: bytes, start: int, documents: tuple[IndexedDocument, ...]) -> None:
-        """`head` is the value of `i/head`; `documents` are the documents of the ordinals from `start` on."""
+        """`head` is the value of the row `i/head`; the first of `documents` has the ordinal `start`."""
         self.head = head
         self.start = start
         self.documents = documents
 
     @property
     def end(self) -> int:
-        """The number of ordinals, N."""
+        """The ordinal after the last document of the tail. This is also N, the number of all ordinals."""
         return self.start + len(self.documents)
 
     @property
@@ -272,7 +273,7 @@ class Tail:
 
     @cached_property
     def total_length(self) -> int:
-        """The sum of the lengths of the documents; unlike `summary`, it needs no hashing."""
+        """The sum of the lengths of the documents. Computing it needs no hashing, unlike `summary`."""
         return int(self.columns.lengths.sum(dtype="i8"))
 
     @cached_property
@@ -287,7 +288,7 @@ class Tail:
         return dict(zip(self.columns.terms, pairs, strict=True))
 
     def find(self, term: bytes) -> Postings | None:
-        """Return the postings of the row that would have the key `term`, or None."""
+        """Return the postings of `term`, or None if it has none. A term of a head has the prefix HEAD."""
         bounds = self._ranges.get(term)
         if bounds is None:
             return None

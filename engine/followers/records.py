@@ -1,4 +1,4 @@
-"""The records as a projection, for when they are not up to date.
+"""The follower `records`, which updates the records when they are behind the journal.
 
 Commands fold their events into the records in the batch that appends them. This follower calls the same fold
 in all other cases: a rebuild, its continuation after a crash, and a replay into a scratch store.
@@ -18,7 +18,7 @@ from proofs.events import AtomDetail, Entry, EventKind, TypeDetail
 
 
 class Records(Follower):
-    """The follower of atoms, edges and predicates, and of the counters that number the next ones."""
+    """Maintains the records of atoms, edges and predicates, and the counters that number new ones."""
 
     name = "records"
     version = 1
@@ -33,24 +33,24 @@ class Records(Follower):
 
 
 def seal(batch: Batch, last: Entry, counters: Counters) -> None:
-    """Put the records' cursor and counters into `batch`, for a journal that ends with `last`."""
+    """Put the cursor and the counters of the records into `batch`. `last` is the journal's last entry."""
     batch.put(COUNTERS, encode_counters(counters))
     cursor = Cursor(Records.version, last.header.seq + 1, last.leaf)
     batch.put(cursor_key(Records.name), encode_cursor(cursor))
 
 
 def head_guards(rows: Lookup, log: LogState) -> tuple[Guard, Guard]:
-    """Return the guards of a batch of events: the row of the head, and the cursor of the records.
+    """Return the two guards of a batch of events: the log row and the cursor of the records.
 
-    Both are needed, because a rebuild in another process moves only the cursor: without its guard, a commit
-    could mark records as current that the rebuild has deleted.
+    Both are needed, because a rebuild in another process moves only the cursor. Without a guard on the
+    cursor, a commit could mark records as current that the rebuild has deleted.
     """
     records = cursor_key(Records.name)
     return Guard(LOG, log.row), Guard(records, rows.get(records))
 
 
 def count(entries: Iterable[Entry], counters: Counters) -> Counters:
-    """Return the counters after `entries`: the highest assigned numbers plus 1."""
+    """Return the counters after `entries`: one more than the highest ordinal and predicate code assigned."""
     next_ordinal, next_type = counters
     for entry in entries:
         detail = entry.header.detail

@@ -3,9 +3,9 @@
 The number of ordinals N alone determines which segments exist. The last N mod 256 ordinals, the *tail*, are
 in no segment and in no row; the tail is treated as one more segment when the root is computed.
 
-A *block* is a group of 256 consecutive rows of a segment. With the row of blocks, a proof about one term
-reads two blocks of a segment and not all of its rows. The roots of the blocks are a level of the tree over
-the rows, so the root of `index` covers them although it does not commit to the row of blocks itself.
+A *block* is a group of 256 consecutive rows of a segment. With the row of blocks, a proof about one term can
+be made from two blocks of a segment instead of all its rows. The roots of the blocks are a level of the tree
+over the rows, so the root of `index` covers them although it does not commit to the row of blocks itself.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ FACTS: Final = b"\x00\x01"
 """The key of the row of facts."""
 
 HEAD: Final = b"\x01"
-"""The prefix of a term of a head. No term begins with it."""
+"""The prefix that distinguishes a term of a head (title or label). No term of a text begins with this
+byte."""
 
 HEAD_BYTES: Final = 5
-"""The size of the fixed first part of a row's value."""
+"""The size in bytes of the fixed first part of a row's value."""
 
 
 class SegmentName(Segment):
@@ -42,17 +43,17 @@ class SegmentName(Segment):
 
     @property
     def row_prefix(self) -> bytes:
-        """The prefix of the keys of its rows."""
+        """The prefix of the keys of the segment's rows."""
         return INDEX_ROWS + self.key + b"/"
 
     @property
     def summary_key(self) -> bytes:
-        """The key of its summary row."""
+        """The key of the segment's summary row."""
         return INDEX_SUMMARIES + self.key
 
     @property
     def blocks_key(self) -> bytes:
-        """The key of its row of blocks."""
+        """The key of the segment's row of blocks."""
         return INDEX_BLOCKS + self.key
 
 
@@ -96,7 +97,7 @@ def describe(key: bytes) -> str:
 
 
 BLOCK_ROWS: Final = 256
-"""The number of rows in a block: a power of two, so that blocks are subtrees."""
+"""The number of rows in a block. It is a power of two, so that each block is a subtree."""
 
 
 def block_roots(leaves: Sequence[bytes]) -> list[bytes]:

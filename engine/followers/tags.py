@@ -1,8 +1,8 @@
 """The follower `tags`: a set of ordinals for each tag, bucket, kind, provenance, source and day (SPEC: Tags).
 
 A set of ordinals is divided into chunks of 65,536 (`engine.followers.chunks`); each chunk is a row and a leaf
-of the `tags` tree. Ordinals that a revision made dead stay in every set except `live`; results are
-intersected with `live`.
+of the `tags` tree. An ordinal that a revision replaced is removed from the set `live` only; therefore
+results are intersected with `live`.
 
 Erasing an atom removes all its ordinals from all sets. This reads every row to find the sets: less than 0.2 s
 for twenty thousand rows, including the other followers (measured). Erasing is rare.
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pyroaring import BitMap
 
 _READ_CHUNKS_MAX = 8
-"""Up to this number of chunks, reading each is faster than a scan: on LevelDB a read takes 2 µs and starting
-a scan takes 15 µs (measured)."""
+"""For up to this number of chunks, single reads are faster than a scan: on LevelDB a read takes 2 µs, and
+starting a scan takes 15 µs (measured)."""
 
 
 SetName = tuple[Group, str]
@@ -45,7 +45,7 @@ _LAST_DAY = dt.date.max.toordinal() - _EPOCH
 
 
 def day_of(time: int) -> str:
-    """Return the UTC day of a time in µs, as YYYY-MM-DD. Times beyond the year 9999 count as its last day."""
+    """Return the UTC day of a time in µs, as YYYY-MM-DD. After the year 9999, return its last day."""
     days = min(time // (86_400 * _MICROSECONDS), _LAST_DAY)
     return dt.date.fromordinal(_EPOCH + days).isoformat()
 
@@ -61,7 +61,7 @@ class TagsFollower(Follower):
         self._tree = PagedTree("tags")
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Collect the changes to each chunk in the order of the entries, then rewrite each chunk once."""
+        """Collect the changes of all entries, in order, by chunk; then write each changed chunk once."""
         changes: dict[tuple[SetName, int], dict[int, bool]] = {}
         erased: set[int] = set()
         for entry in entries:
@@ -118,7 +118,7 @@ def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:
 def _remove_from_all(
     erased: AbstractSet[int], rows: Reader, changes: dict[tuple[SetName, int], dict[int, bool]]
 ) -> None:
-    """Extend `changes` so that it removes the ordinals `erased` from all sets, stored or changed."""
+    """Extend `changes` so that the ordinals `erased` are removed from all sets, stored or in `changes`."""
     within: dict[int, list[int]] = {}
     for ordinal in erased:
         within.setdefault(ordinal >> CHUNK_BITS, []).append(ordinal & 0xFFFF)
@@ -165,9 +165,9 @@ def _row_key(name: SetName, chunk: int) -> bytes:
 
 
 def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
-    """Return all ordinals in a set, including dead ones.
+    """Return all ordinals in a set, including ordinals that are no longer live.
 
-    `below` is the number of all ordinals, if the caller knows it: a few reads are cheaper than a scan.
+    `below` is the number of all ordinals, if the caller knows it. If it is small, a few reads replace a scan.
 
     Raises:
         CorruptionError: a row is malformed.
@@ -191,7 +191,7 @@ def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
 
 
 def union(rows: Reader, names: Iterable[SetName]) -> BitMap:
-    """Return all ordinals that are in at least one of several sets."""
+    """Return all ordinals that are in at least one of the named sets."""
     from pyroaring import BitMap
 
     return BitMap.union(BitMap(), *(members(rows, name) for name in names))

@@ -42,7 +42,7 @@ class Side(Enum):
 
 
 class When(Protocol):
-    """The meaning of a mention: a function from the day of the question to an interval."""
+    """The meaning of a mention of a time: a function that maps the day of the question to an interval."""
 
     def __call__(self, today: date | None, /) -> Interval:
         """Return the interval of the mention on the day `today`.
@@ -62,7 +62,7 @@ def day_of(now: int) -> date | None:
 
 
 def resolve(when: When, today: date | None) -> Interval | None:
-    """Return the interval that `when` means on the day `today`, or None if it cannot be determined."""
+    """Return the interval that `when` means on the day `today`, or None if there is no such interval."""
     try:
         return when(today)
     except (ValueError, OverflowError):
@@ -84,7 +84,7 @@ def _required(today: date | None) -> date:
 
 
 def _add(day: date, count: int, unit: Unit) -> date:
-    """Return `day` plus `count` units; the last day of the month if the month is too short."""
+    """Return `day` plus `count` units, or the last day of the resulting month if that month is too short."""
     days, months = unit.value
     if days:
         return day + timedelta(days=days * count)
@@ -112,19 +112,19 @@ def _span(first: date, count: int, unit: Unit) -> Interval:
 
 
 def unknown(today: date | None) -> Interval:
-    """Raise ValueError: the mention is a time without a definite interval."""
+    """The meaning of a time that has no definite interval: always raise ValueError."""
     raise ValueError
 
 
 def exactly(instant: datetime, length: int) -> When:
-    """Return the interval of `length` µs from `instant`, which is UTC if it has no time zone."""
+    """Return the meaning of a fixed time: `length` µs from `instant`, which is UTC if no time zone is set."""
     aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
     start = (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     return lambda today: (start, start + length)
 
 
 class Dated(NamedTuple):
-    """An interval of `length` units from a given day: a day, a month, a year, a decade."""
+    """An interval of `length` units that begins on a given date, such as a day, a month or a decade."""
 
     year: int
     month: int = 1
@@ -140,8 +140,8 @@ class Dated(NamedTuple):
 class Yearless(NamedTuple):
     """A month, or a day of a month, without a year.
 
-    It means the latest one that has begun if `turn` is 0, the latest one before the current month if `turn`
-    is −1, and the next one after the current month if `turn` is 1.
+    If `turn` is 0, it means the latest such month or day that has begun; if `turn` is −1, the latest one
+    before the current month; and if `turn` is 1, the next one after the current month.
     """
 
     month: int
@@ -155,7 +155,7 @@ class Yearless(NamedTuple):
         return Dated(year, self.month, self.day, Unit.DAY)
 
     def __call__(self, today: date | None, /) -> Interval:
-        """Return the month or day that `turn` selects; a 29 February may be years away."""
+        """Return the month or day that `turn` selects. The nearest 29 February may be years away."""
         today = _required(today)
         if self.turn > 0:
             return self.in_year(today.year + (self.month <= today.month))(today)
@@ -168,7 +168,7 @@ class Yearless(NamedTuple):
 
 
 class Weekday(NamedTuple):
-    """A day of the week, 0 for Monday, or `length` days from it: a weekend is two days from Saturday."""
+    """A day of the week (0 is Monday), or a weekend: `length` days, of which `weekday` is the first."""
 
     weekday: int
     turn: int | None = 0
@@ -190,12 +190,15 @@ class Weekday(NamedTuple):
 
 
 def shifted(unit: Unit, turn: int) -> When:
-    """Return the calendar unit of `today` moved by `turn` units, such as "two months ago" for −2."""
+    """Return the meaning of "last month": the calendar unit of `today`, moved by `turn` units (here −1)."""
     return lambda today: _span(_add(_beginning(_required(today), unit), turn, unit), 1, unit)
 
 
 def rolling(count: int, unit: Unit, *, ahead: bool = False) -> When:
-    """Return the last `count` units up to the end of `today`, or the next units if `ahead` is True."""
+    """Return the meaning of "the last two weeks", up to the end of `today`.
+
+    If `ahead` is True, return that of "the next two weeks", from the beginning of `today`.
+    """
 
     def interval(today: date | None) -> Interval:
         day = _required(today)
@@ -206,7 +209,7 @@ def rolling(count: int, unit: Unit, *, ahead: bool = False) -> When:
 
 
 def offset(base: When, count: int, unit: Unit, side: Side) -> When:
-    """Return the unit that is `count` units before or after a time: "two weeks before 11 August"."""
+    """Return the meaning of "two weeks before 11 August": the unit `count` units before or after `base`."""
 
     def interval(today: date | None) -> Interval:
         first, last = map(_day, base(today))
@@ -218,7 +221,7 @@ def offset(base: When, count: int, unit: Unit, side: Side) -> When:
 
 
 def neighbour(base: When, weekday: Weekday, side: Side) -> When:
-    """Return the last weekday or weekend before another time, or the first one after it."""
+    """Return the meaning of "the Sunday before May": the last `weekday` before `base`, or the first after."""
 
     def interval(today: date | None) -> Interval:
         start, end = base(today)
@@ -230,9 +233,9 @@ def neighbour(base: When, weekday: Weekday, side: Side) -> When:
 
 
 def bounded(base: When, side: Side) -> When:
-    """Return all time before, until, since or after another time.
+    """Return the meaning of "since May": all time before, until, since or after `base`.
 
-    The interval before or until a time begins in 1970; it is empty if that time is before 1970.
+    The interval before or until a time begins in 1970. It is empty if the time is before 1970.
     """
 
     def interval(today: date | None) -> Interval:
@@ -246,7 +249,10 @@ def bounded(base: When, side: Side) -> When:
 
 
 def through(first: When, last: When) -> When:
-    """Return the interval from the start of one time to the end of another, which must be later."""
+    """Return the meaning of "from May to July": the interval from the start of `first` to the end of `last`.
+
+    The end must be after the start.
+    """
 
     def interval(today: date | None) -> Interval:
         start, end = first(today)[0], last(today)[1]
@@ -258,5 +264,5 @@ def through(first: When, last: When) -> When:
 
 
 def relative_to(base: When, day: When) -> When:
-    """Return `base` resolved on the first day of `day`: "last week, as mentioned on 6 November 2023"."""
+    """Return the meaning of "last week, as mentioned on 6 November": `base` on the first day of `day`."""
     return lambda today: base(_day(day(today)[0]))

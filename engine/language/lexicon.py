@@ -1,4 +1,4 @@
-"""The English word lists of the rules (`data/*.txt`): function words, other common words, irregular forms."""
+"""The English word lists (`data/*.txt`) with which questions are analysed."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def is_verb(word: str) -> bool:
 def forms_of(term: str) -> tuple[str, ...]:
     """Return the other forms of an English word with irregular inflection, as sorted terms of the analyzer.
 
-    They come from a fixed table of about 150 words, without stop words. The result is empty for all other
-    terms, and for text that is not a term.
+    The forms come from a fixed table of about 150 words, none of which is a stop word. The result is empty if
+    `term` is not in the table.
     """
     return _table().get(term, ())
 

@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 RULES: Final = "memroot rules 2"
-"""The name of the rules that analyse questions, which answers report.
+"""The name of the rules that analyse questions. Each answer reports this name.
 
-The number increases when the rules change the analysis of some question.
+The number in the name increases whenever a change of the rules changes the analysis of some question.
 """
 
 
@@ -19,7 +19,7 @@ class Ask(StrEnum):
     WHERE = "where"
     WHO = "who"
     HOW_MANY = "how many"
-    """A quantity: how many, how much, how often, how old, how long."""
+    """A quantity: the answer to how many, how much, how often, how old or how long."""
     RELATION = "relation"
     """The relation between two things."""
     LATEST = "latest"
@@ -57,7 +57,8 @@ class Entity(NamedTuple):
     text: str
     terms: tuple[str, ...]
     proper: bool
-    """True for a name, an identifier or a quoted phrase; False for a noun and the nouns next to it."""
+    """True for a name, an identifier or a quoted phrase; False for a common noun or a group of adjacent
+    nouns."""
 
 
 class TimeSpan(NamedTuple):
@@ -79,16 +80,18 @@ class Question(NamedTuple):
     """The question as it was asked."""
     core: str
     """The part of `text` without greetings and phrases such as "can you remind me what we said about". If
-    nothing would be left, it is the whole text. It is blank only if `text` is blank."""
+    nothing else is left, the core is the whole text. The core is blank only if `text` is blank."""
     words: tuple[Word, ...]
     """The words of the core that are among the first 2,000 words of `text`, in order. Words without search
     terms are omitted."""
     terms: tuple[str, ...]
     """The first level of search terms: `analyze_query(core)`."""
     nouns: tuple[str, ...]
-    """The second level: the terms of nouns, names, numbers, times, and words of unknown part of speech."""
+    """The second level of search terms: those of nouns, names, numbers, times, and words of unknown part of
+    speech."""
     names: tuple[str, ...]
-    """The third level: the terms of names, identifiers (`ADR-016`, `foo_bar`, `@alice`) and quotations."""
+    """The third level of search terms: those of names, identifiers (`ADR-016`, `foo_bar`, `@alice`) and
+    quotations."""
     entities: tuple[Entity, ...]
     """The subjects of the question, the most specific first: names and quoted phrases, then nouns. There are
     at most 8, and no two have equal terms."""
@@ -97,4 +100,4 @@ class Question(NamedTuple):
     ask: Ask
     """The kind of answer that the question asks for."""
     pipeline: str
-    """The name of the rules of the analysis: `RULES`."""
+    """The name of the rules that produced this analysis: `RULES`."""

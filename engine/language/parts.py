@@ -18,7 +18,8 @@ from engine.language.tokenizer import Token, bare
 
 _NUMBER: Final = re.compile("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
 _LAST_KNOWN: Final = "\u036f"
-"""The last code point of the scripts that the rules cover; words with later letters or emoji are unknown."""
+"""The last code point of the scripts that the rules cover. A word with a later code point, such as an emoji,
+has no known part of speech."""
 _ADJECTIVE_ENDINGS: Final = ("ous", "ful", "less", "able", "ible", "ive", "istic", "ical")
 _BEFORE_NOUN: Final = frozenset({"DET", "ADP", "ADJ", "NUM"})
 _BEFORE_OBJECT: Final = frozenset({"DET", "PRON", "PROPN"})
@@ -31,7 +32,8 @@ _ENDS: Final = frozenset(".?!;:")
 _SENTENCE_ENDS: Final = frozenset(".?!:;\u3002\uff1f\uff01\u2026")
 _LAST_LATIN: Final = "\u024f"
 _WORDS_OF_CAPITALS: Final = 4
-"""A text of this many words in capitals is treated as all capitals; fewer words may be acronyms."""
+"""The minimum number of words in capitals for a text to count as written entirely in capitals. With fewer,
+the words may be acronyms."""
 
 
 class _Context:
@@ -52,7 +54,7 @@ class _Context:
 
 
 def parts_of(text: str, pieces: Sequence[Token]) -> list[str]:
-    """Return the universal part of speech of each piece of `text`; PUNCT for marks."""
+    """Return the universal part of speech of each piece (word or mark) of `text`. A mark is PUNCT."""
     parts = [lexicon.FUNCTION_WORDS.get(piece.low, "") if piece.word else "PUNCT" for piece in pieces]
     for i in _names(pieces):
         parts[i] = "PROPN"
@@ -62,7 +64,7 @@ def parts_of(text: str, pieces: Sequence[Token]) -> list[str]:
             context.after, context.after_word = "END", ""
             if i + 1 < len(pieces):
                 following = pieces[i + 1]
-                # A separator other than white space, such as a zero-width space, separates words like a mark.
+                # A separator other than white space, such as a zero-width space, is treated like a mark.
                 separated = text[piece.end : following.start].strip() != ""
                 context.after, context.after_word = (
                     ("PUNCT", "") if separated else (parts[i + 1], following.low)
@@ -73,7 +75,7 @@ def parts_of(text: str, pieces: Sequence[Token]) -> list[str]:
 
 
 def _advance(context: _Context, word: str, part: str) -> None:
-    """Update the context with a word, for the words that follow it."""
+    """Update the context with a word and its part of speech, for the words that follow."""
     if part == "PUNCT":
         if word in _ENDS and not (word == "." and abbreviates(context.before_word)):
             context.before, context.bare, context.be, context.perfect = "", False, False, False
@@ -155,7 +157,7 @@ def _is_base_form_here(word: str, context: _Context) -> bool:
 
 
 def _is_participle_here(context: _Context) -> bool:
-    """Return True if a past form modifies a noun that follows: "her finished screenplay"."""
+    """Return True if a past form modifies the noun after it: "her finished screenplay"."""
     before_noun = (
         context.before in _BEFORE_NOUN - {"ADP"} and context.before_word not in _INTERROGATIVES | _RELATIVE
     )
@@ -216,16 +218,17 @@ def _is_in_capitals(word: Token) -> bool:
 
 
 def _is_all_capitals(words: Sequence[Token]) -> bool:
-    """Return True if the text is written in capitals only, rather than being a few acronyms."""
+    """Return True if the text is written entirely in capitals and is not just a few acronyms."""
     if any(word.text != word.text.upper() for word in words):
         return False
     return len(words) >= _WORDS_OF_CAPITALS or any(word.low in lexicon.FUNCTION_WORDS for word in words)
 
 
 def _is_title_case(words: Sequence[Token]) -> bool:
-    """Return True if Every Word Has a Capital, At Least One Function Word Included.
+    """Return True if the text is in Title Case, in which capital letters do not indicate names.
 
-    In such a text capital letters do not indicate names.
+    Every word that is not a function word must have a capital, and so must at least one function word after
+    the first word.
     """
     function_word = any(
         word.low in lexicon.FUNCTION_WORDS
@@ -238,7 +241,7 @@ def _is_title_case(words: Sequence[Token]) -> bool:
 
 
 def _sentence_starts(pieces: Sequence[Token], words: Sequence[int]) -> set[int]:
-    """Return the indices of words that begin a sentence: the first word, and words after an end mark."""
+    """Return the indices of words that begin a sentence: the first, and each after a full stop or `?!:;…`."""
     starts = set(words[:1])
     for before, i in pairwise(words):
         ends = _SENTENCE_ENDS.intersection(piece.text for piece in pieces[before + 1 : i])
@@ -253,7 +256,7 @@ def abbreviates(word: str) -> bool:
 
 
 def _is_known(word: str) -> bool:
-    """Return True if a lower-case word is in a word list; a capital at a start then indicates no name."""
+    """Return True if a lower-case word is in a word list, so that a capital does not make it a name."""
     lists = (lexicon.FUNCTION_WORDS, lexicon.NUMBERS, lexicon.ADJECTIVES, lexicon.ADVERBS, lexicon.OPENERS)
     return any(word in listed for listed in lists) or lexicon.is_verb(word)
 

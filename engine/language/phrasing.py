@@ -116,7 +116,10 @@ _SUFFIX: Final = (
 
 
 def core_of(pieces: Sequence[Token]) -> tuple[int, int]:
-    """Return the range of `pieces` without introductory and closing phrases, or all if no word is left."""
+    """Return the range of `pieces` without introductory and closing phrases.
+
+    If no word would be left, return the range of all pieces.
+    """
     first, last = 0, len(pieces)
     for _ in range(_ROUNDS_MAX):
         head = "".join(f"{piece.low} " for piece in pieces[first : min(last, first + _FIRST_PIECES)])
@@ -150,7 +153,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _PIECES_MAX: Final = 400
-"""The number of pieces that are searched for the kind of answer; longer texts begin with a story."""
+"""The maximum number of pieces in which the kind of answer is searched. In a longer text the beginning is a
+story, not a question."""
 
 _AUX: Final = (
     r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must|shall|"
@@ -229,9 +233,9 @@ def kind_of(pieces: Sequence[Token], first: int, *, dated: bool) -> Ask:
 
 
 def _from_interrogative(core: str) -> str:
-    """Return `core` from its interrogative on, or "" if it has none.
+    """Return the part of `core` that begins with the interrogative, or "" if there is no interrogative.
 
-    If a statement precedes the interrogative, the last interrogative counts.
+    If a statement precedes the interrogative, the last interrogative in the text is used.
     """
     match = _OPENING.match(core) or _FIRST.match(core)
     if match is None and _YES_OR_NO.match(core) is None:

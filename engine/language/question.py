@@ -6,8 +6,8 @@
 
 Terms come from the analyzer, so they match those of the index; the other steps only choose among them. The
 analysis is a pure function of the text and of `now`, and uses rules and word lists alone. It accepts every
-text. Only the first 2,000 words of a text have parts of speech; the rest is searched for, but gives neither
-words nor entities.
+text. Only the first 2,000 words of a text are assigned parts of speech. The words after them are search
+terms, but are not among the words and entities of the result.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Range = tuple[int, int]
 """A range of pieces: the index of the first piece, and the index after the last piece."""
 
 WORDS_MAX: Final = 2_000
-"""The number of words that have parts of speech: about 12 KiB of English."""
+"""The maximum number of words that are assigned parts of speech. They are about 12 KiB of English text."""
 
 _CACHED_CHARS_MAX: Final = 1_000
 
@@ -75,7 +75,7 @@ def find_entities(
 def _name_runs(
     pieces: Sequence[Token], parts: Sequence[Part | None], blocks: Sequence[Range]
 ) -> Iterator[Range]:
-    """Yield the runs of proper nouns outside `blocks`, with particles and numbers that belong to a name."""
+    """Yield the range of each name outside `blocks`: adjacent proper nouns with particles and numbers."""
     covered = {i for first, last in blocks for i in range(first, last)}
     names = [part is Part.PROPER and i not in covered for i, part in enumerate(parts)]
     i = 0
@@ -93,7 +93,7 @@ def _name_runs(
 def _extended_end(
     pieces: Sequence[Token], parts: Sequence[Part | None], names: Sequence[bool], at: int
 ) -> int:
-    """Return the new end of the run of a name if it continues at `at`, or 0 if it ends there."""
+    """Return the new end of a name if the name continues at index `at`, or 0 if it ends there."""
     before = pieces[at - 1]
     if at >= len(pieces) or bare(before.text) != before.text or _stands_alone(before.text):
         return 0
@@ -121,7 +121,7 @@ def _stands_alone(word: str) -> bool:
 
 
 def _noun_runs(pieces: Sequence[Token], parts: Sequence[Part | None]) -> Iterator[Range]:
-    """Yield the runs of common nouns, and of words of unknown part of speech."""
+    """Yield each range of adjacent common nouns, or of adjacent words of unknown part of speech."""
     i = 0
     while i < len(pieces):
         part = parts[i]
@@ -140,7 +140,7 @@ def _overlaps(run: Range, others: Sequence[Range]) -> bool:
 
 
 def _is_generic(pieces: Sequence[Token], run: Range) -> bool:
-    """Return True if the run is a single generic noun, which says little about the subject."""
+    """Return True if the range `run` is a single generic noun, which says little about the subject."""
     word = pieces[run[0]].low
     return run[1] - run[0] == 1 and (word in GENERIC or word.removesuffix("s") in GENERIC)
 
@@ -154,11 +154,11 @@ _PARTS: Final = {
     "ADV": Part.ADVERB,
     "X": Part.OTHER,
 }
-"""Universal part of speech → part. All others are function words."""
+"""Universal part of speech → `Part`. All other parts of speech are function words."""
 
 
 class _Analysis(NamedTuple):
-    """A cached analysis, without the meanings of relative times."""
+    """A cached analysis, in which relative times do not have intervals yet."""
 
     question: Question
     mentions: Sequence[TimeMention]
@@ -169,9 +169,8 @@ def analyze_question(text: str, *, now: int | None = None) -> Question:
 
     Args:
         text: The question. All texts are accepted; a blank text has no terms.
-        now: The time of the question in µs UTC since 1970, of which only the day matters: the time of the
-            store's newest event, never that of a clock. Without it, "last week" and "in May" have no
-            interval.
+        now: The time of the question in µs UTC since 1970: the time of the store's newest event, never that
+            of a clock. Only its day is used. If it is None, "last week" and "in May" have no interval.
     """
     analysis = _cached(text) if len(text) <= _CACHED_CHARS_MAX else _analyzed(text)
     if now is None or not analysis.mentions:
@@ -225,13 +224,13 @@ _cached = lru_cache(maxsize=_CACHED_QUESTIONS)(_analyzed)
 
 
 def _window(pieces: list[Token]) -> list[Token]:
-    """Return the pieces up to the last word that has a part of speech; none if there are no words."""
+    """Return the pieces up to word number WORDS_MAX, or an empty list if there are no words."""
     words = [i for i, piece in enumerate(pieces) if piece.word]
     return pieces if 0 < len(words) <= WORDS_MAX else pieces[: words[WORDS_MAX - 1] + 1] if words else []
 
 
 def _parts(text: str, pieces: Sequence[Token], times: Sequence[TimeMention]) -> list[Part | None]:
-    """Return the part of speech of each piece; None for marks. Times and identifiers take precedence."""
+    """Return the part of speech of each piece, None for marks. Times and identifiers take precedence."""
     parts: list[Part | None] = []
     remaining = iter(times)
     time = next(remaining, None)

@@ -41,7 +41,8 @@ _MONTH_NUMBERS: Final = {
     for short in (name, name[:3], *(["sept"] if name == "september" else []))
 }
 _WORD_OR_NAME: Final = frozenset({"march", "april", "may", "june", "august", "mar"})
-"""Months that are also words or given names. Without a day or year they need a preposition before them."""
+"""Names of months that are also words or given names. Without a day or year, such a name counts as a month
+only after a preposition."""
 _WEEKDAY_NAMES: Final = "monday tuesday wednesday thursday friday saturday sunday"
 _WEEKDAYS: Final = _WEEKDAY_NAMES.split()
 _COUNT_NAMES: Final = "a|an|one,two|a couple of,three,four,five,six,seven,eight,nine,ten,eleven,twelve"
@@ -77,7 +78,8 @@ _LEADING_WORDS: Final = re.compile(
     r"and|or|to|through|around|of)[\s-]$"
 )
 _CERTAIN_LEADING_WORDS: Final = re.compile(r"\b(?ai:in|since|until|during|last|next|early|late|mid)[\s-]$")
-"""The words that must precede "may" and "march" in lower case; after other prepositions these are verbs."""
+"""In lower case, "may" and "march" count as months only after one of these words. After other prepositions
+they are verbs."""
 _COUNTED_NOUN: Final = re.compile(r"\s(?:[a-z]+s|people|men|women|children)\b")
 _PREPOSITION_CHARS: Final = 12
 
@@ -104,7 +106,7 @@ def weekday_of(text: str) -> Weekday:
 
 
 def _is_preceded(match: re.Match[str], pattern: re.Pattern[str] = _LEADING_WORDS) -> bool:
-    """Return True if one of the words of `pattern`, mostly prepositions, precedes a match."""
+    """Return True if a word that `pattern` matches, such as a preposition, is directly before `match`."""
     return pattern.search(match.string, max(0, match.start() - _PREPOSITION_CHARS), match.start()) is not None
 
 
@@ -126,7 +128,7 @@ def _day_or_moment(match: re.Match[str]) -> When | None:
 
 
 def _numeric(match: re.Match[str]) -> When:
-    """Return the day, or `unknown` if day and month could be swapped; with dots the day comes first."""
+    """Return the day, or `unknown` if either number could be the day. With dots, the first is the day."""
     first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
     if first > 12 or first == second or match["sep"] == ".":
         return Dated(year, second, first, Unit.DAY) if second <= 12 else unknown
@@ -158,7 +160,7 @@ def _quarter(match: re.Match[str]) -> When:
 def _year(match: re.Match[str]) -> When | None:
     """Return the year, or None if the number is not a year.
 
-    A number below 1500, or one that a counted noun follows, is a year only after a preposition.
+    A number below 1500, or a number before a plural such as "people", is a year only after a preposition.
     """
     counts = _COUNTED_NOUN.match(match.string, match.end()) is not None
     return (
@@ -268,8 +270,8 @@ READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] =
     (_YEAR_ALONE, _year),
     (_OF_THE_DAY, lambda match: unknown),
 )
-"""Pairs of a pattern and a function that returns the meaning of a match, or None if it is not a time. The
-patterns match at the start of a word and ignore case."""
+"""Pairs of a pattern and a function that returns the meaning of a match, or None if the match is not a time.
+The patterns match at the start of a word and ignore case."""
 
 
 _HINT: Final = re.compile(
@@ -349,7 +351,10 @@ def _readers() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], When | N
 
 
 def _join_ranges(text: str, mentions: list[TimeMention]) -> Iterator[TimeMention]:
-    """Yield `mentions` with each `from A to B`, `between A and B` and `A–B` joined; A takes the year of B."""
+    """Yield `mentions`, with each `from A to B`, `between A and B` and `A–B` joined into one mention.
+
+    If only B has a year, A gets its year from B (see `_dated_like`).
+    """
     pending: TimeMention | None = None
     for mention in mentions:
         *separate, pending = [mention] if pending is None else _join(text, pending, mention)
@@ -359,7 +364,7 @@ def _join_ranges(text: str, mentions: list[TimeMention]) -> Iterator[TimeMention
 
 
 def _join(text: str, first: TimeMention, last: TimeMention) -> list[TimeMention]:
-    """Return one mention if two adjacent mentions form a range, else both."""
+    """Return one joined mention if two adjacent mentions form a range, else both mentions."""
     gap = text[first.end : last.start] if last.start - first.end <= _GAP_CHARS else "."
     between = _THROUGH.fullmatch(gap)
     if between is None:
@@ -372,14 +377,20 @@ def _join(text: str, first: TimeMention, last: TimeMention) -> list[TimeMention]
 
 
 def _dated_like(first: When, last: When) -> When:
-    """Return `first` in the year of `last` or the previous year, if only `last` has a year."""
+    """Return `first` in the year of `last`, or in the year before if it would otherwise be after `last`.
+
+    If `first` has a year or `last` has none, return `first` unchanged.
+    """
     if isinstance(first, Yearless) and isinstance(last, Dated):
         return first.in_year(last.year - (first.month > last.month))
     return first
 
 
 def _resolve_as_mentioned(text: str, mentions: list[TimeMention]) -> list[TimeMention]:
-    """Return `mentions` relative to the day in "as mentioned on …", if there is exactly one such day."""
+    """Return `mentions` resolved against the day in "as mentioned on …".
+
+    If there is not exactly one such day, return `mentions` unchanged.
+    """
     days = [
         mention
         for mention in mentions
@@ -395,7 +406,7 @@ def _resolve_as_mentioned(text: str, mentions: list[TimeMention]) -> list[TimeMe
 
 
 def _extend(text: str, mention: TimeMention) -> TimeMention:
-    """Return `mention` with the words before it: `since`, `two weeks before`, `the Sunday after`."""
+    """Return `mention` extended by words before it, such as `since` or `two weeks before`."""
     lead = _BEFORE.search(text, max(0, mention.start - _LEAD_CHARS), mention.start)
     if lead is None:
         return mention

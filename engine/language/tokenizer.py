@@ -67,7 +67,7 @@ class Token(NamedTuple):
     word: bool
     """True for a word, False for a mark."""
     low: str
-    """The text in lower case with ASCII apostrophes: the form in which word lists are searched."""
+    """The text in lower case with ASCII apostrophes: the form that is looked up in word lists."""
 
 
 def clean(text: str) -> str:
@@ -84,7 +84,7 @@ def split(text: str) -> list[Token]:
         word = match["word"] is not None
         if word and text[at - 1] in _TRAILING:
             at = start + max(1, len(match.group().rstrip(_TRAILING)))
-            # The rest of a path that consists of dots, such as `./../` of `./../.`, may not be a word.
+            # If a path consists of dots, the part that remains (`./../` of `./../.`) may not be a word.
             shorter = _PIECES.match(text, start, at)
             word = shorter is not None and shorter["word"] is not None
         written = text[start:at]
@@ -118,7 +118,7 @@ def quotations(pieces: Sequence[Token]) -> list[tuple[int, int]]:
 
 
 def _closing(pieces: Sequence[Token], at: int) -> int:
-    """Return the index of the mark that closes the quotation opened at `at`, or 0 if there is none."""
+    """Return the index of the mark that closes the quotation begun at index `at`, or 0 if there is none."""
     closing = _QUOTES.get(pieces[at].text)
     following = at + 1 < len(pieces) and pieces[at + 1].start == pieces[at].end
     attached = at > 0 and pieces[at - 1].word and pieces[at - 1].end == pieces[at].start

@@ -40,10 +40,10 @@ def decode_stored(decode: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> 
 
 
 def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
-    """Return `value` if it is an array whose items satisfy `checks` one by one.
+    """Return `value` if it is an array with one item for each of `checks`, and each item satisfies its check.
 
     Raises:
-        CorruptionError: `value` is not such an array; the message names the position.
+        CorruptionError: `value` is not such an array; the message names the position of the faulty item.
     """
     try:
         return forms.fields(value, checks, where)
@@ -55,7 +55,8 @@ def decode_header(raw: bytes, seq: int) -> Header:
     """Decode the header of event `seq`.
 
     Raises:
-        CorruptionError: `raw` is not the canonical encoding of a header of this format with this seq.
+        CorruptionError: `raw` is not the canonical encoding of a header of this format, or the header has
+            another sequence number.
     """
     try:
         return codec.decode_header(raw, seq)
@@ -67,7 +68,7 @@ def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
     """Decode the body of an event of `kind`. `where` names the row in the error.
 
     Raises:
-        CorruptionError: `raw` is not the canonical encoding of such a body.
+        CorruptionError: `raw` is not the canonical encoding of a body of this kind.
     """
     try:
         return codec.decode_body(kind, raw, where)

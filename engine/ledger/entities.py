@@ -31,7 +31,7 @@ _INVISIBLE: Final = "Cf"
 
 
 def entity_name(value: object) -> str:
-    """Return a name in its stored form: one line of at most 256 bytes, without white space at its ends.
+    """Return a name in its stored form: one line of at most 256 bytes, without white space at either end.
 
     Raises:
         InvalidInputError: the name is blank, has only invisible characters, or has a control, private or
@@ -58,7 +58,7 @@ def _visible(name: str) -> str:
 def entity_identity(name: str) -> str:
     """Return the common form of all spellings of a name: NFC, caseless, words joined by single spaces.
 
-    Invisible characters are removed. A name of separators alone keeps them as its identity.
+    Invisible characters are removed. If a name has only separators, they are its identity.
     """
     caseless = tag_identity(unicodedata.normalize("NFC", _visible(name)))
     return _SEPARATORS.sub(" ", caseless).strip() or caseless
@@ -77,7 +77,7 @@ def entity_key(name: str) -> str:
 
 
 def entity_id(id_key: bytes, name: str) -> bytes:
-    """Return the id of the entity with this name, which need not be recorded."""
+    """Return the id that the entity with this name has or would have. The entity need not be recorded."""
     return default_id(id_key, None, name, 0, entity_key(name))
 
 

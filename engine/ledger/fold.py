@@ -1,9 +1,9 @@
 """The fold: the effect of each event on the records (SPEC: Records and the fold).
 
 Live writes, catching up after reopening, `rebuild`, `verify-root` and reads of the past all call `fold`.
-It reads only the entry and the record of the entry's subject. It validates nothing and never fails on an
-entry that decodes: events are facts. An event on an unknown subject changes nothing. An event whose payload
-is destroyed turns its subject into a stub of state erased, which is made from headers alone.
+`fold` reads only the entry and the record of the entry's subject. Events are facts: `fold` does not validate
+them and never fails on an entry that decodes. An event on an unknown subject changes nothing. An event whose
+payload is destroyed turns its subject into a stub in the state ERASED, which is made from headers alone.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from proofs.sets import tag_identity
 
 NO_ATOM = AtomBody("", None, "", (), (), None, None, "", None, 0, 0)
 NO_EDGE = EdgeBody(bytes(4), b"")
-"""The field values of stubs, in place of those of a destroyed payload."""
+"""The values that the fields of a stub have in place of those of the destroyed payload."""
 
 
 class Overlay:
@@ -60,7 +60,7 @@ class Overlay:
         self.batch = batch
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the value of `key` after the batch, or None if there is none."""
+        """Return the value that `key` has after the batch, or None if it has no value."""
         rows = self.batch.rows
         return rows[key] if key in rows else self.base.get(key)
 

@@ -1,4 +1,4 @@
-"""The journal: its head, its entries, and appending entries to a batch (SPEC: Journal).
+"""The journal: reading its head and its entries, and appending entries to a batch (SPEC: Journal).
 
 An entry is a header row and a payload row. The header is a leaf of the log. A salted commitment binds the
 payload to its header, so the history can still be proved after the payload is destroyed. The rows under `x/`
@@ -39,7 +39,7 @@ _LOG_FIELDS = (uint(), raw_up_to(8 + 32 * 64))
 
 
 class LogState(NamedTuple):
-    """The decoded row `meta/log`, which guards every commit."""
+    """The decoded row `meta/log`. A commit succeeds only if this row is unchanged."""
 
     row: bytes | None
     time: int
@@ -55,7 +55,7 @@ def read_log(rows: Lookup) -> LogState:
     """Return the state of the log, which has size 0 if there is no journal yet.
 
     Raises:
-        CorruptionError: the row does not decode to such a state.
+        CorruptionError: the row does not decode to a state of the log.
     """
     row = rows.get(LOG)
     if row is None:
@@ -82,10 +82,10 @@ def subject_key(detail: Detail) -> bytes:
 def erased_at(rows: Lookup, header: Header) -> int | None:
     """Return the seq of the event that destroyed the payload of `header`, or None if there is none.
 
-    The seq may be beyond the last event of `rows` if they are the first events of a longer journal.
+    The seq may be beyond the last event of `rows` if `rows` holds only the first events of a journal.
 
     Raises:
-        CorruptionError: the row under `x/` is not a seq, or the header at that seq is malformed.
+        CorruptionError: the row under `x/` does not hold a seq, or the header at that seq is malformed.
     """
     raw = rows.get(erasure_key(subject_key(header.detail)))
     seq = None if raw is None else decode_seq(raw, "erasure")
@@ -119,7 +119,8 @@ Clock = Callable[[], int]
 """A function that returns the current time in µs UTC."""
 
 Salts = Callable[[int], bytes]
-"""A function from the seq of an event to the 32-byte salt of its payload: random, except in tests."""
+"""A function that maps the seq of an event to the 32-byte salt of its payload. Salts are random except in
+tests and dry runs."""
 
 
 class Sources(NamedTuple):
@@ -136,8 +137,8 @@ DRY_RUN_SOURCES: Final = Sources(lambda: 0, lambda _seq: bytes(32))
 class Appender:
     """Appends events in order, as journal rows in one batch.
 
-    It works on copies, so an abandoned appender changes nothing. The events are in the journal once the
-    overlay's batch is written, guarded by the log row that the appender began from.
+    The appender works on copies, so abandoning it changes nothing. The events become part of the journal when
+    the overlay's batch is written. That write must be guarded by the log row from which the appender began.
     """
 
     def __init__(self, rows: Overlay, log: LogState, clock: Clock, salts: Salts) -> None:
@@ -151,14 +152,14 @@ class Appender:
 
     @property
     def size(self) -> int:
-        """The size of the log, including the events that were appended here."""
+        """The number of events in the log, including those that this appender has appended."""
         return self._frontier.size
 
     def append(self, kind: EventKind, actor: str, prev: int | None, detail: Detail, body: Body) -> Entry:
         """Append one event and return the entry that the fold and the followers will read.
 
         Raises:
-            LimitError: the event is over 4 MiB, or the time or the journal exceeds its limit.
+            LimitError: the event is over 4 MiB, the time is over its limit, or the journal is full.
             BatchLimitError: the batch would exceed its limit of events or bytes.
         """
         seq = self._frontier.size
@@ -211,9 +212,10 @@ def read_header(rows: Lookup, seq: int) -> tuple[Header, bytes]:
 
 
 def earlier_headers(rows: Lookup, header: Header) -> Iterator[Header]:
-    """Yield the earlier headers on the subject of `header`, newest first, since it was last erased.
+    """Yield the headers of the earlier events on the subject of `header`, newest first.
 
-    The erasing event is excluded. No payload is read, so destroyed payloads do not matter.
+    The iterator ends before the event that last erased the subject. No payload is read, so destroyed payloads
+    do not matter.
 
     Raises:
         CorruptionError: one of these headers is missing or malformed.
@@ -228,7 +230,7 @@ def earlier_headers(rows: Lookup, header: Header) -> Iterator[Header]:
 
 
 def erased_ordinals(rows: Lookup, erased: Header) -> set[int]:
-    """Return all ordinals that the subject of the event `erased` had since its previous erasure, if any.
+    """Return all ordinals that the atom which `erased` erases has had since its previous erasure, if any.
 
     Raises:
         CorruptionError: a header is missing or malformed.
@@ -296,7 +298,7 @@ class RawEntry(NamedTuple):
     entry: Entry
     header: bytes
     payload: bytes | None
-    """The payload row, or None if it was destroyed."""
+    """The payload row, or None if the payload was destroyed."""
     erased: int | None = None
     """The seq of the event that destroyed the payload, or None."""
 
@@ -306,7 +308,7 @@ def read_raw(
 ) -> Iterator[RawEntry]:
     """Yield the events from `start` up to but excluding `stop`.
 
-    The iterator ends early after the event with which the bytes read reach `bytes_max`.
+    The iterator ends early after the first event at which a total of at least `bytes_max` bytes was read.
 
     Raises:
         CorruptionError: a row is missing, is out of order, or does not have the bytes that were written.
@@ -354,7 +356,7 @@ def read_identity(rows: Lookup) -> Identity:
     """Return the identity that the genesis event records.
 
     Raises:
-        CorruptionError: the first event is missing or is not a genesis.
+        CorruptionError: the first event is missing or is not a genesis event.
     """
     entry = read_entry(rows, 0)
     detail, body = entry.header.detail, entry.body
@@ -367,7 +369,8 @@ def check_analyzer(identity: Identity, name: str, fingerprint: bytes) -> None:
     """Check that a store was made with the analyzer that has this name and fingerprint.
 
     Raises:
-        EngineError: the name or the fingerprint differs; a search would silently miss words.
+        EngineError: the name or the fingerprint differs. With such an analyzer, a search would silently miss
+            words.
     """
     if (identity.analyzer, identity.fingerprint) != (name, fingerprint):
         raise EngineError(

@@ -6,18 +6,20 @@ Numbers in keys are big-endian, so key order is numeric order.
 from __future__ import annotations
 
 LOG = b"meta/log"
-"""The row with the size, time and frontier of the log. It guards every commit."""
+"""The row with the size, time and frontier of the log. A commit succeeds only if this row is unchanged."""
 
 CURSOR = b"meta/cursor/"
 
 ERASING = b"meta/erasing"
-"""The row about an erasure in progress, from its first commit until the backend has purged its files."""
+"""The row that marks an erasure in progress: it exists from the first commit of the erasure until the backend
+has purged its files."""
 
 COUNTERS = b"meta/next"
-"""The row with the numbers of the next atom and the next predicate; part of the records."""
+"""The row with the numbers of the next atom and the next predicate. It belongs to the records."""
 
 DREAM = b"meta/dream"
-"""The cursor of dreaming. It belongs to no projection; without it, dreaming only repeats work."""
+"""The row with the cursor of dreaming (adding tags, entities and relations in idle time). It belongs to no
+projection; if it is lost, dreaming only repeats work."""
 
 JOURNAL = b"j/"
 PAYLOAD = b"p/"
@@ -84,7 +86,7 @@ def atom_key(atom: bytes) -> bytes:
 
 
 def ordinal_key(ordinal: int) -> bytes:
-    """Return the key of the row with the id of the atom to which `ordinal` was assigned."""
+    """Return the key of the row that holds the id of the atom to which `ordinal` was assigned."""
     return ORDINAL + ordinal.to_bytes(4, "big")
 
 
@@ -99,7 +101,7 @@ def edge_to_key(src: bytes, code: bytes, dst: bytes) -> bytes:
 
 
 def erasure_key(subject: bytes) -> bytes:
-    """Return the key of the row with the seq of the last event that erased an atom or edge.
+    """Return the key of the row that holds the seq of the last event that erased an atom or edge.
 
     `subject` is the id of an atom, or source ‖ code ‖ target of an edge.
     """
@@ -107,37 +109,37 @@ def erasure_key(subject: bytes) -> bytes:
 
 
 def destroyed_key(content: bytes) -> bytes:
-    """Return the key of the row with the seq of the last event that destroyed a content with this hash."""
+    """Return the key of the row that holds the seq of the last event to destroy content with this hash."""
     return DESTROYED + content
 
 
 def type_code_key(code: bytes) -> bytes:
-    """Return the key of the row with the name of a registered predicate."""
+    """Return the key of the row that holds the name of the predicate registered with this code."""
     return TYPE_BY_CODE + code
 
 
 def type_name_key(name: str) -> bytes:
-    """Return the key of the row with the code of a registered predicate."""
+    """Return the key of the row that holds the code of the predicate registered with this name."""
     return TYPE_BY_NAME + name.encode()
 
 
 def value_key(namespace: str, key: bytes) -> bytes:
-    """Return the key of the row with the plain value of a leaf in the `atoms` or `edges` tree."""
+    """Return the key of the row that holds the plain value of a leaf in the `atoms` or `edges` tree."""
     return VALUE + namespace.encode() + b"/" + key
 
 
 def tree_prefix(namespace: str) -> bytes:
-    """Return the prefix of all pages of a namespace's tree."""
+    """Return the key prefix of all pages of a namespace's tree."""
     return TREE + namespace.encode() + b"/"
 
 
 def document_key(ordinal: int) -> bytes:
-    """Return the key of the index row with the seq of the event that assigned `ordinal`."""
+    """Return the key of the index row that holds the seq of the event that assigned `ordinal`."""
     return INDEX_DOCUMENTS + ordinal.to_bytes(4, "big")
 
 
 def subtree_key(level: int, index: int) -> bytes:
-    """Return the key of the root of the log's subtree over 256^level leaves from index · 256^level on."""
+    """Return the key of the root of the log's subtree of 256^level leaves, from leaf index · 256^level."""
     return SUBTREE + bytes([level]) + index.to_bytes(8, "big")
 
 

@@ -26,8 +26,8 @@ LEAF_BYTES: Final = 2 * DIGEST_BYTES
 HEAD_BYTES: Final = 4
 SLOTS: Final = 16
 
-# The set bits of each byte in ascending order. Iterating over occupied slots only saves 0.5 µs of the 21 µs
-# that an update in a batch of 10,000 takes (measured).
+# The set bits of each byte in ascending order. With this table, empty slots are skipped; this saves 0.5 µs of
+# the 21 µs that an update in a batch of 10,000 takes (measured).
 _BITS: Final = [tuple(bit for bit in range(8) if byte >> bit & 1) for byte in range(256)]
 _HIGH_BITS: Final = [tuple(bit + 8 for bit in bits) for bits in _BITS]
 
@@ -78,7 +78,7 @@ def encode_page(slots: Slots, body: bytes) -> bytes:
 
 
 def nibble_of(key_digest: bytes, depth: int) -> int:
-    """Return the slot of a key digest in its page at `depth`."""
+    """Return the number of the slot to which a key digest belongs in a page at `depth`."""
     return key_digest[depth >> 1] >> (0 if depth & 1 else 4) & 15
 
 
@@ -95,7 +95,7 @@ def missing_page(page_key: bytes) -> CorruptionError:
 
 
 def _bitmaps(page_key: bytes, depth: int, stored: bytes) -> tuple[int, int]:
-    """Return the bitmaps of occupied slots and of leaves, checked against the depth and the length."""
+    """Return the bitmaps of occupied slots and of leaves, after checking them against depth and length."""
     head = int.from_bytes(stored[:HEAD_BYTES], "big")
     occupied, leaves = head >> 16, head & 0xFFFF
     count, leaf_count = occupied.bit_count(), leaves.bit_count()
@@ -115,7 +115,7 @@ def _malformed(page_key: bytes, rule: str) -> CorruptionError:
 
 
 class _Visit:
-    """A page that an update visits: `changes[first:last]` are the changes below it."""
+    """A page that an update visits. `changes[first:last]` are the changes in the subtree of the page."""
 
     __slots__ = ("first", "last", "nibble", "parent", "path", "slots", "stored")
 
@@ -138,7 +138,7 @@ class PagedTree:
         self._hasher = hasher
 
     def root(self, rows: Reader) -> bytes:
-        """Return the root of the tree, which is 32 zero bytes if it has no leaf. This reads one row.
+        """Return the root of the tree, which is 32 zero bytes if the tree has no leaf. This reads one row.
 
         Raises:
             CorruptionError: the page is malformed.
@@ -149,9 +149,9 @@ class PagedTree:
     def update(self, rows: Reader, batch: Batch, changes: Mapping[bytes, bytes | None]) -> bytes:
         """Put the pages that `changes` (key digest → value digest) alters into `batch`; return the new root.
 
-        A value digest of None removes the leaf if it exists. Only pages that differ are put. Pages are read
-        from `rows` and not from `batch`: a tree can be updated only once in a batch, and `rows` must not
-        change before the batch is written.
+        A value digest of None removes the leaf if it exists. Pages that stay the same are not put. Pages are
+        read from `rows` and not from `batch`. Therefore a tree can be updated only once in a batch, and
+        `rows` must not change before the batch is written.
 
         Raises:
             InvalidInputError: a digest does not have 32 bytes, or `batch` already has an update of this
@@ -173,13 +173,13 @@ class PagedTree:
         return self._finish(root.slots)
 
     def root_with(self, rows: Reader, changes: Mapping[bytes, bytes | None]) -> bytes:
-        """Return the root that `update` would return, without writing. The errors are those of `update`."""
+        """Return the root that `update` would return, but write nothing. The errors are those of `update`."""
         return self.update(rows, Batch(), changes)
 
     def _descend(
         self, rows: Reader, root: _Visit, changes: Sequence[tuple[bytes, bytes | None]]
     ) -> list[list[_Visit]]:
-        """Read the visited pages level by level and set their leaves; subtree roots are not updated yet."""
+        """Read the visited pages level by level and set their leaves. Subtree roots are not updated yet."""
         levels: list[list[_Visit]] = []
         level = to_read = [root]
         while level:
@@ -202,7 +202,7 @@ class PagedTree:
         return levels
 
     def _ascend(self, batch: Batch, levels: Sequence[Sequence[_Visit]]) -> None:
-        """Write each page that differs, from the deepest level up, and update its slot in the parent page."""
+        """Write each changed page, from the deepest level up, and update its slot in the parent page."""
         for depth in range(len(levels) - 1, -1, -1):
             prefix = self._page_key(depth, b"")
             for visit in levels[depth]:
@@ -227,7 +227,7 @@ class PagedTree:
         return slot_root(self._fold(slots), self._hasher)
 
     def _fold(self, slots: Slots) -> bytes:
-        """Combine 16 slots into one: b"", the only leaf unhashed, or the root of the subtree."""
+        """Combine 16 slots into one: b"" if all are empty, the leaf if there is only one, else a root."""
         while len(slots) > 1:
             slots = parent_level(slots, self._hasher)
         return slots[0]
@@ -237,7 +237,10 @@ class PagedTree:
 
 
 def slot_root(slot: bytes, hasher: TreeHasher) -> bytes:
-    """Return the root of a slot of any bit level: EMPTY, the root of its leaf, or its subtree root."""
+    """Return the root of the subtree in a slot: EMPTY, the root of the only leaf, or the stored root.
+
+    The slot may be of any bit level.
+    """
     if len(slot) == LEAF_BYTES:
         return hasher.leaf(slot[:DIGEST_BYTES], slot[DIGEST_BYTES:])
     return slot or EMPTY
@@ -246,7 +249,8 @@ def slot_root(slot: bytes, hasher: TreeHasher) -> bytes:
 def parent_level(slots: Slots, hasher: TreeHasher) -> Slots:
     """Return the bit level above `slots`, with half as many slots.
 
-    Each slot is b"", the only leaf below it unhashed, or the root of a subtree.
+    Each slot is b"" if it is empty, the leaf itself if there is only one leaf below it, else the root of the
+    subtree below it.
     """
     leaf, node = hasher
     folded = []
@@ -274,8 +278,8 @@ def _spread(
 ) -> None:
     """Set the leaves that belong in the page of `visit`; append a visit to `below` for each deeper page.
 
-    Visits whose page is stored are also appended to `to_read`. The pages of the others are new; they begin
-    with the leaf of their slot in the parent page, if any.
+    Visits whose page is stored are also appended to `to_read`. The pages of all other visits are new. A new
+    page begins with the leaf, if any, that was in its slot of the parent page.
     """
     slots = visit.slots
     byte, shift = depth >> 1, 0 if depth & 1 else 4

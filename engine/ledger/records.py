@@ -1,7 +1,8 @@
 """Records: the current state of each atom, edge and predicate (SPEC: Records, Atom ids).
 
-Records are folded in the same batch as the journal entries that change them, because the next command
-reads them. This module defines their stored forms; `engine.base.model` has the values that callers receive.
+A change of a record is written in the same batch as the journal entry that causes it, because the next
+command reads the record. This module defines their stored forms; `engine.base.model` has the values that
+callers receive.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Lookup(Protocol):
     """A source of single rows: a backend, a snapshot, or an overlay of rows that are not yet written."""
 
     def get(self, key: bytes, /) -> bytes | None:
-        """Return the value of `key`, or None."""
+        """Return the value of the row with this key, or None if there is no such row."""
 
 
 class AtomRecord(NamedTuple):
@@ -53,7 +54,7 @@ class AtomRecord(NamedTuple):
 
 
 class EdgeRecord(NamedTuple):
-    """An edge. Its forward and its backward key have the same value."""
+    """An edge. It is stored twice, under a forward and a backward key, with the same value."""
 
     src: bytes
     type: bytes
@@ -72,14 +73,15 @@ class EdgeRecord(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """The next ordinal and the code of the next registered predicate."""
+    """The next ordinal to assign, and the code of the next predicate to register."""
 
     next_ordinal: int
     next_type: int
 
 
 FIRST_TYPE_CODE = 0x8000
-"""The code of the first registered predicate; codes have two bytes from here on, so they are prefix-free."""
+"""The code of the first registered predicate. Codes of registered predicates have two bytes, codes of
+built-in types have one byte, and no code is a prefix of another."""
 
 _SEQ = uint(limits.SEQ_MAX)
 _LABEL = text(limits.LABEL_CHARS_MAX)
@@ -125,7 +127,7 @@ _COUNTER_FIELDS = (uint(limits.ORDINAL_MAX + 1), uint(0x10000))
 
 
 def encode_atom(record: AtomRecord) -> bytes:
-    """Return the row value of an atom."""
+    """Return the value of the row that stores an atom."""
     return pack(list(record))
 
 
@@ -145,7 +147,7 @@ def decode_atom(raw: bytes, atom: bytes) -> AtomRecord:
 
 
 def encode_edge(record: EdgeRecord) -> bytes:
-    """Return the row value of an edge, which is the same for both directions."""
+    """Return the value of the rows that store an edge, which is the same for both directions."""
     return pack(list(record))
 
 
@@ -153,7 +155,7 @@ def decode_edge(raw: bytes, where: str = "edge record") -> EdgeRecord:
     """Decode the record of an edge. `where` names the row in the error.
 
     Raises:
-        CorruptionError: `raw` is not the encoding of such a record.
+        CorruptionError: `raw` is not the encoding of an edge record.
     """
     value = fields(unpack(raw, where), _EDGE_FIELDS, where)
     value[3] = _STATES[value[3]]
@@ -161,7 +163,7 @@ def decode_edge(raw: bytes, where: str = "edge record") -> EdgeRecord:
 
 
 def encode_counters(counters: Counters) -> bytes:
-    """Return the row value of the counters."""
+    """Return the value of the row that stores the counters."""
     return pack(list(counters))
 
 
@@ -217,8 +219,9 @@ def default_id(id_key: bytes, source: str | None, content: str, occurrence: int,
     """Return the id of an atom for which the caller gives no id (SPEC: Atom ids).
 
     The id is the first 16 bytes of a BLAKE3 hash, with the version and variant bits of a UUIDv8 (RFC 9562).
-    The hash is keyed with the store's id key, over: u8 1 if a key is given, else 0 ‖ u8 1 if there is a
-    source, else 0 ‖ u32 length of source ‖ source ‖ the key if given, else u64 occurrence ‖ content.
+    The hash is keyed with the store's id key. It covers, in this order: u8 1 if a key is given, else u8 0;
+    u8 1 if there is a source, else u8 0; the u32 length of the source; the source; and then either the key,
+    or, if no key is given, the u64 occurrence and the content.
     """
     raw_source = (source or "").encode()
     head = bytes([key is not None, source is not None]) + len(raw_source).to_bytes(4, "big") + raw_source

@@ -19,7 +19,7 @@ class Roots(NamedTuple):
 
     @property
     def overall(self) -> bytes:
-        """The overall root, which commits to all other fields."""
+        """The overall root, which commits to the store id, the size, the log root and the namespace roots."""
         pairs = list(zip(NAMESPACES, self.namespaces, strict=True))
         return overall_root(self.store_id, self.size, self.log, pairs)
 

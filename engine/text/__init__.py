@@ -1,1 +1,1 @@
-"""Text analysis: terms, fingerprints and token counts, equal on every machine."""
+"""Text analysis: terms, fingerprints and token counts, which are the same on every machine."""

@@ -1,4 +1,4 @@
-"""The analyzer, which splits text into terms; it gives the same terms on every Python (SPEC: Analyzer).
+"""The analyzer: it splits text into terms, which are the same on every Python version (SPEC: Analyzer).
 
 The analyzer is a pure function. The first event of a store records its name and its fingerprint. Its
 steps, in order:
@@ -36,10 +36,12 @@ from proofs.hashing import analyzer_fingerprint
 ANALYZER_NAME: Final = "memroot-1"
 
 TEXT_CHARS_MAX: Final = 1 << 21
-"""The number of characters that the analyzer reads: twice as many as the longest allowed content can have."""
+"""The maximum number of characters that the analyzer reads: twice the maximum number in the content of an
+atom."""
 
 JOINS_MAX: Final = 31
-"""The maximum number of joiners in one identifier; further text begins a new one."""
+"""The maximum number of joiners (such as `-` or `_`) in one identifier. The text after the last of them
+begins a new identifier."""
 
 CACHED_WORDS_MAX: Final = 1 << 15
 CACHED_CHARS_MAX: Final = 32
@@ -52,13 +54,14 @@ _HAN: Final = ((0x3005, 0x3007), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0x
 _LOOKALIKES: Final = (("\u2019", "'"), ("\u2010", "-"), ("\u2011", "-"))
 """Typographic apostrophe and hyphens, each with the ASCII character that replaces it."""
 
-# Word → its terms. Most words of a text are already cached: measured 8 µs against 32 µs for 40 words.
+# A cache: word → terms of the word. It already has most words of a text: 40 words take 8 µs instead of 32 µs
+# (measured).
 # The value depends on the key alone, so a lost or repeated write is harmless and no lock is needed.
 _CACHE: Final[dict[str, tuple[str, ...]]] = {}
 
 
 class AnalyzedTerm(NamedTuple):
-    """A term of a text, with a flag for stop words."""
+    """A term of a text, and whether it is a stop word."""
 
     term: str
     stop: bool
@@ -85,7 +88,7 @@ def index_terms(text: str) -> list[str]:
 
 
 def tokens(text: str) -> list[AnalyzedTerm]:
-    """Return all terms of `text` in order, each with a flag that tells whether it is a stop word."""
+    """Return all terms of `text` in order, each with a flag that is True for a stop word."""
     return [AnalyzedTerm(term, term in STOP_WORDS) for term in index_terms(text)]
 
 
@@ -100,12 +103,12 @@ def analyze_query(text: str) -> list[str]:
 
 @cache
 def fingerprint() -> bytes:
-    """Return the 32 bytes that identify this analyzer: a hash of its tables and of its terms for the probes.
+    """Return the 32 bytes that identify this analyzer: a hash of its tables and of the terms of the probes.
 
     The hash covers seven lines of ASCII, each with a final newline: the six tables of `unicode14_table` and
-    the sorted stop words joined by spaces. Then, for each probe, it covers the terms of `index_terms` and
-    those of `analyze_query`. A list of terms is hashed as the u32be count of terms, then each term as u8
-    length, u8 1 if it is a stop word, else 0, and its UTF-8 bytes.
+    the sorted stop words joined by spaces. Then, for each probe (`engine.text.probes`), it covers the terms
+    of `index_terms` and those of `analyze_query`. A list of terms is hashed as the u32be count of terms; each
+    term follows as a u8 length, a u8 flag (1 for a stop word, else 0) and the UTF-8 bytes of the term.
     """
     from engine.text.probes import probes
 
@@ -125,13 +128,14 @@ def _words(text: str) -> Iterable[str]:
         text = text[:TEXT_CHARS_MAX]
     if text.isascii():
         return _ASCII_WORDS.findall(text)
-    # A class with code points above U+FFFF is matched range by range: measured 30 to 100 times slower.
+    # A class with code points above U+FFFF is matched range by range, which is 30 to 100 times slower
+    # (measured).
     patterns = _patterns(_ASTRAL.search(text) is not None)
     return patterns.words.findall(_normalize(text, patterns))
 
 
 def _normalize(text: str, patterns: _Patterns) -> str:
-    """Return `text` in NFC, without invisible code points and those that Unicode 14.0 does not assign."""
+    """Return `text` in NFC, without invisible code points, unassigned code points or long runs of marks."""
     if patterns.special.search(text):
         text = patterns.ignored.sub("", patterns.separated.sub(" ", text))
         for lookalike, plain in _LOOKALIKES:
@@ -172,7 +176,7 @@ def _gram_terms(letters: list[str], *, query: bool) -> tuple[str, ...]:
 
 @cache
 def _patterns(astral: bool) -> _Patterns:
-    """Return the patterns, compiled on first use: this takes about 10 ms, and ASCII text never needs them."""
+    """Return the patterns for non-ASCII text. They are compiled on first use, which takes about 10 ms."""
     last = unicode14.LAST if astral else unicode14.BMP_LAST
     classes = (unicode14.character_class(table, last) for table in unicode14.TABLES)
     separated, ignored, mark, gram, word, pictograph = classes

@@ -1,8 +1,8 @@
 """The terms of one word or identifier: the whole word and its parts (SPEC: Analyzer).
 
-A *word* is a match of the scan in `analyzer`: letters and digits, with single inner joiners
-`- . ' @` or runs of `_`, optionally ending in `++` or `#`. All functions here are pure and take time
-linear in the length of the word.
+A *word* is a match of the scan in `analyzer`: letters and digits that may be joined by a single `-`, `.`, `'`
+or `@` or by several `_`, optionally ending in `++` or `#`. All functions here are pure and take time linear
+in the length of the word.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ import Stemmer
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 
 TERM_BYTES_MAX: Final = 64
-"""The maximum size of a term. Longer terms are truncated at a character boundary, in texts and in queries."""
+"""The maximum size of a term in bytes. A longer term is truncated at a character boundary, in texts and in
+queries."""
 PIECES_MAX: Final = 8
-"""The maximum number of pieces of a word. A word with more is treated as noise (base64) and is not split."""
+"""The maximum number of pieces into which a word is split at changes of case and at numbers. A word that
+would have more pieces is treated as noise, such as base64, and is not split."""
 
 _JOINERS: Final = re.compile("[-._']+")
-# A split position precedes a capital that follows a lower-case letter or digit, or that begins a word after
-# capitals: `HTTP|Server`. `URLs` is not split, because its last letter is the plural.
+# A word is split before a capital that follows a lower-case letter or digit, and before a capital that begins
+# a new word after other capitals: `HTTP|Server`. `URLs` is not split, because its last letter is the plural.
 _CASE_CHANGES: Final = re.compile("(?<=[^A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])")
 _ACRONYMS: Final = re.compile("[A-Z]{2,}s")
-# One change between letters and digits (`sha256`, `10km`) is a name with a number and is split; several
-# changes (`a1b2c3`) are a code and are not.
+# A word with one change between letters and digits (`sha256`, `10km`) is a name with a number and is split. A
+# word with several changes (`a1b2c3`) is a code and is not split.
 _NUMBERED: Final = re.compile("([^0-9]+)([0-9]+)|([0-9]+)([^0-9]+)")
 
-# PyStemmer's own cache is off: `analyzer` caches the final terms of each word.
+# PyStemmer's own cache is disabled: `analyzer` caches the final terms of each word.
 _STEM: Final = Stemmer.Stemmer("english", 0).stemWord
 
 

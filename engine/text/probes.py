@@ -1,7 +1,8 @@
 """The probes: texts whose analysis is hashed into the analyzer's fingerprint, one or more for each rule.
 
-The fingerprint detects a change of the analyzer or of the stemmer only if some probe detects it. A change
-of a rule therefore needs a probe for that rule; this changes the fingerprint and needs a new analyzer name.
+The fingerprint detects a change of the analyzer or of the stemmer only if the change alters the terms of some
+probe. A change of a rule therefore needs a probe for that rule. The new probe changes the fingerprint, which
+in turn requires a new name for the analyzer.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ ab's-cd ab-cd's 's s' it's-me mother-in-law state-of-the-art and/or to be or not
 
 
 def probes() -> Iterator[str]:
-    """Yield the several hundred probes, always in the same order."""
+    """Yield all probes, several hundred texts, always in the same order."""
     yield ""
     for line in _LINES.split("\n"):
         yield line
@@ -65,7 +66,7 @@ def probes() -> Iterator[str]:
 
 
 def _lengths() -> Iterator[str]:
-    """Yield words and runs with lengths just below, at and above each limit."""
+    """Yield words, and sequences of combining marks, with lengths just below, at and above each limit."""
     for size in (63, 64, 65, 200):
         yield "a" * size
         yield "é" * (size // 2) + "x"

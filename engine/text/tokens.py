@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _UNITS = re.compile(r"[A-Z]?[a-z]{1,6}|[A-Z]{1,3}|[0-9]{1,2}|[\t\n\r\x0b\x0c ]{2,16}|\n|[!-/:-@\[-`{-~]")
-"""Each match counts as one token: at most six letters of a word, two digits, one mark, one indentation."""
+"""Each match counts as one token: up to six letters of a word (three if they are capitals), up to two digits,
+2 to 16 characters of white space, one line break or one punctuation mark."""
 
 _CYRILLIC_LEADS = bytes(range(0xD0, 0xD4))
 _TWO_BYTE_LEADS = bytes([*range(0xC2, 0xD0), *range(0xD4, 0xE0)])
@@ -20,14 +21,14 @@ def estimate_tokens(text: str) -> int:
     a budget. It does not equal the count of any tokenizer.
 
     Common vocabularies (cl100k and later) use about 1.3 tokens for a word of English prose with its
-    punctuation; one token for every six letters and for every mark gives about 1.45. Strings that are in no
-    vocabulary (hashes, base64) change between letters of either case and digits every few characters, and
-    each change begins a new unit. Outside ASCII a token is seldom more than one character: the estimate is
-    0.6 for a Cyrillic letter, 1 for any other two-byte character, 1.5 for a three-byte character (CJK,
-    Indic, Thai) and 3 for a four-byte character (emoji).
+    punctuation; counting one token for every six letters and for every mark gives about 1.45. Strings that
+    are in no vocabulary (hashes, base64) change between letters of either case and digits every few
+    characters, and each change begins a new unit. Outside ASCII a token is seldom more than one character:
+    the estimate is 0.6 for a Cyrillic letter, 1 for any other two-byte character, 1.5 for a three-byte
+    character (CJK, Indic, Thai) and 3 for a four-byte character (emoji).
 
     A lone surrogate counts as a three-byte character. The result is 0 for the empty text and for one space,
-    and at most 3 per character. Time is linear.
+    and at most 3 per character. The time is linear in the length of the text.
     """
     units = len(_UNITS.findall(text))
     if text.isascii():

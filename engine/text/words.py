@@ -1,8 +1,8 @@
 """The English stop words that a query omits, and the endings that are removed after an apostrophe.
 
-A stop word is indexed like any other word, so that a proof of absence also holds for it; only scoring and
-document lengths ignore it. Stop words are never stemmed. Both sets are part of the analyzer: changing them
-changes its fingerprint.
+A stop word is indexed like any other word, so that its absence from a text can also be proved; only scores
+and document lengths exclude stop words. Stop words are never stemmed. Both sets are part of the analyzer:
+changing them changes its fingerprint.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STOP_WORDS: Final = (
     # adverbs without content
     "not no yes only very too also just even still yet again further once here there when where why how "
     "now ever quite rather "
-    # contractions as they are written, with and without the apostrophe
+    # contractions, with and without the apostrophe
     "isn't aren't wasn't weren't haven't hasn't hadn't don't doesn't didn't can't couldn't mayn't mightn't "
     "mustn't shan't shouldn't won't wouldn't needn't ain't "
     "isnt arent wasnt werent havent hasnt hadnt dont doesnt didnt cant couldnt mustnt shouldnt wont wouldnt "

@@ -84,12 +84,12 @@ CLASSES: dict[str, tuple[str, Callable[[int, str], bool]]] = {
         lambda _, category: category in ("Cn", "Cs"),
     ),
     "IGNORED": (
-        "Invisible code points (joiners, soft hyphens, variation selectors), removed; not U+200B, a space.",
+        "Invisible code points (joiners, soft hyphens, variation selectors), removed. U+200B is a space.",
         _ignored,
     ),
     "MARK": ("Combining marks (category M).", _mark),
     "GRAM": ("Letters of scripts written without spaces between words.", _gram),
-    "WORD": ("All other letters, marks and numbers.", _word),
+    "WORD": ("Letters, marks and numbers that are in neither GRAM nor IGNORED.", _word),
     "PICTOGRAPH": (
         "Symbols (category So) of the blocks that hold emoji.",
         lambda point, category: category == "So" and _within(point, PICTOGRAPH_BLOCKS),

@@ -2,8 +2,9 @@
 
     text ── tokens ──▶ marks by closed word tables ──▶ people · places · times · phrases ──▶ categories
 
-The rules are for English and are not learnt from data. A category results from one strong word or phrase,
-from two different hints, or from the rules for names, places and numbers. This package does not use Python's
+The rules are for English and are not learnt from data. A text belongs to a category if it contains one
+strong word or phrase, or at least two different weaker words (hints), or if it matches the rules for names,
+places and numbers. This package does not use Python's
 Unicode tables, so a text has the same categories on every machine.
 """
 
@@ -13,16 +14,17 @@ from enum import StrEnum
 from typing import Final
 
 TEXT_CHARS_MAX: Final = 8192
-"""The number of characters that are read; the beginning of a longer text is enough to tell its subject."""
+"""The maximum number of characters of a text that are read. The beginning of a longer text is enough to
+determine its subject."""
 
 
 class Category(StrEnum):
-    """A semantic category. The value is the tag with this name in its caseless form."""
+    """A semantic category. Its value is the caseless form of the tag for this category."""
 
     RELATIONSHIP = "relationship"
     """The text names at least two people."""
     NARRATIVE = "narrative"
-    """The text tells what somebody did, and when or after what."""
+    """The text says that somebody did something, and when or after which event."""
     TECHNICAL = "technical"
     """The text has code, identifiers, versions, or words of engineering and the sciences."""
     INDUSTRY = "industry"
@@ -44,7 +46,7 @@ def categories_of(text: str, title: str | None = None) -> tuple[Category, ...]:
     accepts every `str` and raises no error.
     """
     from engine.language.categories.rules import (
-        classify,  # loads word lists for 5 ms; few processes need them
+        classify,  # loading the word lists takes 5 ms, and few processes need them
     )
 
     read = text[:TEXT_CHARS_MAX]

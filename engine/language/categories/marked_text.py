@@ -1,4 +1,4 @@
-"""The input of the rules: the tokens of a text, and the marks of each token from the word lists."""
+"""The input of the rules: the tokens of a text with their marks, which say in which word lists a token is."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ LISTS: Final = {
     for file in ("words.txt", "people.txt", "places.txt")
     for name, listed in read_lists("engine.language.categories", file).items()
 }
-"""The word lists in `data/`. The words and phrases in a list with the name of a mark have that mark."""
+"""The word lists in `data/`. If a list has the name of a mark, all its words and phrases have that mark."""
 
 
 class Mark:
-    """The marks of words, as bits. They are plain numbers because some are tested for every word."""
+    """The marks of words, as bits. They are plain integers because some are tested for every word."""
 
     CAUSAL: Final = 1 << 0
     EMOTIONAL: Final = 1 << 1
@@ -28,7 +28,7 @@ class Mark:
     INDUSTRY_HINT: Final = 1 << 7
     TECHNICAL_HINT: Final = 1 << 8
     PHRASE: Final = 1 << 9
-    """A phrase begins with the word."""
+    """At least one phrase in the lists begins with the word."""
     NAME: Final = 1 << 10
     NAME_HINT: Final = 1 << 11
     HONORIFIC: Final = 1 << 12
@@ -53,7 +53,7 @@ class Mark:
 
 
 STRONG: Final = (1 << 6) - 1
-"""The marks that alone give their category."""
+"""The marks of strong words: one word with such a mark is enough for the category of the mark."""
 HINTS: Final = Mark.EMOTIONAL_HINT | Mark.INDUSTRY_HINT | Mark.TECHNICAL_HINT
 
 # Latin letters up to U+024F, listed explicitly: the word lists have no others, and the letters that Python
@@ -96,7 +96,10 @@ _MARGIN: Final = [""] * 6
 
 
 class MarkedText:
-    """The tokens of a text with their marks. Empty tokens at both ends let rules look beyond the text."""
+    """The tokens of a text with their marks.
+
+    Empty tokens are added at both ends, so that rules can read the neighbours of every token.
+    """
 
     def __init__(self, text: str) -> None:
         if "\u2019" in text:
@@ -108,18 +111,19 @@ class MarkedText:
         self.text = text
         self.tokens: list[str] = [*_MARGIN, *tokens_of(text), *_MARGIN]
         self.words = words = list(map(str.lower, self.tokens))
-        """The tokens in lower case, names without their `'s`."""
+        """The tokens in lower case. A final `'s` of a capitalised word is removed."""
         self.capitals: list[int] = []
         """The indices of capitalised words."""
         self.camels = False
-        """True if a word that is not a name has a capital letter inside: `camelCase`."""
+        """True if a word has a capital letter inside but not at its beginning: `camelCase`."""
         self._find_capitals()
         self.marks = [MARKS.get(word, 0) for word in words]
         """The marks of each word."""
         self.seen = 0
-        """The combined marks of all phrases, and those marks of words that do not depend on the context."""
+        """The combined marks of the phrases found, and of the words whose marks do not depend on the
+        context."""
         self.hints: set[str] = set()
-        """The words that are hints of a category."""
+        """The hints: the words that suggest a category but are not enough on their own."""
         self.numbers = [at for at, token in enumerate(self.tokens) if "0" <= token < ":"]
         self.contextual: list[int] = []
         """The indices of words whose meaning depends on the words around them."""
@@ -161,7 +165,7 @@ class MarkedText:
             self.seen |= Mark.LOCATION
 
     def _is_sentence_capital(self, at: int) -> bool:
-        """Return True if a capital only begins a sentence; names and headings do not express feelings."""
+        """Return True if a word has a capital as the start of a sentence and not as part of a heading."""
         return self.begins(at) and not self.is_capital(at + 1)
 
     def is_capital(self, at: int) -> bool:

@@ -1,4 +1,8 @@
-"""The people named in a text: capitalised runs, recognised by given names and by the words around them."""
+"""The people named in a text.
+
+A run of capitalised words names a person if it contains a given name, or if the words around the run indicate
+a person.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ NOUN_ENDINGS: Final = tuple(LISTS["noun_endings"])
 
 
 class CapitalisedRun(NamedTuple):
-    """A run of capitalised words: the tokens from `start` up to but excluding `end`."""
+    """A sequence of capitalised words: the tokens from `start` up to but excluding `end`."""
 
     start: int
     end: int
@@ -34,11 +38,12 @@ class CapitalisedRun(NamedTuple):
 
 
 class NamedPeople(NamedTuple):
-    """The capitalised runs of a text, and the people among them."""
+    """The runs of capitalised words in a text, and those runs that name people."""
 
     runs: list[CapitalisedRun]
     people: list[CapitalisedRun]
-    """The people, once for each mention. `words` begin with the given name, if there is one."""
+    """The runs that name people, one for each mention. The `words` of a run begin with the given name, if
+    any."""
 
     @property
     def several(self) -> bool:
@@ -53,7 +58,7 @@ class NamedPeople(NamedTuple):
 
 
 def named_in(text: MarkedText) -> NamedPeople:
-    """Return the capitalised runs of a text, and the people among them."""
+    """Return the runs of capitalised words in a text, and those runs that name people."""
     runs = list(_runs(text))
     people: list[CapitalisedRun] = []
     previous: CapitalisedRun | None = None
@@ -84,7 +89,10 @@ def _runs(text: MarkedText) -> Iterator[CapitalisedRun]:
 
 
 def _continues(text: MarkedText, last: int, at: int) -> bool:
-    """Return True if at most the dot of a short form, or particles, separate two capitalised words."""
+    """Return True if two capitalised words belong to one run.
+
+    Only the dot of an abbreviation, or particles such as `da`, may be between them.
+    """
     if at - last == 1:
         return True
     between = text.tokens[last + 1 : at]
@@ -101,9 +109,9 @@ def _run(text: MarkedText, parts: list[int]) -> CapitalisedRun:
 
 
 def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None) -> CapitalisedRun | None:
-    """Return the part of a run that is a person's name, or None if the run is not a person.
+    """Return the part of a run of capitalised words that is a person's name, or None if it names no person.
 
-    `previous` is the previous run, if it is a person.
+    `previous` is the previous run if that run names a person, else None.
     """
     last = len(run.words) - 1
     skipped = 0
@@ -129,7 +137,7 @@ def _place_follows(text: MarkedText, at: int) -> bool:
 
 
 def _can_be_speaker(run: CapitalisedRun) -> bool:
-    """Return True if a run that a colon follows can be the speaker of its line: a name or unknown words."""
+    """Return True if a run before a colon can be the speaker of the line: a name or words in no list."""
     first, *_ = run.words
     if run.marks[0] & Mark.NAME or len(run.words) > _LABEL_WORDS_MAX:
         return len(run.words) <= _LABEL_WORDS_MAX
@@ -139,7 +147,7 @@ def _can_be_speaker(run: CapitalisedRun) -> bool:
 def _is_person_by_surroundings(
     text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None
 ) -> bool:
-    """Return True if the words around a run, or an initial in it, indicate that it is a person."""
+    """Return True if the words around a run, or an initial in the run, indicate that it names a person."""
     words, place = text.words, run.start - 1
     if len(run.words) == 1:
         spoken = text.marks[run.end] & Mark.SPEAKING or _is_greeted(text, run)

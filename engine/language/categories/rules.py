@@ -16,7 +16,8 @@ _NARRATIVE: Final = 1 << 7
 
 HINTS_NEEDED: Final = 2
 TOKENS_PER_HINT: Final = 100
-"""Two different hints are needed, plus one for every 100 tokens: long texts mention many subjects."""
+"""A category needs two different hints, plus one for every 100 tokens, because long texts have many
+subjects."""
 
 _SIGNS_OF_CODE: Final = re.compile(
     r"```|`[^`\n]{1,200}+`"
@@ -93,7 +94,7 @@ def _category_marks(text: str) -> int:
 
 
 def _hinted(marked: MarkedText) -> int:
-    """Return the categories for which there are enough hints."""
+    """Return the marks of the categories for which the text has enough hints."""
     if len(marked.hints) < HINTS_NEEDED:
         return 0
     needed = HINTS_NEEDED + len(marked.tokens) // TOKENS_PER_HINT
@@ -108,7 +109,7 @@ def _has_code(marked: MarkedText) -> bool:
         return True
     if _FILE.search(text):
         return True
-    # The scan takes 13 µs for 40 words, and most texts have none of the characters that it needs.
+    # The scan takes 13 µs for 40 words. Most texts have none of the characters without which it cannot match.
     likely = "`" in text or "_" in text or "()" in text or "--" in text
     return likely and _SIGNS_OF_CODE.search(text) is not None
 
@@ -125,7 +126,7 @@ def _has_place(marked: MarkedText, named: NamedPeople) -> bool:
 
 
 def _is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
-    """Return True if a capitalised run is a place: a known one, or one by its words or those around it."""
+    """Return True if a run of capitalised words is a place, judging by its words and the words around it."""
     either = 0
     for mark in run.marks:
         either |= mark
@@ -189,7 +190,7 @@ def _is_time(marked: MarkedText, at: int) -> bool:
 
 
 def _points_at_span(marked: MarkedText, at: int) -> bool:
-    """Return True for a relative time: `last week`, `the past few months`, `in the spring`."""
+    """Return True if a relative time begins at `at`: `last week`, `the past few months`, `in the spring`."""
     word = marked.words[at]
     following = marked.marks[at + 1]
     if word in ("in", "during", "since", "until"):
@@ -204,7 +205,7 @@ def _has_reason(marked: MarkedText) -> bool:
 
 
 def _gives_reason(marked: MarkedText, at: int) -> bool:
-    """Return True for a reason or consequence: `…, so I had to`, `So, we went`, `since you're here`."""
+    """Return True if a reason or consequence begins at `at`: `so I had to`, `So, we`, `since you're here`."""
     if marked.words[at] == "since":
         return marked.words[at + 1] in _NOW
     after = at + 2 if marked.words[at + 1] == "," else at + 1
