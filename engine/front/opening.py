@@ -49,7 +49,7 @@ def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
     return opened
 
 
-def patiently(open_it: Callable[[], Opened], seconds: float) -> Opened:
+def retry_while_busy(open_it: Callable[[], Opened], seconds: float) -> Opened:
     """Call `open_it` until it succeeds, for at most `seconds` while another process holds the store.
 
     Raises:
