@@ -61,7 +61,9 @@ class Session:
     @contextmanager
     def engine(self, *, create: bool = False) -> Iterator[Engine]:
         """Open the store for the length of the block; create it only with `create`."""
-        with retry_while_busy(engine_opener(self.setting.url, self.actor, create=create), self.wait) as engine:
+        with retry_while_busy(
+            engine_opener(self.setting.url, self.actor, create=create), self.wait
+        ) as engine:
             try:
                 yield engine
             finally:
