@@ -316,7 +316,7 @@ def live(tx: Transaction, atom: str, verb: str) -> AtomRecord:
 
 
 def _screened(tx: Transaction, body: AtomBody) -> AtomBody:
-    """Apply the filter for secrets to `body` and return the result, validated again if the filter changed it."""
+    """Apply the filter for secrets to `body`; return the result, validated again if the filter changed it."""
     filtered = body if tx.screen is None else tx.screen.atom(body)
     return body if filtered is body else _as_add(filtered, {}).body()
 

@@ -1,4 +1,4 @@
-"""The transaction in which commands are decided. It collects the new events and their effects on the records."""
+"""The transaction in which commands are decided: it collects new events and their effects on records."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ class Transaction:
         return self._appender.entries
 
     def atom(self, atom: bytes) -> AtomRecord | None:
-        """Return the record of an atom after the events of this transaction, or None if there is no record."""
+        """Return the record of an atom after the transaction's events, or None if there is no record."""
         return read_atom(self.rows, atom)
 
     def edge(self, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
-        """Return the record of an edge after the events of this transaction, or None if there is no record."""
+        """Return the record of an edge after the transaction's events, or None if there is no record."""
         return read_edge(self.rows, src, code, dst)
 
     def body(self, record: AtomRecord) -> AtomBody:

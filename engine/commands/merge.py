@@ -77,13 +77,13 @@ SUPERSEDES: Final = bytes([EdgeType.SUPERSEDES])
 
 
 class MergeGain(NamedTuple):
-    """The values that a merge added to the kept atom, and the weight and data of the edge that it replaced."""
+    """The values that a merge added to the kept atom, and the contents of the edge that the merge replaced."""
 
     tags: tuple[str, ...]
     buckets: tuple[str, ...]
     replaced: tuple[float, bytes] | None = None
-    """The weight and data of an edge of type `supersedes` that existed before the merge; None if there was
-    none.
+    """Weight and data of the edge of type `supersedes` that existed before the merge; None without such an
+    edge.
     """
     aliases: tuple[str, ...] = ()
 
@@ -273,7 +273,8 @@ def _refuse_unlike(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> None
     if not near(prints[keep.id], prints[other.id]):
         raise RefusedError(
             f"atoms {show_id(keep.id)} and {show_id(other.id)} are not near-duplicates: their fingerprints "
-            f"differ in {distance(prints[keep.id], prints[other.id])} bits; near-duplicates differ in fewer than {NEAR_BITS}",
+            f"differ in {distance(prints[keep.id], prints[other.id])} bits; "
+            f"near-duplicates differ in fewer than {NEAR_BITS}",
             hint=_FORCE_HINT,
         )
 
@@ -287,7 +288,7 @@ def _record(tx: Transaction, keep: bytes, other: bytes, gain: MergeGain) -> None
         if former is None:
             gain = gain._replace(replaced=(struct.unpack(">f", edge.weight)[0], edge.data))
         elif not gain.is_empty:
-            # The atom was merged before and then revived: unmerging also removes the values added by that merge.
+            # The atom was merged before and then revived: unmerging also removes the values of that merge.
             earlier = _remaining_gain(tx, keep, edge, former)
             gain = MergeGain(
                 (*earlier.tags, *gain.tags),
