@@ -77,14 +77,12 @@ SUPERSEDES: Final = bytes([EdgeType.SUPERSEDES])
 
 
 class MergeGain(NamedTuple):
-    """The values that a merge added to the kept atom, and the contents of the edge that the merge replaced."""
+    """The values that a merge added to the kept atom, and the contents of the edge that it replaced."""
 
     tags: tuple[str, ...]
     buckets: tuple[str, ...]
     replaced: tuple[float, bytes] | None = None
-    """Weight and data of the edge of type `supersedes` that existed before the merge; None without such an
-    edge.
-    """
+    """The weight and data of an earlier edge of type `supersedes`; None if there was no such edge."""
     aliases: tuple[str, ...] = ()
 
     @property

@@ -264,7 +264,7 @@ def _code(rows: Lookup, kind: TypeName) -> bytes | None:
 
 
 def atoms_of(rows: Reader, source: str) -> dict[bytes, AtomRecord]:
-    """Return a mapping from ids to records of the atoms with this source, as the follower `tags` lists them."""
+    """Return the atoms with this source, as listed by the follower `tags`: id → record."""
     atoms = {}
     for ordinal in members(rows, (Group.SOURCE, source)):
         record = record_at(rows, ordinal)

@@ -114,7 +114,7 @@ class LayeredBackend(_LayeredReader, Backend):
         """Do nothing, because the layer of changes is deleted after the dry run."""
 
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of both layers. The read-only rows must not change while the snapshot is in use."""
+        """Return a snapshot of both layers. The read-only rows must not change while it is in use."""
         return _Snapshot(self._lower, self._written.snapshot())
 
     def close(self) -> None:

@@ -76,7 +76,7 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
             if erasing is not None:
                 raise CorruptionError(
                     f"payload {header.seq} exists, although event {erasing} destroyed it",
-                    hint="the payload was not written by memroot; restore a copy of the store whose root you know",
+                    hint="memroot did not write it; restore a copy of the store whose root you know",
                     family="payload",
                     seq=header.seq,
                 )
@@ -130,11 +130,11 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
     copied = Store(target, None)
     with copied.view(*copied.followers) as rows:
         copied_roots = copied.roots(rows)
-        # True after an interrupted run, too: it may have deleted payloads that the files still contain.
+        # Also after an interrupted run, which may have deleted payloads whose bytes are still in the files.
         erased = earlier_size > 0 and next(rows.scan_prefix(ERASURE), None) is not None
     target.write(Batch(), durable=True)
     if erased:
-        target.purge()  # the earlier copy contained payloads that were destroyed since
+        target.purge()  # the earlier copy contained payloads that the source has destroyed since
     if copied_roots != roots:
         raise VerificationError(
             f"the copy has the root {copied_roots.overall.hex()}, and the original has {roots.overall.hex()}"
