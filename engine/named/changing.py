@@ -98,7 +98,7 @@ class Removal:
     memory: Memory
     """The description of the memory before it was deleted."""
     kept: tuple[str, ...]
-    """The files in the memory's folder that are not part of the memory. They and the folder are not deleted."""
+    """Paths of files in the memory's folder that are not part of the memory; they and the folder are kept."""
     cleared: bool
     """True if the files of the store no longer contain any data of the memory.
 

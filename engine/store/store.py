@@ -65,7 +65,7 @@ class Recent:
         self._chars = 0
 
     def add(self, entries: Sequence[Entry]) -> None:
-        """Add `entries`. Drop the cache first if it does not end directly before them, and keep the bounds."""
+        """Add `entries`. First drop cached events that do not directly precede them; then keep the bounds."""
         with self._lock:
             cached = self._entries
             if cached and cached[-1].header.seq + 1 != entries[0].header.seq:

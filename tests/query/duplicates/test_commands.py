@@ -74,7 +74,7 @@ def test_two_atoms_are_merged_and_taken_apart(cli: Cli, copies: Ids) -> None:
     assert cli("merge", copies[0][:8], copies[1][:8]).out == copies[0] + "\n"
     assert copies[1] not in live(cli)
     assert cli("get", copies[0], "--json").data["tags"] == ["t0", "t1"]
-    assert "merged already" in cli("merge", copies[0], copies[1]).err
+    assert "already merged" in cli("merge", copies[0], copies[1]).err
     assert cli("unmerge", copies[1][:8]).out == copies[1] + "\n"
     assert cli("get", copies[0], "--json").data["tags"] == ["t0"]
     assert "nothing to do" in cli("unmerge", copies[1]).err
