@@ -192,7 +192,7 @@ _BODY = re.compile(r"(?:\s|\\[nr]|[0-9A-Za-z+/]{16,}+=*+)*+", re.ASCII)
 
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the positions of private key blocks. A block without an end marker ends after the base64 lines."""
+    """Yield the positions of private key blocks. A block without an end marker ends after its last base64."""
     if "PRIVATE KEY" not in text:
         return
     begins = list(_BEGIN.finditer(text))
