@@ -499,7 +499,7 @@ class Engine:
         return self._apply_one(Link(src, type, dst, weight, data))
 
     def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Hide an edge, which stays in the journal. If no live edge matches, append no event.
+        """Hide an edge, which stays in the journal. If there is no such live edge, append no event.
 
         Args:
             src: The atom at which the edge starts.
@@ -575,7 +575,7 @@ class Engine:
         return self._apply_one(Merge(keep, other, force))
 
     def unmerge(self, other: str, *, force: bool = False) -> Receipt:
-        """Revive a merged atom and remove from the kept atom what the merge added to it.
+        """Revive a merged atom and remove from the kept atom the values that the merge added.
 
         Args:
             other: The atom that was merged into another one.
@@ -1335,7 +1335,7 @@ class Engine:
             progress: Called with (events written, all events).
 
         Returns:
-            The roots of the state that was written.
+            The roots of the memory at the end of the journal that was written.
         """
         from engine.transfer.backup import backup
 

@@ -130,7 +130,7 @@ class Add(_ReusableFields):
         if named and tx.body(record).content != body.content:
             raise ConflictError(
                 f"atom {show_id(atom)} is already recorded with other content",
-                hint="revise that atom, or give the new content an id or key of its own",
+                hint="revise that atom, or add the new content with a different id or key",
             )
         return receipt(atom, record.state)
 

@@ -32,11 +32,12 @@ from proofs.leaves import State
 
 OUT_OF_REACH: Final = (
     "copies, exports and backups of the store that were made before the erasure",
-    "proofs that disclosed the content, and every person or program that was shown an answer with it",
+    "proofs that disclose the content, and every person or program that received an answer with the content",
     "Markdown mirrors in other folders, until they are synchronised",
     "the salted commitments in headers and the roots in checkpoints, which are permanent",
     "disk blocks that the store's files no longer use, as far as the file system or the disk keeps them",
-    "entities and relations extracted from it (`engine explore_neighbors`): use `unrelate` and `erase`",
+    "entities and relations extracted from the content: find them with `engine explore_neighbors`, and use "
+    "`unrelate` and `erase`",
     "temporary folders `memroot-scratch-*` of commands that were killed while they replayed the journal",
 )
 """Places where the content or traces of it remain after an erasure (docs/forgetting.md)."""
@@ -124,7 +125,7 @@ def judge(
             "the content was not found in the files before the erasure, so the later search proves nothing"
         )
     if pieces and not before.answers:
-        reasons.append("no answer showed the content before the erasure")
+        reasons.append("no answer contained the content before the erasure")
     return (ProbeVerdict.INCONCLUSIVE if reasons else ProbeVerdict.CONFIRMED), tuple(reasons)
 
 

@@ -50,7 +50,7 @@ def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
 
 
 def retry_while_busy(open_it: Callable[[], Opened], seconds: float) -> Opened:
-    """Call `open_it` again while it raises BusyError, for at most `seconds`, and return its result.
+    """Return the result of `open_it`; while it raises BusyError, call it again for at most `seconds`.
 
     Raises:
         BusyError: Another process still keeps the store locked after that time.

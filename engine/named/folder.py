@@ -41,7 +41,9 @@ def lock_root(root: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BackendBusy(str(root), "a process that renames or deletes a memory there") from None
+            raise BackendBusy(
+                str(root), "a process that renames or deletes a memory in this folder"
+            ) from None
         for name in sorted(
             {match[1] for entry in root.iterdir() if (match := _LEFT_OVER.fullmatch(entry.name))}
         ):

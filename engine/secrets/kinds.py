@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 PASSWORD_BITS: Final = 22.0
-"""The minimum entropy, estimated by `bits`, of a value that is assigned to a name such as `password`."""
+"""The minimum entropy in bits (as `bits` estimates it) of a value assigned to a name such as `password`."""
 
 TOKEN_CHARS: Final = 16
 TOKEN_BITS_PER_CHAR: Final = 3.3
@@ -144,7 +144,7 @@ class Detector:
     """A detector for one kind of secret."""
 
     kind: str
-    """The label that replaces the secret in a text: `[REDACTED:kind]`."""
+    """The name of the kind, which is part of the label that replaces a secret: `[REDACTED:kind]`."""
     find: Callable[[str], Iterator[Span]]
     """A function that yields the position (start and end) of each secret in a text, in order."""
     usual: bool = True

@@ -18,8 +18,8 @@ from engine.store.store import Store
 class Status:
     """Counts of a store's content, and the number of events that each follower has processed.
 
-    `live_atoms` counts the events that the follower `tags` has processed. `followers` maps the name of each
-    follower to the number of events that it has processed.
+    `live_atoms` reflects only the events that the follower `tags` has processed. `followers` maps the name of
+    each follower to the number of events that it has processed.
     """
 
     version: str

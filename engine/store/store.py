@@ -107,7 +107,7 @@ COMMIT_CHUNK = 1000
 """The maximum number of commands in one batch of `commit_many`. Measured: larger batches are not faster."""
 
 READ_RETRIES_MAX = 3
-"""The number of times a read updates followers while others append events, before writers are locked out."""
+"""The number of times a read updates followers again before it locks out writers that append events."""
 
 
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:

@@ -71,7 +71,7 @@ def _difference(key: bytes, problem: str) -> Difference:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A checkpoint whose roots of `tags` and `index` cannot be computed any more; the others are correct."""
+    """A checkpoint whose roots of `tags` and `index` cannot be computed any more; other roots are correct."""
 
     seq: int
     erased: int

@@ -78,7 +78,7 @@ If more bytes differ, the headers are considered to be changed instead.
 
 _ROOT = re.compile("[0-9a-fA-F]{64}")
 _FROM_HEADERS = ("atoms", "edges")
-"""The first namespaces in NAMESPACES, whose roots follow from headers alone, whatever was erased."""
+"""The first namespaces in NAMESPACES. Their roots follow from headers alone, whatever was erased."""
 
 REPORTED_MAX = 20
 """The maximum number of differences in a report. The first one decides; the others may show a pattern."""
@@ -183,7 +183,7 @@ class _Verification:
         return False
 
     def _plan(self, follower: Follower, stop: int) -> None:
-        """Schedule the comparison of the follower's rows at the last event that the follower has processed."""
+        """Schedule the comparison of a follower's rows at the last event that the follower processed."""
         key = cursor_key(follower.name).hex()
         try:
             cursor = read_cursor(self._rows, follower.name)
@@ -286,7 +286,7 @@ class _Verification:
 
     def _check_meta(self) -> None:
         if self._rows.get(LOG) != self._scratch.get(LOG):
-            self.differ(Difference("meta", LOG.hex(), None, "the log state is not that of the journal"))
+            self.differ(Difference("meta", LOG.hex(), None, "the log state does not match the journal"))
         known = {cursor_key(follower.name) for follower in projections()}
         for key, _ in self._rows.scan_prefix(CURSOR):
             if key not in known:

@@ -23,7 +23,7 @@ def verify(public: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def sign(seed: bytes, message: bytes) -> bytes:
-    """Return the 64-byte signature of `message` by the private key `seed`, 32 bytes. It is deterministic."""
+    """Return the deterministic 64-byte signature of `message` by the private key `seed` of 32 bytes."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     return Ed25519PrivateKey.from_private_bytes(seed).sign(message)

@@ -44,7 +44,7 @@ def read_file(path: str | Path, most: int) -> bytes:
             contains a private key.
         EngineError: The file cannot be read.
     """
-    refuse_secret(path, "give the name of the file that holds it")
+    refuse_secret(path, "give the name of the file that contains the key")
     try:
         if str(path) == STDIN:
             data = sys.stdin.buffer.read(most + 1)

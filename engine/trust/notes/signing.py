@@ -85,7 +85,9 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
     try:
         checked_name(name)
     except ProofError as error:
-        raise InvalidInputError(f"{error}", hint="name the key as the store's origin") from None
+        raise InvalidInputError(
+            f"{error}", hint="use the origin of the store as the name of the key"
+        ) from None
     refuse_secret(path, "give the name of the new key's file")
     refuse_inside(path, store, _ELSEWHERE)
     beside = path.with_name(path.name + VKEY_SUFFIX)
@@ -114,7 +116,7 @@ def load_key(path: Path) -> SigningKey:
         RefusedError: The file is inside a store, or users other than its owner may read or write it.
         InvalidInputError: The file does not contain an Ed25519 key.
     """
-    refuse_secret(path, "give the name of the file that holds it")
+    refuse_secret(path, "give the name of the file that contains the key")
     refuse_inside(path, None, _ELSEWHERE)
     data = read_file(path, _KEY_FILE_BYTES_MAX)
     try:

@@ -129,7 +129,7 @@ def require(judged: Sequence[Judged], trust: Trust) -> None:
     """Check that enough trusted keys have signed.
 
     Raises:
-        VerificationError: No key has signed, or too few witnesses.
+        VerificationError: None of the keys of logs has signed, or too few witnesses have signed.
     """
     if trust.keys and not any(one.by == "key" for one in judged):
         raise VerificationError("the note is not signed by any of the given keys")

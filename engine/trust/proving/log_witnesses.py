@@ -119,7 +119,7 @@ class LogPaths:
         return hashes + [self._complete(WIDTH_BITS * level, index) for index in range(stored, stop)]
 
     def _range(self, start: int, stop: int) -> bytes:
-        """Return the root of a range of leaves: a complete subtree, or the last leaves of a log of some size."""
+        """Return the root of a range of leaves: a complete subtree, or leaves up to the end of a log."""
         count = stop - start
         if not count & (count - 1):
             height = count.bit_length() - 1

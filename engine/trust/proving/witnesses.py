@@ -102,7 +102,7 @@ class Witnesses:
         value = self._value(namespace, claim.subject)
         if value.state != claim.state:
             state = State(value.state)
-            problem = f"the subject is {state.name.lower()}, not {claim.state.name.lower()}"
+            problem = f"the atom or edge is {state.name.lower()}, not {claim.state.name.lower()}"
             raise ClaimNotTrueError(problem, replace(claim, state=state, opened=False))
         payload = self.rows.get(payload_key(value.payload_seq)) if claim.opened else None
         if claim.opened and payload is None:
@@ -118,7 +118,7 @@ class Witnesses:
         namespace = "atoms" if isinstance(claim, kinds.NoAtom) else "edges"
         value = read_value(self.rows, namespace, claim.subject)
         if value is not None:
-            raise ClaimNotTrueError("the subject is recorded", _in_state(claim, value))
+            raise ClaimNotTrueError("the atom or edge is recorded", _in_state(claim, value))
         self._require(namespace, claim.subject)
         return []
 
@@ -191,7 +191,7 @@ class Witnesses:
         for ordinal, atom in zip(ordinals, atoms, strict=True):
             value = None if atom is None else read_value(self.rows, "atoms", atom)
             if atom is None or value is None:
-                raise CorruptionError(f"no atom has the live ordinal {ordinal}", family="ordinals")
+                raise CorruptionError(f"ordinal {ordinal} does not belong to a live atom", family="ordinals")
             listed.append([atom, self._shown("atoms", atom, value)])
         return listed
 
