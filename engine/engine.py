@@ -1283,14 +1283,15 @@ class Engine:
         """Write all live atoms as Markdown pages into `folder`, replacing the pages of an earlier mirror.
 
         Args:
-            folder: A new or empty folder, or an existing mirror of this store. Its path may not contain a
-                symbolic link.
+            folder: A new or empty folder, or an existing mirror of this store. The path of the folder may not
+                contain a symbolic link.
             style: `plain` or `obsidian`; None for the style of the existing mirror, or plain.
             dry_run: Only count the changes that would be made.
             progress: Called with (atoms written, all atoms).
 
         Raises:
-            RefusedError: The folder is not, or must not become, a mirror of this store. Nothing was written.
+            RefusedError: The folder is not empty and not a mirror of this store, or no mirror may be created
+                there. Nothing was written.
         """
         from engine.transfer.mirror.sync import mirror
 

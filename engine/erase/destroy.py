@@ -88,7 +88,7 @@ class DestroyedTotals:
 
 @dataclass(slots=True)
 class Destroy:
-    """Erase an atom with its edges or, if there are more than EDGES_AT_ONCE, only that many of its edges.
+    """Erase an atom with its edges; if it has more than EDGES_AT_ONCE edges, only erase that many edges.
 
     If the atom is already erased, no event is appended. `done` contains the data that the last call of
     `decide` destroys.

@@ -103,7 +103,7 @@ def find_secrets() -> tuple[SecretsPolicy | None, str]:
     kinds and patterns are taken from the nearest settings file with secrets settings.
 
     Raises:
-        InvalidInputError: A file or the variable has an unknown value.
+        InvalidInputError: A settings file or ENGINE_SECRETS has a value that is not valid.
     """
     file = next((values for values in _files() if values.secrets is not None), None)
     from_environment = os.environ.get(SECRETS_VARIABLE)

@@ -34,7 +34,7 @@ class History(NamedTuple):
         return Checkpoint(self.origin, self.size, self.roots[self.size])
 
     def check(self, known: Checkpoint) -> None:
-        """Check that this log begins with the log of `known`, whose size was requested.
+        """Check that this log begins with the log of `known`, whose size must be one of the sizes in `roots`.
 
         Raises:
             InconsistentError: `known` is of another store, or this store has since been rolled back or has
@@ -113,10 +113,10 @@ _NUMBERS = 10_000
 def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
     """Write both sides of a contradiction to a new file, and return the path of the file.
 
-    The file is `place`.evidence-N.json with the first N that is free or whose file has the same content. The
-    file contains one JSON object with the keys `problem`, `known` (the note with its signatures; if the
-    argument `known` is empty, the text in the error) and `found` (the texts of the store's checkpoints, the
-    head last).
+    The file is `place`.evidence-N.json, where N is the first number for which there is no file, or a file
+    with the same content. The file contains one JSON object with the keys `problem`, `known` (the note with
+    its signatures; if the argument `known` is empty, the text in the error) and `found` (the texts of the
+    store's checkpoints, the head last).
 
     Raises:
         EngineError: The file cannot be written.

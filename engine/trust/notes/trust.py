@@ -85,7 +85,7 @@ class Judged:
     name: str
     key_id: str
     by: str
-    """`key`, `witness`, or `unknown`: the key is not among the given ones, so the line was not checked."""
+    """`key`, `witness`, or `unknown` for a line that was not checked, because its key is not trusted."""
     time: int | None
     """The time in the signature of a witness, in seconds since 1970; None for other signatures."""
 

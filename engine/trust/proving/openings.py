@@ -121,7 +121,7 @@ class IndexRows:
 
     @property
     def ordinals(self) -> int:
-        """The number of ordinals, N in SPEC."""
+        """The number of ordinals that the index covers. SPEC calls this number N."""
         return self._tail.end
 
     def table(self) -> Segments:
