@@ -1240,7 +1240,7 @@ class Engine:
             progress: Called with (events replayed, all events).
 
         Returns:
-            The report. Its `ok` is True if nothing differs.
+            The report. The field `ok` is True if nothing differs.
 
         Raises:
             InvalidInputError: `expect` is not a root.

@@ -169,7 +169,7 @@ def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
 
 
 def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], set[str]]:
-    """Return two sets of tag identities: tags that actors other than `actor` added, and that they removed.
+    """Return two sets of tags, by identity: those that actors other than `actor` added, and removed, last.
 
     For each tag, only the last change by one of these actors counts. The function reads the atom's whole
     history. A revision repeats the tags that the atom already has, so revisions by `actor` are ignored.

@@ -36,7 +36,7 @@ OUT_OF_REACH: Final = (
     "Markdown mirrors in other folders, until they are synchronised",
     "the salted commitments in headers and the roots in checkpoints, which are permanent",
     "disk blocks that the store's files no longer use, as far as the file system or the disk keeps them",
-    "entities and relations extracted from the text (see `engine explore_neighbors`): use `unrelate` and `erase`",
+    "entities and relations extracted from the text (`engine explore_neighbors`): use `unrelate` and `erase`",
     "temporary folders `memroot-scratch-*` of commands that were killed while they replayed the journal",
 )
 """Places where the content or traces of it remain after an erasure (docs/forgetting.md)."""

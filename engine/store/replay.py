@@ -114,7 +114,7 @@ def replay(
     head: bytes | None = None,
     sweep: bool = False,
 ) -> None:
-    """Bring `target` to `stop` events with the events of `source`.
+    """Append events of `source` to `target` until the target has `stop` events.
 
     If the process is killed, calling this function again continues the replay.
 

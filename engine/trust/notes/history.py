@@ -34,7 +34,9 @@ class History(NamedTuple):
         return Checkpoint(self.origin, self.size, self.roots[self.size])
 
     def check(self, known: Checkpoint) -> None:
-        """Check that this log begins with the log of `known`, whose size must be one of the sizes in `roots`.
+        """Check that this log begins with the log of `known`.
+
+        The size of `known` must be one of the sizes for which `read_history` was called.
 
         Raises:
             InconsistentError: `known` is of another store, or this store has since been rolled back or has
