@@ -250,7 +250,7 @@ def _refuse_superseded(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> 
         names = show_id(other.id), show_id(keep.id)
         raise ConflictError(
             f"atom {names[0]} supersedes {names[1]}, so the merge cannot keep {names[1]}",
-            hint=f"merge the other way round (`engine merge {names[0]} {names[1]}`)",
+            hint=f"keep the other atom instead (`engine merge {names[0]} {names[1]}`)",
         )
 
 

@@ -76,7 +76,7 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
             if erasing is not None:
                 raise CorruptionError(
                     f"payload {header.seq} exists, although event {erasing} destroyed it",
-                    hint="memroot did not write it; restore a copy of the store whose root you know",
+                    hint="another program wrote the payload; restore a copy of the store whose root you know",
                     family="payload",
                     seq=header.seq,
                 )

@@ -63,14 +63,16 @@ def root_of(url: str) -> MemoriesRoot:
         place = real(path)
         if scheme == "sqlite":
             if place.is_dir():
-                raise BackendUnusable(f"{place} is a folder; leave out sqlite: to keep memories in a folder")
+                raise BackendUnusable(
+                    f"{place} is a folder; to keep memories in it, remove sqlite: from the URL"
+                )
             return MemoriesRoot(url, place, is_file=True)
         if place.exists() and not place.is_dir():
             raise BackendUnusable(f"{place} is a file; memories are kept in a folder or in sqlite:PATH")
         if is_place(place):
             raise InvalidInputError(
                 f"{place} is a store itself and cannot contain named memories",
-                hint="give a folder for named memories (--store FOLDER), or leave out the memory's name",
+                hint="give a folder for named memories (--store FOLDER), or do not give the name of a memory",
             )
         return MemoriesRoot(url, place, is_file=False)
 

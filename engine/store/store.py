@@ -211,7 +211,9 @@ class Store:
             BusyError: Other processes kept appending events before this one could.
         """
         if self._sources is None:
-            raise RefusedError("the past cannot be changed: this view of the memory accepts no commands")
+            raise RefusedError(
+                "the past cannot be changed: a memory opened at a past moment accepts no commands"
+            )
         with self._write_lock, self.masked():
             for attempt in range(2 * COMMIT_RETRIES_MAX):
                 waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else nullcontext()
