@@ -318,7 +318,7 @@ def _remove_gain(tx: Transaction, other: bytes, merge: _MergeRecord) -> None:
     if keep.state is not State.LIVE:
         raise ConflictError(
             f"cannot unmerge atom {show_id(other)}: the kept atom {name} has tags, buckets or aliases from "
-            f"it, but is tombstoned: {keep.tombstoned_reason or 'no reason given'}",
+            f"the merge, but is tombstoned: {keep.tombstoned_reason or 'no reason given'}",
             hint=f"revive {name} first; or revive only the merged atom (`engine revive {show_id(other)}`)",
         )
     if gain.tags:
