@@ -1,8 +1,8 @@
-"""The class `Engine`: every public method of an open memory, each delegating to one feature.
+"""The class `Engine`: all public methods of an open memory. The methods call the modules that do the work.
 
-Features are imported when they are first used: with all of them at the top, importing this module takes 0.35
-s instead of 0.11 s (measured; numpy and the Markdown parsers are most of it), and a program that adds an atom
-or prints a root needs none of them.
+Most of these modules are imported when they are first used. If all of them were imported at the top,
+importing this module would take 0.35 s instead of 0.11 s (measured; numpy and the Markdown parsers take most
+of that time), and a program that adds an atom or prints a root needs none of them.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def wall_clock() -> int:
 
 
 def random_salt(seq: int) -> bytes:
-    """Return 32 random bytes; `seq` is ignored."""
+    """Return 32 random bytes as the salt of event `seq`. The number `seq` is ignored."""
     del seq
     return os.urandom(32)
 
@@ -80,15 +80,18 @@ def random_salt(seq: int) -> bytes:
 class Engine:
     """An open memory. Use it as a context manager. It is safe to use from several threads.
 
-    Times are µs UTC, costs are tokens (characters / 4), and ids are UUIDs as text. A method that takes an id
-    takes the whole id; `resolve` expands a shortened one. Commands return when their events are durable. A
-    command that would change nothing appends no event. Every query answers from one snapshot, at one head.
+    Times are in µs since 1970, UTC; costs are in tokens (characters / 4); ids are UUIDs as text. Methods
+    accept only whole ids; `resolve` expands a shortened id. The seq of an event is its number in the journal,
+    counted from 0, and the head is the end of the journal.
+
+    Commands return when their events are durable. A command that would change nothing appends no event. Every
+    query reads one snapshot of the store, in which all data reflect the same events.
 
     Every method raises only errors of the `EngineError` family. These can occur at any time:
 
-    * `InvalidInputError`: An argument breaks a rule. Nothing was written.
-    * `BusyError`: Another process keeps the store locked, or kept appending events.
-    * `CorruptionError`: Stored bytes are not what was written.
+    * `InvalidInputError`: An argument is not valid. Nothing was written.
+    * `BusyError`: Another process keeps the store locked, or other processes kept appending events.
+    * `CorruptionError`: Stored bytes differ from the bytes that were written.
     * `ClosedError`: The memory is closed.
     """
 
@@ -104,19 +107,20 @@ class Engine:
         config: RecallConfig | None = None,
         secrets: SecretsPolicy | str | None = None,
     ) -> None:
-        """Open a memory on a backend that is already open. `Engine.open` opens both.
+        """Open a memory on an open backend. `Engine.open` opens both the backend and the memory.
 
         Args:
             backend: The backend that holds the store, or in which a new store is created.
-            clock: A function that returns the time in µs UTC, which each event records.
+            clock: A function that returns the current time in µs since 1970, UTC. Each event records this
+                time.
             salts: A function that returns 32 random bytes for the event with a given seq.
-            actor: The author of events in the journal: 1 to 32 of `a-z`, `0-9`, `.`, `_` and `-`.
-            config: The constants of recall; None for the measured defaults.
-            secrets: The treatment of passwords and keys in text that is written: `off`, `warn`, `redact` or
-                `refuse`, or a policy (docs/secrets.md). None is the same as `off`.
+            actor: The author that events record: 1 to 32 characters of `a-z`, `0-9`, `.`, `_` and `-`.
+            config: The parameters of recall; None for the default values, which were chosen by measurement.
+            secrets: How passwords and keys in text are treated before the text is written: `off`, `warn`,
+                `redact` or `refuse`, or a policy (docs/secrets.md). None is the same as `off`.
 
         Raises:
-            InvalidInputError: An argument breaks a rule.
+            InvalidInputError: An argument is not valid.
             BusyError: Another process keeps the store locked.
             CorruptionError: Bytes of the store are damaged.
         """
@@ -124,7 +128,7 @@ class Engine:
         with translated():
             store = Store(backend, Sources(clock, salts), resume=resume)
         self.view = View(store, config)
-        """The view that queries run on, for internal use. Its methods can also raise backend errors."""
+        """The object through which queries read the store, for internal use; it can raise backend errors."""
         if secrets is not None:
             from engine.secrets.filter import SecretFilter
             from engine.secrets.policy import policy_of
@@ -136,19 +140,20 @@ class Engine:
         """Open the store at `url`: `leveldb:PATH`, `sqlite:PATH`, `memory:` or a bare path.
 
         Args:
-            url: The location of the store. A bare path is a LevelDB folder, or SQLite where LevelDB is not
-                available.
+            url: The location of the store. A bare path names a LevelDB folder, or a SQLite file if LevelDB is
+                not available.
             create: Create a new store if there is none.
-            memory: The name of one of the memories at `url`, each of which is a store of its own.
+            memory: The name of one of several memories at `url`; None if `url` is a single memory. Every
+                named memory is a separate store.
             options: The keyword arguments of `Engine(...)`: clock, salts, actor, config, secrets.
 
         Returns:
-            The open memory, which the caller closes.
+            The open memory, which the caller must close.
 
         Raises:
-            InvalidInputError: `url` or another argument breaks a rule.
+            InvalidInputError: `url` or another argument is not valid.
             NotFoundError: There is no store at `url` and `create` is false.
-            BusyError: Another process holds the store.
+            BusyError: Another process keeps the store locked.
             CorruptionError: Bytes of the store are damaged.
         """
         instance(url, str, "url")
@@ -166,11 +171,11 @@ class Engine:
 
     @property
     def store(self) -> Store:
-        """The open store, for internal use. Its methods can also raise backend errors."""
+        """The open store, for internal use. The methods of the store can also raise backend errors."""
         return self.view.store
 
     def close(self) -> None:
-        """Wait for calls in progress, then release the store. Closing twice is allowed."""
+        """Wait for calls in progress, then release the store. Closing the memory again has no effect."""
         with translated():
             self.store.close()
 
@@ -184,20 +189,20 @@ class Engine:
 
     @contextmanager
     def as_of(self, moment: AsOf) -> Iterator[Engine]:
-        """Open the memory as it was at a moment; it answers queries and refuses commands.
+        """Open the memory as it was at `moment`. The opened memory answers queries and refuses commands.
 
         The journal is replayed up to the moment, in memory or, if it is long, in a temporary folder. For
-        several queries about one moment this is cheaper than passing `as_of=` to each. The memory that the
-        `with` statement binds is valid until the end of the block.
+        several queries about one moment this is cheaper than passing `as_of=` to each. The opened memory can
+        be used until the end of the `with` block.
 
         Args:
-            moment: The seq of an event, which is included, or a time with a zone.
+            moment: The seq of the last event to include, or a datetime with a time zone.
 
         Yields:
             The past memory.
 
         Raises:
-            NotFoundError: The journal does not reach that moment.
+            NotFoundError: The journal has no event with that seq, or its first event is later than that time.
         """
         with translated(), self.view.at(moment) as view:
             past = object.__new__(Engine)
@@ -206,7 +211,7 @@ class Engine:
 
     @contextmanager
     def _searching(self, moment: AsOf | None) -> Iterator[tuple[View, Snapshot]]:
-        """Yield this memory, or the memory as of `moment`, and a searchable snapshot of it."""
+        """Yield a view of the memory, now or at `moment`, and a snapshot with an up-to-date search index."""
         with translated(), self.view.at(moment) as view, view.searchable() as rows:
             yield view, rows
 
@@ -224,23 +229,26 @@ class Engine:
         """Carry out `commands` in order, all of them or none, in one durable batch.
 
         Args:
-            commands: Commands such as `engine.Add` and `engine.Link`.
+            commands: Command objects, such as instances of `engine.Add` and `engine.Link`.
             actor: The author of the events; None for the memory's own actor.
-            if_head: The number of events that the journal must have; None for any number.
-            request: The caller's own key for this request, at most 128 bytes. Every event records it.
-            origin: The producer of the events, such as a pipeline and its version, at most 256 bytes. Every
-                event records it.
+            if_head: Carry out the commands only if the journal has exactly this number of events; None for no
+                such condition.
+            request: A key of at most 128 bytes, chosen by the caller, that identifies the request. Every
+                event records the key.
+            origin: The producer of the events, such as a pipeline and its version, in at most 256 bytes.
+                Every event records the producer.
 
         Returns:
             One receipt for each command, in order.
 
         Raises:
-            ConflictError: A command contradicts what is recorded, or the journal does not have `if_head`
+            ConflictError: A command contradicts the recorded state, or the journal does not have `if_head`
                 events.
             NotFoundError: A command names an atom that was never recorded.
             RefusedError: A command would bring back content that was erased.
-            LimitError: Together the commands are too large for one batch.
-            InDoubtError: The write failed after it was sent. Reopen the store and repeat.
+            LimitError: The commands are too large to be written in one batch.
+            InDoubtError: The write failed after it was sent to the backend, so it is unknown whether the
+                events were stored. Reopen the store and repeat the call.
         """
         optional_integer(if_head, "if_head")
         checked = [command for command in several(commands, "commands") if _is_command(command)]
@@ -257,13 +265,14 @@ class Engine:
         request: str | None = None,
         origin: str | None = None,
     ) -> Iterator[Receipt]:
-        """Carry out any number of commands in batches of up to 1,000; yield durable receipts.
+        """Carry out any number of commands in batches of up to 1,000; yield receipts of durable batches.
 
-        Each batch is all or nothing. A batch with too many bytes is halved. Followers are updated every few
-        batches, so nothing is left to catch up at the end. Nothing is carried out until the iterator is read.
+        Each batch is carried out completely or not at all. A batch with too many bytes is split in half. The
+        indexes are updated every few batches and at the end, so they are up to date when the iterator ends.
+        No command is carried out until the iterator is read.
 
         Args:
-            commands: Commands such as `engine.Add` and `engine.Link`.
+            commands: Command objects, such as instances of `engine.Add` and `engine.Link`.
             actor: The author of the events; None for the memory's own actor.
             request: As for `apply`.
             origin: As for `apply`.
@@ -272,10 +281,11 @@ class Engine:
             The receipt of each command, in order, once its batch is durable.
 
         Raises:
-            ConflictError: A command contradicts what is recorded.
+            ConflictError: A command contradicts the recorded state.
             NotFoundError: A command names an atom that was never recorded.
             RefusedError: A command would bring back content that was erased.
-            InDoubtError: A write failed after it was sent. Reopen the store and repeat.
+            InDoubtError: A write failed after it was sent to the backend, so it is unknown whether the events
+                were stored. Reopen the store and repeat the call.
         """
         checked = filter(_is_command, several(commands, "commands"))
         with translated():
@@ -308,36 +318,38 @@ class Engine:
         id: str | None = None,  # noqa: A002
         force: bool = False,
     ) -> Receipt:
-        """Add an atom; append no event if it is already recorded. `receipt.id` is its id.
+        """Add an atom. If the atom is already recorded, append no event. `receipt.id` is the id of the atom.
 
         Args:
             content: The text, at most 1 MiB of UTF-8.
             title: A heading, on one line.
-            kind: The kind of atom, a label such as `note`.
+            kind: The kind of the atom, a label such as `note`.
             tags: At most 256 tags, in any case, with or without `#`.
-            buckets: The coarse partitions that the atom is in.
+            buckets: The names of the coarse partitions (buckets) to which the atom belongs.
             source: The origin of the text, on one line, such as a file name.
-            sequence: A sort key for the atom's place within its source.
+            sequence: A number by which the atoms of one source are sorted.
             provenance: `internal`, `external` or `quarantine`.
-            trust: A number from 0 to 100.
+            trust: The degree of trust in the content, from 0 to 100.
             created: The time at which the text was written, in µs or as a datetime with a zone; None for the
                 time of the event.
-            meta: Values to store with the atom: at most 32 booleans, numbers and texts, by name.
+            meta: At most 32 values to store with the atom, as a mapping from names to booleans, numbers and
+                texts.
             aliases: Other names of the thing that the atom describes.
             folder: The folder that the source belongs to.
-            occurrence: The number of equal texts that come earlier in the source. It is part of the default
-                id.
-            key: A name, chosen by the caller, for the atom within its source. The id is derived from it.
-            id: A UUID chosen by the caller. Without `id` and `key`, the id is derived from source and
-                content.
+            occurrence: The number of equal texts that come earlier in the source. It distinguishes the ids of
+                equal texts.
+            key: A name for the atom, chosen by the caller and unique within the source. The id is derived
+                from the source and this name.
+            id: A UUID chosen by the caller. If neither `id` nor `key` is given, the id is derived from
+                source, content and `occurrence`.
             force: Also add content that was erased, or an atom that was erased.
 
         Returns:
-            The receipt, with no events if nothing changed.
+            The receipt. It has no events if nothing changed.
 
         Raises:
-            InvalidInputError: A field breaks a rule of SPEC.md.
-            ConflictError: The given id or key is already recorded with other content.
+            InvalidInputError: A field is not valid according to SPEC.md.
+            ConflictError: An atom with the given id or key is already recorded and has different content.
             RefusedError: The atom or its content was erased, and `force` is not set.
         """
         return self._apply_one(
@@ -366,32 +378,32 @@ class Engine:
         folder: str | Unchanged | None = UNCHANGED,
         force: bool = False,
     ) -> Receipt:
-        """Change an atom's content or fields. Omitted fields, the id and the history stay.
+        """Change an atom's content or fields. Omitted fields and the id do not change; the history is kept.
 
-        The fields are those of `add`.
+        The fields have the same meaning as in `add`.
 
         Args:
             id: The atom.
             content: The new text.
-            title: As for `add`; None removes it.
+            title: As for `add`; None removes the title.
             kind: As for `add`.
-            tags: All tags that the atom has from now on.
-            buckets: All buckets that the atom is in from now on.
-            source: As for `add`; None removes it.
-            sequence: As for `add`; None removes it.
+            tags: The tags that replace all present tags.
+            buckets: The buckets that replace all present buckets.
+            source: As for `add`; None removes the source.
+            sequence: As for `add`; None removes the number.
             provenance: As for `add`.
-            trust: As for `add`; None removes it.
+            trust: As for `add`; None removes the value.
             created: As for `add`; None keeps the recorded time.
-            meta: All values from now on; None removes them.
-            aliases: All other names from now on; None removes them.
-            folder: As for `add`; None removes it.
+            meta: The values that replace all present values; None removes all values.
+            aliases: The other names that replace all present ones; None removes all other names.
+            folder: As for `add`; None removes the folder.
             force: Also accept content that was erased.
 
         Returns:
-            The receipt, with no events if nothing changed.
+            The receipt. It has no events if nothing changed.
 
         Raises:
-            InvalidInputError: A field breaks a rule of SPEC.md.
+            InvalidInputError: A field is not valid according to SPEC.md.
             NotFoundError: The atom was never recorded.
             ConflictError: The atom is tombstoned or erased.
             RefusedError: The content was erased, and `force` is not set.
@@ -421,12 +433,12 @@ class Engine:
         Args:
             id: The atom.
             reason: The reason, on one line, which the journal records.
-            force: Also revive an atom whose content was erased in another atom.
+            force: Revive the atom even if another atom with the same content was erased.
 
         Raises:
             NotFoundError: The atom was never recorded.
-            RefusedError: The atom was erased; or another atom with its content was erased, and `force` is not
-                set.
+            RefusedError: The atom was erased; or another atom with the same content was erased, and `force`
+                is not set.
         """
         return self._apply_one(Revive(id, reason, force))
 
@@ -461,7 +473,7 @@ class Engine:
         """Register a predicate, so that it can be used as an edge type.
 
         Args:
-            name: A label: 1 to 32 of `a-z`, `0-9`, `.`, `_` and `-`.
+            name: A label: 1 to 32 characters of `a-z`, `0-9`, `.`, `_` and `-`.
 
         Raises:
             InvalidInputError: `name` is not a label.
@@ -476,18 +488,18 @@ class Engine:
             src: The atom at which the edge starts.
             type: An `EdgeType`, its name, or a registered predicate.
             dst: The atom at which the edge ends.
-            weight: A number that float32 can hold.
-            data: Canonical CBOR, at most 4 KiB.
+            weight: The weight of the edge, a number that fits in a 32-bit float.
+            data: Data to store with the edge: canonical CBOR of at most 4 KiB.
 
         Raises:
-            InvalidInputError: Both atoms are the same, or `weight` or `data` breaks a rule.
-            NotFoundError: An atom or the predicate was never recorded.
-            ConflictError: An atom is erased.
+            InvalidInputError: `src` and `dst` are the same atom, or `weight` or `data` is not valid.
+            NotFoundError: One of the atoms was never recorded, or the predicate was never registered.
+            ConflictError: One of the atoms is erased.
         """
         return self._apply_one(Link(src, type, dst, weight, data))
 
     def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Hide an edge; it stays in the journal. Append no event if it is missing or hidden.
+        """Hide an edge, which stays in the journal. If there is no such live edge, append no event.
 
         Args:
             src: The atom at which the edge starts.
@@ -517,13 +529,15 @@ class Engine:
             predicate: A predicate such as `works_at`.
             object: A name, or the id of an entity.
             source: The id of the atom that states the relation.
-            weight: A number that float32 can hold.
+            weight: The weight of the edge, a number that fits in a 32-bit float.
             force: Also accept names that were erased.
 
         Raises:
-            InvalidInputError: A name or the predicate breaks a rule, or both names are the same entity.
-            NotFoundError: An id or the source was never recorded.
-            ConflictError: The source is hidden, or an atom of another kind has the key of an entity.
+            InvalidInputError: A name or the predicate is not valid, or `subject` and `object` are the same
+                entity.
+            NotFoundError: An entity given by its id, or the atom `source`, was never recorded.
+            ConflictError: The atom `source` is hidden, or an atom that is not an entity has the key of one of
+                the two entities.
             RefusedError: An entity or its name was erased, and `force` is not set.
         """
         return self._apply_one(Relate(subject, predicate, object, source, weight, force))
@@ -548,34 +562,34 @@ class Engine:
         `keep` gets the tags, buckets and aliases of `other`. `unmerge` reverts it.
 
         Args:
-            keep: The atom that stays.
+            keep: The atom that stays live.
             other: The atom that is tombstoned.
             force: Also merge atoms that are not near-duplicates.
 
         Raises:
             NotFoundError: One of the atoms was never recorded.
-            ConflictError: One of them is tombstoned, or `other` supersedes `keep`.
+            ConflictError: One of the atoms is tombstoned, or `other` supersedes `keep`.
             RefusedError: The atoms are not near-duplicates or are too short to compare, and `force` is not
                 set.
         """
         return self._apply_one(Merge(keep, other, force))
 
     def unmerge(self, other: str, *, force: bool = False) -> Receipt:
-        """Revive a merged atom and remove from the kept atom what the merge added to it.
+        """Revive a merged atom and remove from the kept atom the values that the merge added.
 
         Args:
             other: The atom that was merged into another one.
-            force: Also revive an atom whose content was erased in another atom.
+            force: Revive the atom even if another atom with the same content was erased.
 
         Raises:
             NotFoundError: The atom was never recorded.
-            ConflictError: The atom was tombstoned otherwise than by a merge, or the kept atom is tombstoned.
-            RefusedError: Another atom with its content was erased, and `force` is not set.
+            ConflictError: The atom is tombstoned, but not by a merge; or the kept atom is tombstoned.
+            RefusedError: Another atom with the same content was erased, and `force` is not set.
         """
         return self._apply_one(Unmerge(other, force))
 
     def supersede(self, old: str, new: str, reason: str = "") -> Receipt:
-        """Replace the atom `old` by `new`. `old` stays live but is no longer recalled.
+        """Replace the atom `old` by `new`. `old` stays live, but recall no longer returns it by default.
 
         Args:
             old: The atom that is replaced.
@@ -584,28 +598,29 @@ class Engine:
 
         Raises:
             NotFoundError: One of the atoms was never recorded.
-            ConflictError: One of them is hidden, or `old` already supersedes `new`.
+            ConflictError: One of the atoms is hidden, or `old` already supersedes `new`.
         """
         return self._apply_one(Supersede(old, new, reason))
 
     def revert(
         self, start: int, stop: int | None = None, *, actor: str | None = None, dry_run: bool = False
     ) -> list[Undone]:
-        """Revert a range of events by appending opposite events, the most recently changed subject first.
+        """Revert a range of events by appending events with the opposite effect.
 
-        Changes that others made again since then stay as they are and are reported.
+        The atom, edge or predicate that was changed last is reverted first. Values that later events have
+        changed again stay as they are and are reported.
 
         Args:
             start: The seq of the first event.
             stop: The seq after the last event; None for the head.
             actor: Revert only the events of this actor.
-            dry_run: Only report what would be done to each subject.
+            dry_run: Only report the outcome for each atom, edge and predicate; append no events.
 
         Returns:
-            The outcome for each subject.
+            The outcome for each atom, edge and predicate.
 
         Raises:
-            NotFoundError: The journal does not reach so far.
+            NotFoundError: `start` or `stop` is beyond the end of the journal.
         """
         from engine.query.history.revert import revert
 
@@ -622,24 +637,26 @@ class Engine:
         actor: str | None = None,
         progress: Stage = ignore_stage,
     ) -> Erasure:
-        """Destroy the content of an atom and its edges irreversibly. Its history stays verifiable.
+        """Destroy the content of an atom and of its edges irreversibly. The atom's history stays verifiable.
 
         Args:
             id: The atom.
             reason: The reason. It stays in the journal, so it must not repeat the content.
-            remember: Store a keyed hash of each content, so that the content is refused when it is added
-                again.
-            probe: Search the files and every answer for the content before and after.
+            remember: Store a keyed hash of each version of the content, so that the content is refused when
+                it is added again.
+            probe: Search the files and the answers of all queries for the content, before and after the
+                erasure.
             actor: The author of the events; None for the memory's own actor.
             progress: Called with the name of each stage when it begins.
 
         Returns:
-            The receipt: the events, what was destroyed, and the result of the probe.
+            The receipt: the events, the amounts of destroyed data, and the result of the probe.
 
         Raises:
             NotFoundError: The atom was never recorded.
-            BusyError: A snapshot is open, so old bytes may be left in the files. No answer contains the
-                content any more. To finish, erase again or reopen the store.
+            BusyError: A snapshot is open, so the files may still contain bytes of the content. No answer
+                contains the content any more. To finish the erasure, erase the atom again or reopen the
+                store.
         """
         from engine.erase.run import erase
 
@@ -648,7 +665,7 @@ class Engine:
             return erase(self.view, id, reason, actor=by, remember=remember, probe=probe, progress=progress)
 
     def erasable(self, id: str) -> Erasable:  # noqa: A002
-        """Return what erasing an atom would destroy, without changing anything.
+        """Return the amounts of data that erasing an atom would destroy, without changing anything.
 
         Args:
             id: The atom.
@@ -679,23 +696,24 @@ class Engine:
         dry_run: bool = False,
         progress: Callable[[IngestProgress], None] = lambda _: None,
     ) -> IngestReport:
-        """Read files into the memory, so that it holds their present content. The actor is `ingest`.
+        """Make the memory match the present content of files. The events have the actor `ingest`.
 
         Args:
-            paths: Markdown, text and JSON Lines files, and folders of them.
-            name: The first part of every source, in place of the folder's name.
-            root: A folder that contains all `paths`; sources are paths relative to it.
+            paths: Markdown, text and JSON Lines files, and folders that contain such files.
+            name: The first part of the source of every atom, used instead of the name of the folder.
+            root: A folder that contains all `paths`; the source of an atom is the path of the file relative
+                to this folder.
             tags: Tags for every atom, in addition to the tags in the files.
             buckets: The buckets of new atoms.
             provenance: The provenance of new atoms.
             prune: Also tombstone atoms of files that are no longer in the folders.
-            sure: Prune even if no file that is there now was ingested before.
-            force: Also ingest content that was erased. Otherwise such pieces are skipped and reported.
-            dry_run: Only count what would be done.
+            sure: Prune even if none of the files that exist now was ingested before.
+            force: Also ingest content that was erased. Otherwise such content is skipped and reported.
+            dry_run: Only count the changes that would be made.
             progress: Called after each file.
 
         Returns:
-            The counts of files and atoms, what was skipped, and warnings.
+            The counts of files and atoms, the skipped content, and warnings.
 
         Raises:
             NotFoundError: A path does not exist. Nothing was written.
@@ -719,21 +737,21 @@ class Engine:
         stop: Callable[[], bool] = lambda: False,
         progress: Progress = no_progress,
     ) -> DreamReport:
-        """Tag untagged atoms, learn names, and relate entities, as the actor `dreamer`.
+        """Add tags to untagged atoms, collect names, and relate entities, as the actor `dreamer`.
 
-        It only adds, and it never adds again what somebody removed. A second run over an unchanged memory
-        adds nothing.
+        A run only adds tags, entities and edges. It never adds one again that somebody removed. A second run
+        over an unchanged memory adds nothing.
 
         Args:
             budget: The maximum number of atoms to read; None for no limit.
-            seconds: The time after which no further step begins.
-            dry_run: Only report what would be done.
-            config: Limits in place of the measured ones.
+            seconds: The number of seconds after which no further step begins; None for no limit.
+            dry_run: Only report the additions; write nothing.
+            config: Limits that replace the default limits, which were chosen by measurement.
             stop: Called between steps of a few dozen atoms; the run ends when it returns True.
             progress: Called with (atoms done, all atoms).
 
         Returns:
-            The counts of what was read and added, and groups of near-duplicates.
+            The numbers of atoms read and of tags, entities and edges added, and groups of near-duplicates.
         """
         from engine.knowledge.dreaming.cycle import dream
 
@@ -751,27 +769,27 @@ class Engine:
     # Queries: single things
 
     def resolve(self, id: str) -> str:  # noqa: A002
-        """Return the full id that a shortened one stands for.
+        """Return the full id of the atom for a shortened id.
 
         Args:
-            id: At least 4 hex digits with which the id of exactly one atom begins.
+            id: The first hex digits of the atom's id, at least 4, with which no other id begins.
 
         Raises:
-            NotFoundError: No atom's id begins with these digits.
-            ConflictError: The ids of several atoms begin with them.
+            NotFoundError: No id of an atom begins with these digits.
+            ConflictError: The ids of several atoms begin with these digits.
         """
         with translated(), self.store.view() as rows:
             return show_id(resolve_id(rows, id))
 
     def get(self, id: str, *, as_of: AsOf | None = None) -> Atom:  # noqa: A002
-        """Return an atom in any state, as of now or as of a moment.
+        """Return an atom, whatever its state, as it is now or as it was at a moment.
 
         Args:
             id: The atom.
             as_of: Return the atom as it was at this moment.
 
         Raises:
-            NotFoundError: The atom was never recorded, or not yet at that moment.
+            NotFoundError: The atom was never recorded, or had not been recorded at that moment.
         """
         with translated(), self.store.view() as rows:
             record = get_record(rows, atom_id(id))
@@ -780,7 +798,7 @@ class Engine:
             return atom_of(rows, record)
 
     def get_edge(self, src: str, type: TypeName, dst: str) -> Edge:  # noqa: A002
-        """Return an edge, tombstoned or not.
+        """Return an edge, which may be tombstoned.
 
         Args:
             src: The atom at which the edge starts.
@@ -804,12 +822,12 @@ class Engine:
         tombstoned: bool = False,
         limit: int = limits.RESULTS_MAX,
     ) -> list[Edge]:
-        """Return the edges of an atom, in the order of (type, other end).
+        """Return the edges of an atom, sorted by type and then by the atom at the other end.
 
         Args:
             id: The atom.
             direction: `out`, `in` or `both`.
-            types: Return only edges of these types; empty for all types.
+            types: Return only edges of these types. If empty, return edges of all types.
             tombstoned: Also return hidden edges.
             limit: The maximum number of edges.
 
@@ -822,7 +840,7 @@ class Engine:
             return get_edges(rows, id, direction=direction, types=types, tombstoned=tombstoned, limit=limit)
 
     def tags(self) -> dict[str, int]:
-        """Return the number of live atoms for each tag, by the caseless form of the tag."""
+        """Return a mapping from the caseless form of each tag to the number of live atoms with that tag."""
         with translated(), self.store.view(self.store.tags) as rows:
             return tag_counts(rows)
 
@@ -843,19 +861,23 @@ class Engine:
 
         Args:
             query: The question, in words.
-            limit: The maximum number of hits, 1 to 10,000. The default is 10 if there is no budget either.
-            budget: The maximum number of tokens for the full texts of all hits, with a heading each.
+            limit: The maximum number of hits, 1 to 10,000. If neither `limit` nor `budget` is given, it is
+                10.
+            budget: The maximum number of tokens for the full texts and the headings of all hits.
             filters: The conditions that an atom must meet.
-            explain: Also report what each signal contributed, and the nearest misses.
+            explain: Also report how much each ranking signal contributed to each hit, and the best atoms that
+                are not among the hits.
             as_of: Query the memory as it was at this moment.
-            narrow: Single fields of `Filters`: `tags=["people"]`, `since=datetime(...)`.
+            narrow: Fields of `Filters` as keyword arguments, such as `tags=["people"]` or
+                `since=datetime(...)`.
 
         Returns:
-            The hits, the best first, and what is known about the answer as a whole.
+            The hits, the best first, and information about the answer as a whole.
 
         Raises:
-            InvalidInputError: The query is blank or contains no searchable term, or a bound is out of range.
-            NotFoundError: The journal does not reach the moment `as_of`.
+            InvalidInputError: The query is blank or contains no searchable term, or a number is out of range.
+            NotFoundError: The journal has no event with the seq `as_of`, or its first event is later than the
+                time `as_of`.
         """
         from engine.query.recall.recall import recall
 
@@ -877,13 +899,15 @@ class Engine:
         Args:
             query: The question, in words.
             budget: The maximum number of tokens for the whole text, at least 16.
-            filters: The conditions that an atom must meet, including an atom that is only next to a hit.
+            filters: The conditions that every atom in the answer must meet, also an atom that is included
+                only because it is next to a hit.
             as_of: Query the memory as it was at this moment.
-            narrow: Single fields of `Filters`.
+            narrow: Fields of `Filters` as keyword arguments.
 
         Raises:
             InvalidInputError: The budget is too small, or the query contains no searchable term.
-            NotFoundError: The journal does not reach the moment `as_of`.
+            NotFoundError: The journal has no event with the seq `as_of`, or its first event is later than the
+                time `as_of`.
         """
         from engine.query.context.neighbours import context
 
@@ -902,16 +926,17 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> list[Found]:
-        """Return live atoms that pass `filters`: all, or those that a bounded walk from one atom reaches.
+        """Return the live atoms that pass `filters`: all of them, or those within a few edges of one atom.
 
         Args:
             limit: The maximum number of atoms, 1 to 10,000.
-            from_: The id of the atom at which the walk starts.
-            follow: The edges that the walk follows and its depth. It requires `from_`.
+            from_: The id of an atom. Only atoms that can be reached from it along edges are returned.
+            follow: The types and directions of the edges to follow from `from_`, and the maximum number of
+                steps. `from_` must be given, too.
             filters: The conditions that an atom must meet.
             form: `short` (id and title), `medium` (also 200 characters) or `full` (also the atom).
             as_of: Query the memory as it was at this moment.
-            narrow: Single fields of `Filters`.
+            narrow: Fields of `Filters` as keyword arguments.
 
         Raises:
             NotFoundError: The atom `from_` or an edge type was never recorded.
@@ -923,10 +948,10 @@ class Engine:
             return find(rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form)
 
     def duplicates(self, *, limit: int = 100, of: str | None = None) -> list[DuplicateGroup]:
-        """Return groups of near-duplicate live atoms, each with the atom to keep. Nothing changes.
+        """Return groups of near-duplicate live atoms, each with the atom to keep. The memory is not changed.
 
         Args:
-            limit: The maximum number of groups, which are in the order of the atoms to keep.
+            limit: The maximum number of groups. Groups are sorted by the atom to keep, the oldest first.
             of: Return only the group of this atom.
 
         Raises:
@@ -940,7 +965,7 @@ class Engine:
     def held_back(self, id: str) -> str | None:  # noqa: A002
         """Return why a live atom is excluded from answers, or None if it is not excluded.
 
-        An atom is excluded if it was superseded or if it repeats an atom that was.
+        An atom is excluded if it was superseded, or if it is a near-duplicate of a superseded atom.
 
         Args:
             id: The atom.
@@ -977,17 +1002,17 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> BrightGraph:
-        """Return the atoms most relevant to a question, in that order, and up to 200 relations between them.
+        """Return the atoms most relevant to a question, the best first, and up to 200 relations between them.
 
         Args:
             query: The question, in words (Standard 065: Bright Node Protocol).
             limit: The maximum number of atoms, 1 to 50.
             filters: The conditions that an atom must meet.
             as_of: Query the memory as it was at this moment.
-            narrow: Single fields of `Filters`.
+            narrow: Fields of `Filters` as keyword arguments.
 
         Raises:
-            InvalidInputError: The query contains no searchable term, or a bound is out of range.
+            InvalidInputError: The query contains no searchable term, or `limit` is out of range.
         """
         from engine.query.graph.bright import structured_graph
 
@@ -996,13 +1021,13 @@ class Engine:
             return structured_graph(rows, view, query, limit, wanted)
 
     def explorer(self, *, form: AnswerForm | str = "text", spent: int = 0) -> Explorer:
-        """Return an explorer, which offers the steps recall hints, peek, expand and neighbors.
+        """Return an explorer, an object with one method for each step: recall hints, peek, expand, neighbors.
 
         Every answer of the explorer states its cost in tokens.
 
         Args:
             form: `text` or `json`: the form in which answers are returned and their cost is counted.
-            spent: The number of tokens spent before.
+            spent: The number of tokens that were spent before and are included in the total.
         """
         from engine.query.explore.explorer import Explorer
 
@@ -1020,7 +1045,7 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> Exploration:
-        """Search the memory step by step and collect what answers a question (Memory Exploration).
+        """Search the memory step by step for atoms that answer a question (Memory Exploration).
 
         Args:
             query: The question, in words.
@@ -1031,10 +1056,10 @@ class Engine:
             filters: The conditions that an atom must meet to appear in a hint.
             on_step: Called with each step when it is done.
             as_of: Explore the memory as it was at this moment.
-            narrow: Single fields of `Filters`.
+            narrow: Fields of `Filters` as keyword arguments.
 
         Raises:
-            InvalidInputError: A bound is out of range, or the query contains no searchable term.
+            InvalidInputError: `budget` or `steps` is out of range, or the query contains no searchable term.
         """
         from engine.query.explore.loop import explore
 
@@ -1053,7 +1078,7 @@ class Engine:
             return read_log(self.store.backend).size
 
     def history(self, id: str) -> list[HistoryItem]:  # noqa: A002
-        """Return every event on an atom, the oldest first.
+        """Return all events that concern an atom, the oldest first.
 
         Args:
             id: The atom.
@@ -1065,7 +1090,7 @@ class Engine:
             return history(rows, id)
 
     def log(self, start: int = 0, stop: int | None = None) -> Iterator[HistoryItem]:
-        """Return an iterator over the events from `start` up to `stop`, as of the call.
+        """Return an iterator over the events from `start` up to `stop`; events appended later are left out.
 
         Args:
             start: The seq of the first event.
@@ -1075,7 +1100,8 @@ class Engine:
         return self._items(start, size if stop is None else min(integer(stop, "stop"), size))
 
     def _items(self, start: int, stop: int) -> Iterator[HistoryItem]:
-        # One snapshot per part, so that a slow reader holds none open. Journal entries never change.
+        # Each part is read in its own snapshot, so that a slow caller keeps none open. Journal entries never
+        # change.
         while start < stop:
             with translated(), self.store.view() as rows:
                 entries = read_entries(rows, start, min(stop, start + limits.FOLLOW_EVENTS_MAX))
@@ -1084,14 +1110,15 @@ class Engine:
             start += len(items)
 
     def diff(self, before: AsOf | str, after: AsOf | str | None = None) -> Diff:
-        """Return what changed between two moments: each a seq, a time, or the text of a checkpoint note.
+        """Return the differences between the states of the memory at two moments.
 
         Args:
-            before: The earlier moment.
-            after: The later moment; None for the head.
+            before: The earlier moment: a seq, a datetime, or the text of a checkpoint note.
+            after: The later moment, in the same form; None for the head.
 
         Raises:
-            NotFoundError: The journal does not reach so far.
+            NotFoundError: The journal has no event with a given seq, or its first event is later than a given
+                time.
             InvalidInputError: `after` is earlier than `before`.
         """
         from engine.query.history.diff import diff, sizes
@@ -1100,7 +1127,7 @@ class Engine:
             return diff(rows, *sizes(rows, before, after))
 
     def why(self, id: str) -> tuple[Origin, ...]:  # noqa: A002
-        """Return an atom's origin and those of the atoms it was derived from, at most 100 in all.
+        """Return the origins of an atom and of the atoms that it was derived from, at most 100 in total.
 
         Args:
             id: The atom.
@@ -1114,11 +1141,11 @@ class Engine:
             return why(rows, atom_id(id))
 
     def was_kept(self, seq: int, event_id: str) -> bool:
-        """Return True if event `seq` has this id, which settles an in-doubt write after reopening.
+        """Return True if event `seq` has the id `event_id`: then the write that was in doubt was stored.
 
         Args:
-            seq: The `seq` of an `InDoubtError`.
-            event_id: The `event_id` of the same error.
+            seq: The attribute `seq` of the `InDoubtError`.
+            event_id: The attribute `event_id` of the same error.
         """
         with translated(), self.store.view() as rows:
             if integer(seq, "seq") >= read_log(rows).size:
@@ -1126,21 +1153,21 @@ class Engine:
             return read_entry(rows, seq).header.commitment.hex() == event_id
 
     def status(self) -> Status:
-        """Return counts of the store's content and the position of each follower. No follower is moved."""
+        """Return counts of the store's content and the position of each follower, without updating any."""
         with translated(), self.store.backend.snapshot() as rows:
             return status(rows, self.store)
 
     # Roots and proofs
 
     def root(self, *, as_of: AsOf | None = None) -> Checkpoint:
-        """Return the overall root and the roots that it is made of, as of now or as of a moment.
+        """Return the overall root and the roots from which it is computed, now or at an earlier moment.
 
         Args:
             as_of: Return the roots as they were at this moment.
 
         Raises:
-            NotFoundError: The journal does not reach that moment.
-            RefusedError: Content that the roots of that moment cover was erased since.
+            NotFoundError: The journal has no event with that seq, or its first event is later than that time.
+            RefusedError: Content that the roots of that moment cover has been erased since.
         """
         with translated(), self.view.at(as_of) as view:
             store = view.store
@@ -1159,16 +1186,18 @@ class Engine:
     def checkpoint_note(
         self, *, key: str | Path | None = None, known: Sequence[NotedCheckpoint] = ()
     ) -> CheckpointNote:
-        """Take a checkpoint, read the headers back, and return the note, to be kept outside the store.
+        """Take a checkpoint, read the headers back, and return a note to be kept outside the store.
 
         Args:
-            key: The file of a key to sign with.
-            known: Checkpoints that this store must continue. They are compared first.
+            key: The path of the file with the signing key; None for an unsigned note.
+            known: Earlier checkpoints. Before anything is written, each is compared with the store, which
+                must continue it.
 
         Raises:
-            InconsistentError: The store does not continue one of `known`, or what the key signed last.
+            InconsistentError: The store does not continue one of `known`, or the checkpoint that the key
+                signed last.
             RefusedError: The key may not sign for this store.
-            CorruptionError: The headers in the backend are not those that were written.
+            CorruptionError: The headers in the backend differ from those that were written.
         """
         from engine.trust.notes.issue import issue
 
@@ -1185,12 +1214,15 @@ class Engine:
         """Return a proof of all `claims` that can be verified without the store (`proofs.verify`).
 
         Args:
-            claims: Claims of `proofs`, or their words as `engine prove` takes them.
-            as_of: Prove the claims of the memory as it was at this moment, which is replayed.
-            checkpoint: A checkpoint note, or its log head, to prove against in place of the overall root.
+            claims: Claims, as objects of `proofs.claims` or as lists of the words that the command `engine
+                prove` accepts.
+            as_of: Prove the claims for the memory as it was at this moment. The journal is replayed up to the
+                moment.
+            checkpoint: A checkpoint note, or the log head in it. The proof then leads to this log head
+                instead of the overall root.
 
         Raises:
-            InvalidInputError: There are no claims, one occurs twice, or both `as_of` and `checkpoint` are
+            InvalidInputError: There are no claims, a claim occurs twice, or both `as_of` and `checkpoint` are
                 given.
             RefusedError: A claim does not hold, or the checkpoint is not of this store's log.
             NotFoundError: A claim is about something that was never recorded.
@@ -1204,11 +1236,11 @@ class Engine:
         """Replay the whole journal and report every stored row that differs from it.
 
         Args:
-            expect: An overall root, 64 hex digits, that the head must have.
+            expect: The overall root that the memory must have, as 64 hex digits; None for any root.
             progress: Called with (events replayed, all events).
 
         Returns:
-            The report. Its `ok` is True if nothing differs.
+            The report. The field `ok` is True if nothing differs.
 
         Raises:
             InvalidInputError: `expect` is not a root.
@@ -1222,12 +1254,12 @@ class Engine:
     # Upkeep and moving
 
     def catch_up(self) -> None:
-        """Bring every follower to the head now rather than before the next read."""
+        """Update all indexes and trees to the head of the journal now, instead of before the next read."""
         with translated():
             self.store.follow()
 
     def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
-        """Rebuild every projection from the journal and return the root, which is the same as before.
+        """Rebuild all data that is derived from the journal, and return the root, which stays the same.
 
         Args:
             progress: Called with (events done, all events).
@@ -1248,17 +1280,18 @@ class Engine:
         dry_run: bool = False,
         progress: Progress = no_progress,
     ) -> MirrorReport:
-        """Write every live atom as Markdown pages into `folder`, exactly as a new mirror would have them.
+        """Write all live atoms as Markdown pages into `folder`, replacing the pages of an earlier mirror.
 
         Args:
-            folder: A new or empty folder, or an existing mirror of this store. Its path may not contain a
-                symbolic link.
+            folder: A new or empty folder, or an existing mirror of this store. The path of the folder may not
+                contain a symbolic link.
             style: `plain` or `obsidian`; None for the style of the existing mirror, or plain.
-            dry_run: Only count what would be done.
+            dry_run: Only count the changes that would be made.
             progress: Called with (atoms written, all atoms).
 
         Raises:
-            RefusedError: The folder is not, or must not become, a mirror of this store. Nothing was written.
+            RefusedError: The folder is not empty and not a mirror of this store, or no mirror may be created
+                there. Nothing was written.
         """
         from engine.transfer.mirror.sync import mirror
 
@@ -1266,7 +1299,7 @@ class Engine:
             return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
 
     def check_mirror(self, folder: str | Path, *, progress: Progress = no_progress) -> MirrorCheck:
-        """Compare a mirror with what was written and with the present memory.
+        """Compare the files of a mirror with the files that were written and with the present memory.
 
         Args:
             folder: The mirror.
@@ -1281,14 +1314,14 @@ class Engine:
             return check(self.store, folder, progress)
 
     def export(self, write: Callable[[bytes], object], *, progress: Progress = no_progress) -> Checkpoint:
-        """Write the whole journal, as of one head, as JSON Lines to `write`, part by part.
+        """Pass the whole journal to `write` as JSON Lines, part by part. Events appended later are left out.
 
         Args:
             write: Called with the bytes of each part.
             progress: Called with (events written, all events).
 
         Returns:
-            The roots at that head.
+            The roots of the memory at the end of the exported journal.
         """
         from engine.transfer.backup import export_store
 
@@ -1303,7 +1336,7 @@ class Engine:
             progress: Called with (events written, all events).
 
         Returns:
-            The roots of the state that was written.
+            The roots of the memory at the end of the journal that was written.
         """
         from engine.transfer.backup import backup
 

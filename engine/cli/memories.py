@@ -10,7 +10,7 @@ from engine.cli.options import dry_run, one_of
 from engine.cli.output import Failure, plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, Table, counted, line
-from engine.front.opening import patiently
+from engine.front.opening import retry_while_busy
 from engine.front.settings import find_root
 from engine.named.changing import Memory, create, delete, described, memories, names_in, rename
 from engine.store.named_places import memory_url, root_of
@@ -70,21 +70,21 @@ def _create(session: Session, url: str, name: str, *, dry_run: bool) -> int:
     if dry_run:
         made = name not in memories(url)
     else:
-        made = patiently(lambda: create(url, name, actor=session.actor), session.wait)
+        made = retry_while_busy(lambda: create(url, name, actor=session.actor), session.wait)
     said = f"{'would create' if dry_run else 'created'} memory {name}"
     session.out.note(said if made else f"memory {name} already exists")
     return session.out.answer({"memory": name, "store": place, "created": made}, [place])
 
 
 def _rename(session: Session, url: str, old: str, new: str, *, dry_run: bool) -> int:
-    patiently(lambda: rename(url, old, new, dry_run=dry_run), session.wait)
+    retry_while_busy(lambda: rename(url, old, new, dry_run=dry_run), session.wait)
     session.out.note(f"{'would rename' if dry_run else 'renamed'} memory {old}")
     place = memory_url(url, new)
     return session.out.answer({"memory": new, "was": old, "store": place}, [place])
 
 
 def _delete(session: Session, url: str, name: str, *, sure: bool, asked: bool) -> int:
-    found = patiently(lambda: delete(url, name, dry_run=not sure), session.wait)
+    found = retry_while_busy(lambda: delete(url, name, dry_run=not sure), session.wait)
     session.out.note("backups, copies and mirrors of the memory are not deleted")
     failure = None
     if sure and not found.cleared:

@@ -15,7 +15,7 @@ from backends.files import resolve_path
 from engine.base.error_translation import translated
 from engine.base.errors import EngineError
 from engine.cli.output import Failure, Output, receipt_data
-from engine.front.opening import backend_opener, engine_opener, patiently
+from engine.front.opening import backend_opener, engine_opener, retry_while_busy
 from engine.front.settings import MemorySetting, StoreSetting, find_memory, find_secrets, find_store
 from engine.front.times import Moment
 
@@ -61,7 +61,9 @@ class Session:
     @contextmanager
     def engine(self, *, create: bool = False) -> Iterator[Engine]:
         """Open the store for the length of the block; create it only with `create`."""
-        with patiently(engine_opener(self.setting.url, self.actor, create=create), self.wait) as engine:
+        with retry_while_busy(
+            engine_opener(self.setting.url, self.actor, create=create), self.wait
+        ) as engine:
             try:
                 yield engine
             finally:
@@ -110,7 +112,7 @@ class Session:
     @contextmanager
     def backend(self, url: str, *, create: bool = False) -> Iterator[Backend]:
         """Open only the backend, for commands that must see the rows as they are, without any repair."""
-        with patiently(backend_opener(url, create=create), self.wait) as backend, translated():
+        with retry_while_busy(backend_opener(url, create=create), self.wait) as backend, translated():
             yield backend
 
     def done(self, receipt: Receipt, changed: str, same: str) -> int:

@@ -1,7 +1,8 @@
 """Commands: requests to change the memory, each of which decides which events it needs.
 
-A command reads the records and appends the events that are needed, possibly none; this makes commands
-idempotent. Deciding either succeeds as a whole or raises before anything is written.
+A command reads the records and appends the events that are needed. If the records already have the requested
+state, it appends no event, so commands are idempotent. Deciding a command either succeeds as a whole or
+raises an error before anything is written.
 """
 
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag

@@ -28,17 +28,17 @@ from proofs.sets import tag_identity
 
 
 class Unchanged(Enum):
-    """The type of `UNCHANGED`."""
+    """The enumeration whose only member is `UNCHANGED`; it serves as the type of that constant."""
 
     UNCHANGED = "unchanged"
 
 
 UNCHANGED: Final = Unchanged.UNCHANGED
-"""The value of a field that a revision leaves as it is."""
+"""The value of a field of `Revise` that means: do not change this field of the atom."""
 
 
 class _ReusableFields:
-    """Base class that replaces iterators by tuples, because a command may be decided more than once."""
+    """A base class that converts iterators in fields to tuples, because a command may be read repeatedly."""
 
     __slots__ = ()
 
@@ -53,10 +53,10 @@ class _ReusableFields:
 class Add(_ReusableFields):
     """Add an atom with this content.
 
-    With `id` or `key` the caller names the atom: adding the same content again appends no event, and other
-    content is a conflict. Without them the id is derived from source, content and `occurrence` (the number of
-    equal texts that come earlier in the source), and adding an atom that is recorded appends no event,
-    whatever its state and content are now.
+    With `id` or `key` the caller names the atom: adding the same content again appends no event, and adding
+    different content raises ConflictError. Without `id` and `key`, the id is derived from source, content and
+    `occurrence` (the number of equal texts that come earlier in the source). Then adding an atom that is
+    already recorded appends no event, whatever its present state and content are.
     """
 
     content: str
@@ -75,7 +75,7 @@ class Add(_ReusableFields):
     force: bool = False
     """Also add content that was erased, or an atom that was erased."""
     meta: Mapping[str, Scalar] | None = None
-    """Values of the caller: booleans, numbers and texts under keys of up to 64 characters."""
+    """Values chosen by the caller: booleans, numbers and texts, under keys of at most 64 characters."""
     aliases: Iterable[str] | None = None
     """Other names of the thing that the atom describes."""
     folder: str | None = None
@@ -85,7 +85,7 @@ class Add(_ReusableFields):
         """Return the validated and normalized fields as an event body.
 
         Raises:
-            InvalidInputError: A field breaks a rule of SPEC.md.
+            InvalidInputError: A field is not valid according to SPEC.md.
         """
         return AtomBody(
             content=validation.content(self.content),
@@ -106,10 +106,10 @@ class Add(_ReusableFields):
         )
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or none if the atom is recorded.
+        """Append one event, or no event if the atom is already recorded.
 
         Raises:
-            ConflictError: The given id or key is recorded with other content.
+            ConflictError: An atom with the given id or key is already recorded and has different content.
             RefusedError: The atom or its content was erased, and `force` is not set.
         """
         body = _screened(tx, self.body())
@@ -130,14 +130,14 @@ class Add(_ReusableFields):
         if named and tx.body(record).content != body.content:
             raise ConflictError(
                 f"atom {show_id(atom)} is already recorded with other content",
-                hint="revise that atom, or give the new content an id or key of its own",
+                hint="revise that atom, or add the new content with a different id or key",
             )
         return receipt(atom, record.state)
 
 
 @dataclass(frozen=True, slots=True)
 class Revise(_ReusableFields):
-    """Change an atom's content or fields. Fields that are `UNCHANGED` stay."""
+    """Change an atom's content or fields. A field with the value `UNCHANGED` keeps its recorded value."""
 
     id: str
     content: str | Unchanged = UNCHANGED
@@ -153,12 +153,12 @@ class Revise(_ReusableFields):
     force: bool = False
     """Also accept content that was erased."""
     meta: Mapping[str, Scalar] | Unchanged | None = UNCHANGED
-    """All values from now on; values that it omits are removed."""
+    """The values that replace all recorded values; recorded values that are not repeated here are removed."""
     aliases: Iterable[str] | Unchanged | None = UNCHANGED
     folder: str | Unchanged | None = UNCHANGED
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event that repeats the whole atom, or none if nothing differs.
+        """Append one event that contains the whole changed atom, or no event if nothing differs.
 
         Raises:
             NotFoundError: The atom was never recorded.
@@ -166,14 +166,16 @@ class Revise(_ReusableFields):
             RefusedError: The content was erased, and `force` is not set.
         """
         record = live(tx, self.id, "revise")
-        # Without `created` in its body, the atom would be dated by the revision.
+        # Without `created` in the body, the atom would get the time of the revision.
         before = tx.body(record)._replace(tags=record.tags, created=record.created, request=None, origin=None)
         values = {name: getattr(self, name) for name in _REVISABLE}
         changed = {name: value for name, value in values.items() if not isinstance(value, Unchanged)}
         body = _screened(tx, _as_add(before, changed).body())
         if body.created is None:
             body = body._replace(created=record.created)
-        if encode_body(body) == encode_body(before):  # == on the values would take True for 1
+        if encode_body(body) == encode_body(
+            before
+        ):  # comparing the values with == would treat True and 1 as equal
             return receipt(record.id, record.state)
         if body.content != before.content:
             _refuse_destroyed(tx, body.content, force=self.force)
@@ -187,13 +189,13 @@ _REVISABLE = tuple(field.name for field in fields(Revise) if field.name not in {
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """Hide an atom. It stays in the journal."""
+    """Hide an atom. The atom stays in the journal."""
 
     id: str
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or none if the atom is hidden already.
+        """Append one event, or no event if the atom is already hidden.
 
         Raises:
             NotFoundError: The atom was never recorded.
@@ -213,13 +215,14 @@ class Revive:
     id: str
     reason: str = ""
     force: bool = False
-    """Also revive an atom whose content was erased in another atom."""
+    """Revive the atom even if another atom with the same content was erased."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or none if the atom is live.
+        """Append one event, or no event if the atom is live.
 
         Raises:
-            RefusedError: The atom is erased; or an atom with its content is, and `force` is not set.
+            RefusedError: The atom is erased; or another atom with the same content is erased, and `force` is
+                not set.
         """
         record = recorded(tx, self.id)
         body = ReasonBody(validation.line(self.reason, "reason", limits.REASON_BYTES_MAX))
@@ -242,7 +245,7 @@ class Tag(_ReusableFields):
     tags: Iterable[str] = ()
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or none if the atom has all of the tags.
+        """Append one event, or no event if the atom has all of the tags.
 
         Raises:
             ConflictError: The atom is tombstoned or erased.
@@ -271,7 +274,7 @@ class Untag(_ReusableFields):
     tags: Iterable[str] = ()
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or none if the atom has none of the tags.
+        """Append one event, or no event if the atom has none of the tags.
 
         Raises:
             ConflictError: The atom is tombstoned or erased.
@@ -313,7 +316,7 @@ def live(tx: Transaction, atom: str, verb: str) -> AtomRecord:
 
 
 def _screened(tx: Transaction, body: AtomBody) -> AtomBody:
-    """Return the body after the filter for secrets, validated again if the filter changed it."""
+    """Apply the filter for secrets to `body`; return the result, validated again if the filter changed it."""
     filtered = body if tx.screen is None else tx.screen.atom(body)
     return body if filtered is body else _as_add(filtered, {}).body()
 
@@ -337,16 +340,16 @@ _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 def normalized_content(content: str) -> bytes:
-    """Return the normal form under which copies of a content are recognized, as UTF-8.
+    """Return a normal form of a content, as UTF-8, by which equal contents are recognized.
 
-    White space becomes single spaces, and A to Z become a to z. Other scripts keep their case: these bytes
-    are hashed, and case mappings differ by version of Unicode.
+    Each run of white space becomes a single space, and the letters A to Z become a to z. All other letters
+    keep their case, because the result is hashed, and case mappings differ between versions of Unicode.
     """
     return " ".join(content.split()).translate(_LOWER).encode()
 
 
 def is_destroyed(rows: Lookup, id_key: bytes, content: str) -> bool:
-    """Return True if an atom was erased whose `normalized_content` is that of `content`, whatever its id."""
+    """Return True if any atom whose content has the same `normalized_content` as `content` was erased."""
     return rows.get(destroyed_key(destroyed_hash(id_key, normalized_content(content)))) is not None
 
 

@@ -1,4 +1,4 @@
-"""The transaction in which commands are decided: the pending records and the events so far."""
+"""The transaction in which commands are decided: it collects new events and their effects on records."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ Text = TypeVar("Text")
 
 @runtime_checkable
 class Command(Protocol):
-    """A change that a caller requests. Deciding it a second time appends nothing."""
+    """A change that a caller requests. Deciding the same command a second time appends no event."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the needed events to `tx`.
+        """Append the events that the change requires to `tx`.
 
         Raises:
-            InvalidInputError: The command breaks a rule. Nothing is written.
+            InvalidInputError: A field of the command is not valid. Nothing is written.
             NotFoundError: The command names something that was never recorded.
-            ConflictError: The command contradicts what is recorded.
+            ConflictError: The command contradicts the recorded state.
         """
 
 
 class Transaction:
-    """Events that are being decided on top of one head. Each is folded when it is appended.
+    """A batch of new events that continue the journal. Each event is applied to the records when appended.
 
-    Later decisions see the folded events. The journal does not contain them until `batch` is written.
+    Commands that are decided later see these changes of the records. The events are not in the journal until
+    `batch` is written.
     """
 
     def __init__(
@@ -55,21 +56,21 @@ class Transaction:
         request: str | None = None,
         origin: str | None = None,
     ) -> None:
-        """Begin on the head described by `log`.
+        """Begin a transaction that continues the journal whose present end is `log`.
 
         Args:
-            rows: The rows at that head.
-            log: The state of the log at that head.
+            rows: The rows of the store at that end of the journal.
+            log: The state of the log at that end of the journal.
             id_key: The store's key for deriving ids.
-            sources: Time and randomness.
+            sources: The functions that provide time and random bytes.
             actor: The author of the events.
-            screen: The filter for secrets that texts pass through, if there is one.
-            request: Recorded in every event of the transaction.
-            origin: Recorded in every event of the transaction.
+            screen: The filter for secrets that is applied to texts, or None for no filter.
+            request: The caller's key for the request, which is recorded in every event of the transaction.
+            origin: The producer of the events, which is recorded in every event of the transaction.
         """
         self.batch = Batch()
         self.head = rows
-        """The rows as they are before this transaction."""
+        """The rows as they were before this transaction."""
         self.rows = Overlay(rows, self.batch)
         self.id_key = id_key
         self.actor = label(actor, "actor")
@@ -85,19 +86,19 @@ class Transaction:
         return self._appender.entries
 
     def atom(self, atom: bytes) -> AtomRecord | None:
-        """Return the record of an atom as this transaction leaves it, or None."""
+        """Return the record of an atom after the transaction's events, or None if there is no record."""
         return read_atom(self.rows, atom)
 
     def edge(self, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
-        """Return the record of an edge as this transaction leaves it, or None."""
+        """Return the record of an edge after the transaction's events, or None if there is no record."""
         return read_edge(self.rows, src, code, dst)
 
     def body(self, record: AtomRecord) -> AtomBody:
-        """Return an atom's content and the fields written with it, from the journal."""
+        """Return an atom's content, and the fields that were written with the content, from the journal."""
         return body_of(self.rows, record)
 
     def screened(self, value: Text, place: str) -> Text:
-        """Return `value` after the filter for secrets. Ids are derived from the filtered texts.
+        """Apply the filter for secrets to `value` and return the result. Ids are derived from filtered texts.
 
         Raises:
             RefusedError: A text contains a secret, and the policy refuses secrets.
@@ -111,10 +112,10 @@ class Transaction:
 
     @property
     def next_ordinal(self) -> int:
-        """The ordinal of the next content.
+        """The ordinal (position in the indexes) that the next added or revised atom will get.
 
         Raises:
-            LimitError: The store has no ordinal left.
+            LimitError: All ordinals are in use.
         """
         if self._counters.next_ordinal >= limits.ORDINAL_MAX:
             raise LimitError(f"the store is full: it holds {limits.ORDINAL_MAX} contents, the maximum")
@@ -122,7 +123,7 @@ class Transaction:
 
     @property
     def next_type(self) -> bytes:
-        """The code of the next predicate.
+        """The code that the next registered predicate will get.
 
         Raises:
             LimitError: All codes are in use.
@@ -132,7 +133,7 @@ class Transaction:
         return self._counters.next_type.to_bytes(2, "big")
 
     def append(self, kind: EventKind, prev: int | None, detail: Detail, body: Body) -> Entry:
-        """Add one event to the batch, both to the journal and, folded, to the records."""
+        """Add one event to the batch: its journal rows and the resulting changes of the records."""
         if self.screen is not None:
             body = self.screen.body(kind, body)
         body = body._replace(request=self._request, origin=self._origin)
@@ -142,18 +143,18 @@ class Transaction:
         return entry
 
     def finish(self) -> Batch:
-        """Return the batch to write under `head_guards`: journal, records and both of their heads."""
+        """Return the batch, to be written under `head_guards`: journal, records, and the heads of both."""
         self._appender.finish()
         seal(self.batch, self.entries[-1], self._counters)
         return self.batch
 
 
 def receipt(subject: bytes | str, state: State, *entries: Entry) -> Receipt:
-    """Return the receipt of a command on `subject`."""
+    """Return the receipt of a command that concerns `subject` (an atom, an edge or a predicate)."""
     name = show_id(subject) if isinstance(subject, bytes) else subject
     return Receipt(name, tuple(map(event_ref, entries)), state)
 
 
 def event_ref(entry: Entry) -> EventRef:
-    """Return the reference to an event that a receipt contains."""
+    """Return a reference to the event, in the form in which receipts contain it."""
     return EventRef(entry.header.seq, entry.header.kind, entry.header.commitment.hex())

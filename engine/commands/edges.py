@@ -1,7 +1,7 @@
-"""Commands on edges and predicates, by ids or by names of entities (docs/commands.md).
+"""Commands on edges and predicates; atoms are given by id, entities by name (docs/commands.md).
 
-Triples of words, such as `daemon → listens_on → unix_socket`, refer to entities by name. An entity is created
-the first time its name is used.
+A relation is written as three words, such as `daemon → listens_on → unix_socket`: the first and the last are
+names of entities. An entity is created when its name is first used.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from proofs.events import EdgeBody, EdgeDetail, EventKind, ReasonBody, TypeBody,
 from proofs.leaves import EdgeType, State
 
 TypeName = EdgeType | str
-"""An edge type: a built-in one, or the name of a built-in or registered one."""
+"""An edge type: a built-in type, or the name of a built-in or registered type."""
 
 
 def known_type(rows: Lookup, name_or_type: object) -> bytes:
     """Return the code of an edge type.
 
     Raises:
-        InvalidInputError: The name breaks the rules for names of types.
+        InvalidInputError: The name is not a valid name of a type.
         NotFoundError: No built-in or registered type has this name.
     """
     if isinstance(name_or_type, EdgeType):
@@ -56,7 +56,7 @@ class RegisterType:
     name: str
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or none if the type is built in or registered.
+        """Append one event, or no event if the type is built in or already registered.
 
         Raises:
             InvalidInputError: The name is not a label.
@@ -83,7 +83,7 @@ class Link:
     data: bytes = b""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or none if the edge is live, whatever its weight and data.
+        """Append one event, or no event if the edge is live, whatever weight and data it has.
 
         Raises:
             NotFoundError: One of the atoms, or the type, was never recorded.
@@ -104,7 +104,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Unlink:
-    """Hide an edge. It stays in the journal."""
+    """Hide an edge. The edge stays in the journal."""
 
     src: str
     type: TypeName
@@ -112,7 +112,7 @@ class Unlink:
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event if the edge is live, and none if it is missing or hidden."""
+        """Append one event if the edge is live, and no event if the edge is missing or hidden."""
         detail = _detail(tx, self.src, self.type, self.dst)
         body = ReasonBody(validation.line(self.reason, "reason", limits.REASON_BYTES_MAX))
         before = tx.edge(*detail)
@@ -169,8 +169,9 @@ def _check_depth(value: object, depth: int) -> None:
 class Relate:
     """Add an edge of type `predicate` from the entity `subject` to the entity `object`.
 
-    Entities and the predicate are created if missing and revived if hidden. `source` is the atom that states
-    the relation: the edge's data names it, and it gets an edge of type `mentions` to both entities.
+    Entities and the predicate are created if they are missing, and hidden entities are revived. `source` is
+    the atom that states the relation. The data of the edge contains the id of this atom, and the atom gets an
+    edge of type `mentions` to each of the two entities.
     """
 
     subject: str
@@ -182,12 +183,14 @@ class Relate:
     """Also accept entities that were erased."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that are needed, or none if everything is recorded.
+        """Append the events that are needed, or no event if everything is already recorded.
 
         Raises:
-            InvalidInputError: A name or the predicate breaks a rule, or both names are the same entity.
+            InvalidInputError: A name or the predicate is not valid, or `subject` and `object` are the same
+                entity.
             NotFoundError: The source was never recorded.
-            ConflictError: The source is hidden, or an atom of another kind has the key of an entity.
+            ConflictError: The source is hidden, or an atom that is not an entity has the key of one of the
+                entities.
             RefusedError: An entity, or an atom with its name as content, was erased, and `force` is not set.
         """
         names = (
@@ -220,7 +223,7 @@ class Unrelate:
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or none if there is no such live edge.
+        """Append one event, or no event if there is no live edge of this type between the entities.
 
         Raises:
             NotFoundError: An entity or the predicate was never recorded.
@@ -237,7 +240,7 @@ class Unrelate:
 
 
 def _ensure_entity(tx: Transaction, name: str, *, force: bool) -> str:
-    """Return the id of the live entity of this name, after creating or reviving it if necessary."""
+    """Return the id of the entity named `name`, after creating or reviving the entity if necessary."""
     atom = entity_id(tx.id_key, name)
     record = tx.atom(atom)
     if record is None or record.state is State.ERASED:
@@ -246,7 +249,7 @@ def _ensure_entity(tx: Transaction, name: str, *, force: bool) -> str:
         raise ConflictError(
             f"atom {show_id(atom)} has the key of the entity {validation.quoted(name)}, but its kind is "
             f"{record.kind!r} and not {ENTITY!r}",
-            hint="give that atom another key, or the entity another name",
+            hint="give that atom another key, or choose another name for the entity",
         )
     if record.state is State.TOMBSTONED:
         Revive(show_id(atom), "related", force).decide(tx)

@@ -1,8 +1,9 @@
 """Superseding an atom, merging near-duplicates, and reverting a merge (docs/commands.md).
 
-A merge is recorded in two places: the reason of the tombstone of the other atom names the kept atom, and the
-data of the edge of type `supersedes` between them lists what the kept atom gained. `Unmerge` reads both to
-find out what to undo; nothing else is stored for it.
+A merge of two atoms keeps the first and tombstones the second. It is recorded in two places: the reason of
+the second atom's tombstone names the kept atom, and the data of the edge of type `supersedes` from the first
+to the second lists the tags, buckets and aliases that the kept atom gained. `Unmerge` reads both to find out
+what to undo; no other data is stored for it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
 
 SUPERSEDED: Final = "superseded"
-"""The tag of an atom that another atom replaced. Queries skip such atoms unless they ask for them."""
+"""The tag of an atom that was replaced by another one. Queries return such atoms only on request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,12 @@ class Supersede:
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that are needed, or none if tag and edge exist.
+        """Append the events that are needed, or no event if both the tag and the edge exist.
 
         Raises:
-            InvalidInputError: Both are the same atom.
+            InvalidInputError: The two ids are those of the same atom.
             NotFoundError: One of the atoms was never recorded.
-            ConflictError: One of them is hidden, or `old` supersedes `new`.
+            ConflictError: One of the atoms is hidden, or `old` supersedes `new`.
         """
         reason = validation.line(self.reason, "reason", limits.REASON_BYTES_MAX)
         old, new = live(tx, self.old, "supersede"), live(tx, self.new, "supersede by")
@@ -60,7 +61,7 @@ class Supersede:
         if back is not None and back.state is State.LIVE:
             raise ConflictError(
                 f"atom {show_id(old.id)} already supersedes {show_id(new.id)}",
-                hint="revert that first: `engine history` of both atoms lists the events to revert",
+                hint="revert that change first: `engine history` of both atoms lists the events to revert",
             )
         first = len(tx.entries)
         data = pack({"reason": reason}) if reason else b""
@@ -70,18 +71,18 @@ class Supersede:
 
 
 MERGED: Final = "merged into "
-"""The beginning of the tombstone reason of a merged atom. The id of the kept atom follows."""
+"""The beginning of the reason with which a merged atom is tombstoned. The id of the kept atom follows."""
 
 SUPERSEDES: Final = bytes([EdgeType.SUPERSEDES])
 
 
 class MergeGain(NamedTuple):
-    """The additions of a merge to the kept atom, and the edge data that the merge replaced."""
+    """The values that a merge added to the kept atom, and the contents of the edge that it replaced."""
 
     tags: tuple[str, ...]
     buckets: tuple[str, ...]
     replaced: tuple[float, bytes] | None = None
-    """Weight and data of an edge of type `supersedes` that existed before the merge."""
+    """The weight and data of an earlier edge of type `supersedes`; None if there was no such edge."""
     aliases: tuple[str, ...] = ()
 
     @property
@@ -90,10 +91,10 @@ class MergeGain(NamedTuple):
         return not (self.tags or self.buckets or self.aliases)
 
     def encode(self) -> bytes:
-        """Return the data of the merge's edge.
+        """Return the data of the edge that records the merge.
 
         It is the CBOR map {"merged": {"tags", "buckets", "aliases"}, "replaced": [weight, data]}. "aliases"
-        and "replaced" are left out if there are none.
+        and "replaced" are left out if they are empty.
         """
         gained = {"tags": list(self.tags), "buckets": list(self.buckets), "aliases": list(self.aliases)}
         if not self.aliases:
@@ -103,7 +104,7 @@ class MergeGain(NamedTuple):
 
 
 def read_gain(data: bytes) -> MergeGain | None:
-    """Return the gain that an edge's data describes, or None if the data describes something else."""
+    """Return the gain that is recorded in an edge's data, or None if the data was not written by a merge."""
     replaced: tuple[float, bytes] | None = None
     match unpack(data, "edge data") if data else None:
         case {"merged": {"tags": list(tags), "buckets": list(buckets), **more}, **rest}:
@@ -135,14 +136,14 @@ class Merge:
     force: bool = False
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that are needed, or none if `other` is merged into `keep` already.
+        """Append the events that are needed, or no event if `other` is already merged into `keep`.
 
         Raises:
-            InvalidInputError: Both are the same atom.
-            RefusedError: The two are not near-duplicates, and `force` is not set.
-            ConflictError: One of them is tombstoned, or `other` supersedes `keep`.
-            LimitError: `keep` would have too many tags, buckets or aliases, or the gain does not fit in the
-                data of an edge.
+            InvalidInputError: The two ids are those of the same atom.
+            RefusedError: The atoms are not near-duplicates, and `force` is not set.
+            ConflictError: One of the atoms is tombstoned, or `other` supersedes `keep`.
+            LimitError: `keep` would have too many tags, buckets or aliases, or the list of added values is
+                too large for the data of an edge.
         """
         keep, other = recorded(tx, self.keep), recorded(tx, self.other)
         if keep.id == other.id:
@@ -174,21 +175,22 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Unmerge:
-    """Revive a merged atom, and remove from the kept atom what it gained by the merge.
+    """Revive a merged atom, and remove from the kept atom the values that the merge added.
 
-    Whatever the kept atom has lost since, or was given again by hand, stays as it is.
+    Values that were removed from the kept atom since the merge, or removed and added again, are left as they
+    are.
     """
 
     other: str
     force: bool = False
-    """Also revive an atom whose content was erased in another atom."""
+    """Revive the atom even if another atom with the same content was erased."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that are needed, or none if the atom is live.
+        """Append the events that are needed, or no event if the atom is live.
 
         Raises:
-            ConflictError: The atom was tombstoned otherwise than by a merge; or the kept atom gained
-                something and is tombstoned.
+            ConflictError: The atom is tombstoned, but not by a merge; or the merge added values to the kept
+                atom, and that atom is tombstoned.
         """
         other = recorded(tx, self.other)
         if other.state is State.LIVE:
@@ -212,7 +214,7 @@ class Unmerge:
 
 
 class _MergeRecord(NamedTuple):
-    """The recorded merge by which an atom is tombstoned."""
+    """The merge by which an atom was tombstoned, as recorded in the journal."""
 
     keep: bytes
     edge: EdgeRecord
@@ -220,7 +222,7 @@ class _MergeRecord(NamedTuple):
 
 
 def _merge_of(tx: Transaction, other: AtomRecord) -> _MergeRecord | None:
-    """Return the merge by which `other` is tombstoned, or None if no merge tombstoned it."""
+    """Return the merge by which `other` was tombstoned, or None if it was not tombstoned by a merge."""
     if other.state is not State.TOMBSTONED or not other.tombstoned_reason.startswith(MERGED):
         return None
     try:
@@ -242,13 +244,13 @@ def _refuse_merged(tx: Transaction, record: AtomRecord) -> None:
 
 
 def _refuse_superseded(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> None:
-    # The edge says which of the two texts is the corrected one; merging must not keep the superseded text.
+    # The edge shows which of the two texts is the corrected one; a merge must not keep the superseded text.
     edge = tx.edge(other.id, SUPERSEDES, keep.id)
     if edge is not None and edge.state is State.LIVE:
         names = show_id(other.id), show_id(keep.id)
         raise ConflictError(
             f"atom {names[0]} supersedes {names[1]}, so the merge cannot keep {names[1]}",
-            hint=f"merge the other way round (`engine merge {names[0]} {names[1]}`)",
+            hint=f"keep the other atom instead (`engine merge {names[0]} {names[1]}`)",
         )
 
 
@@ -259,7 +261,7 @@ def _refuse_unlike(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> None
     prints = {}
     for record in (keep, other):
         body = tx.body(record)
-        # As in the index: title and content are analyzed apart, so no term spans the two.
+        # As in the index, title and content are analyzed separately, so no term spans both.
         prints[record.id] = fingerprint([*index_terms(body.title or ""), *index_terms(body.content)])
         if not prints[record.id]:
             raise RefusedError(
@@ -269,13 +271,14 @@ def _refuse_unlike(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> None
     if not near(prints[keep.id], prints[other.id]):
         raise RefusedError(
             f"atoms {show_id(keep.id)} and {show_id(other.id)} are not near-duplicates: their fingerprints "
-            f"differ in {distance(prints[keep.id], prints[other.id])} bits, not in fewer than {NEAR_BITS}",
+            f"differ in {distance(prints[keep.id], prints[other.id])} bits; "
+            f"near-duplicates differ in fewer than {NEAR_BITS}",
             hint=_FORCE_HINT,
         )
 
 
 def _record(tx: Transaction, keep: bytes, other: bytes, gain: MergeGain) -> None:
-    """Add the edge from the kept atom to the other, with the gain of the merge in its data."""
+    """Add the edge from the kept atom to the merged one. Its data lists the values that the merge added."""
     ends = show_id(keep), EdgeType.SUPERSEDES, show_id(other)
     edge = tx.edge(keep, SUPERSEDES, other)
     if edge is not None and edge.state is State.LIVE:
@@ -283,7 +286,7 @@ def _record(tx: Transaction, keep: bytes, other: bytes, gain: MergeGain) -> None
         if former is None:
             gain = gain._replace(replaced=(struct.unpack(">f", edge.weight)[0], edge.data))
         elif not gain.is_empty:
-            # Merged before, then revived by hand: the earlier gain remains part of what unmerging removes.
+            # The atom was merged before and then revived: unmerging also removes the values of that merge.
             earlier = _remaining_gain(tx, keep, edge, former)
             gain = MergeGain(
                 (*earlier.tags, *gain.tags),
@@ -306,7 +309,7 @@ def _record(tx: Transaction, keep: bytes, other: bytes, gain: MergeGain) -> None
 
 
 def _remove_gain(tx: Transaction, other: bytes, merge: _MergeRecord) -> None:
-    """Remove from the kept atom what the merge added to it."""
+    """Remove from the kept atom the values that the merge added."""
     gain = _remaining_gain(tx, merge.keep, merge.edge, merge.gain)
     if gain.is_empty:
         return
@@ -315,7 +318,7 @@ def _remove_gain(tx: Transaction, other: bytes, merge: _MergeRecord) -> None:
     if keep.state is not State.LIVE:
         raise ConflictError(
             f"cannot unmerge atom {show_id(other)}: the kept atom {name} has tags, buckets or aliases from "
-            f"it, but is tombstoned: {keep.tombstoned_reason or 'no reason given'}",
+            f"the merge, but is tombstoned: {keep.tombstoned_reason or 'no reason given'}",
             hint=f"revive {name} first; or revive only the merged atom (`engine revive {show_id(other)}`)",
         )
     if gain.tags:
@@ -330,9 +333,9 @@ def _aliases(tx: Transaction, record: AtomRecord) -> tuple[str, ...]:
 
 
 def _remaining_gain(tx: Transaction, keep: bytes, edge: EdgeRecord, gain: MergeGain) -> MergeGain:
-    """Return the part of a gain that the kept atom has had without interruption since the merge.
+    """Return the added values that the kept atom has had without interruption since the merge.
 
-    Values that were removed and added again later do not belong to the merge any more.
+    A value that was removed and added again later no longer counts as added by the merge.
     """
     tags = {tag_identity(tag): tag for tag in gain.tags}
     buckets, aliases = set(gain.buckets), set(gain.aliases)

@@ -1,17 +1,18 @@
-"""Commands that make the memory match an outside source and may be repeated without effect.
+"""Commands that make the memory match an outside source. Repeating them has no further effect.
 
-Ingested folders, exports of other memories and knowledge graphs require certain atoms, tags and edges. The
-commands here compare these with what is recorded and append what is missing. They read the records when they
-are decided, not when they are created, because other processes may write in between.
+An outside source, such as an ingested folder, an export of another memory or a knowledge graph, requires
+certain atoms, tags and edges. The commands in this module compare them with the records and append the events
+that are missing. They read the records when they are decided, not when they are created, because other
+processes may write in between.
 
-Only what the transaction's own actor recorded last may be changed:
+The commands change only data that their own actor (the actor of the transaction) changed last:
 
-- An atom that another actor has revised keeps that revision; one that another actor hid stays hidden.
-- A tag that another actor added stays; one that another actor removed is not added again.
-- An edge that another actor added stays; one that another actor removed is not added again.
+- An atom that another actor revised keeps that revision; an atom that another actor hid stays hidden.
+- A tag that another actor added stays; a tag that another actor removed is not added again.
+- An edge that another actor added stays; an edge that another actor removed is not added again.
 
-With `override`, the caller asks for one thing by name: it is revived and changed as required, no matter which
-actor hid or revised it. Tags are still only added.
+With `override`, these restrictions are lifted for one atom or edge: it is revived and changed as required, no
+matter which actor hid or revised it. Tags are then only added, never removed.
 """
 
 from __future__ import annotations
@@ -38,33 +39,34 @@ from proofs.leaves import EdgeType, State
 from proofs.sets import Group, tag_identity
 
 BACK: Final = "back in its file"
-"""The reason with which atoms are revived."""
+"""The default reason that is recorded when an atom is revived."""
 GONE: Final = "no longer in its file"
-"""The reason with which atoms and edges are hidden."""
+"""The default reason that is recorded when an atom or edge is hidden."""
 
 _TAGGING: Final = (EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED)
 
 
 def wanted_id(id_key: bytes, wanted: Add) -> bytes:
-    """Return the id that the wanted atom has or will have."""
+    """Return the id of the atom that `wanted` adds; the atom may already exist."""
     return default_id(id_key, wanted.source, wanted.content, wanted.occurrence, wanted.key)
 
 
 def is_by(rows: Lookup, seq: int, actor: str) -> bool:
-    """Return True if event `seq` has this actor."""
+    """Return True if `actor` is the author of event `seq`."""
     return read_header(rows, seq)[0].actor == actor
 
 
 def is_refused(rows: Lookup, id_key: bytes, wanted: Add, record: AtomRecord | None) -> bool:
-    """Return True if the wanted atom or its content was erased, so that it must not be added.
+    """Return True if `wanted` must not be added because the atom or its content was erased.
 
-    It may be added with `force`, or if the live atom of `record` already has this content.
+    An erased atom or content may be added if `wanted.force` is set, or if `record` is a live atom that
+    already has this content.
 
     Args:
         rows: The rows to look in.
         id_key: The store's key for deriving ids.
         wanted: The atom to add.
-        record: The record of the wanted atom's id, if there is one.
+        record: The record with the id of the wanted atom, or None if there is none.
     """
     if wanted.force:
         return False
@@ -81,22 +83,22 @@ def is_refused(rows: Lookup, id_key: bytes, wanted: Add, record: AtomRecord | No
 
 @dataclass(frozen=True, slots=True)
 class UpsertAtom:
-    """Add an atom, or change the recorded one to match.
+    """Add an atom or, if it is already recorded, change it to match `wanted`.
 
-    Content, title, kind, sequence, time and tags are made to match; all other fields apply to a new atom
-    only.
+    Content, title, kind, sequence, time and tags of a recorded atom are changed to match. All other fields
+    are used only for a new atom.
     """
 
     wanted: Add
-    """The atom, identified by its key or its content, never by an id."""
+    """The atom, identified by its key or its content. Its field `id` is ignored."""
     override: bool = False
     reason: str = BACK
-    """The reason with which a hidden atom is revived."""
+    """The reason that is recorded if a hidden atom is revived."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that are needed, or none if the atom matches or may not be changed.
+        """Append the events that are needed, or no event if the atom already matches or may not be changed.
 
-        The state of the receipt is erased if the atom was erased and neither `override` nor `force` is set.
+        The receipt has the state `erased` if the atom was erased and neither `override` nor `force` is set.
 
         Raises:
             RefusedError: The atom was erased, and `override` is set without `force`.
@@ -138,7 +140,7 @@ class UpsertAtom:
             Untag(name, gone).decide(tx)
 
     def _tags(self, tx: Transaction, record: AtomRecord, present: AtomBody) -> tuple[list[str], list[str]]:
-        """Return the tags to add to a live atom, and those to remove."""
+        """Return the tags to add to a live atom, and the tags to remove from it."""
         wanted = {tag_identity(tag): tag for tag in checked_tags(self.wanted.tags)}
         has = {tag_identity(tag): tag for tag in record.tags}
         if self.override:
@@ -146,14 +148,17 @@ class UpsertAtom:
         if wanted.keys() == has.keys():
             return [], []
         if wanted.keys() == set(map(tag_identity, present.tags)) and not _tagged_since(tx, record):
-            return [], []  # other actors made the differences; the usual case skips reading the history
+            return (
+                [],
+                [],
+            )  # other actors made the differences; checking this first usually saves reading the history
         added, removed = _by_others(tx.rows, record, tx.actor)
         missing = [tag for name, tag in wanted.items() if name not in has and name not in removed]
         return missing, [tag for name, tag in has.items() if name not in wanted and name not in added]
 
 
 def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
-    """Return True if the actor has added or removed tags of an atom since its content was written."""
+    """Return True if the transaction's actor changed tags of the atom since its content was written."""
     seq: int | None = record.last_seq
     while seq is not None and seq > record.payload_seq:
         header = read_header(tx.rows, seq)[0]
@@ -164,10 +169,10 @@ def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
 
 
 def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], set[str]]:
-    """Return the tags, by identity, that other actors than `actor` have added and removed last.
+    """Return two sets of tags, by identity: those that actors other than `actor` added, and removed, last.
 
-    For each tag, only their last change counts. This reads the atom's whole history. A revision repeats the
-    tags that were present, so the tags in a revision of `actor` are ignored.
+    For each tag, only the last change by one of these actors counts. The function reads the atom's whole
+    history. A revision repeats the tags that the atom already has, so revisions by `actor` are ignored.
     """
     last: dict[str, bool] = {}
     for header, body, _ in entries_back(rows, record.last_seq):
@@ -179,13 +184,13 @@ def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], 
 
 @dataclass(frozen=True, slots=True)
 class RetireAtom:
-    """Hide an atom that the outside source does not contain any more."""
+    """Hide an atom that the outside source no longer contains."""
 
     atom: bytes
     reason: str = GONE
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event if the atom is live and this actor wrote its present content."""
+        """Append one event if the atom is live and the transaction's actor wrote its present content."""
         record = tx.atom(self.atom)
         if record is None or record.state is not State.LIVE:
             return receipt(self.atom, State.TOMBSTONED if record is None else record.state)
@@ -196,11 +201,11 @@ class RetireAtom:
 
 @dataclass(frozen=True, slots=True)
 class UpsertEdge:
-    """Add an edge with this data, or change the recorded one to match."""
+    """Add an edge or, if it is already recorded, change it to have this data."""
 
     src: bytes
     type: TypeName
-    """The type, which is registered if necessary."""
+    """The type of the edge, which is registered if necessary."""
     dst: bytes
     data: bytes = b""
     override: bool = False
@@ -208,8 +213,9 @@ class UpsertEdge:
     def decide(self, tx: Transaction) -> Receipt:
         """Append the events that are needed.
 
-        There are none if the edge matches, if another actor made or removed it, or if one of its atoms is
-        missing.
+        No event is appended if the edge is live and either matches or was added by another actor. Without
+        `override`, no event is appended either if another actor removed the edge, or if one of the two atoms
+        is missing or erased.
         """
         ends = [tx.atom(self.src), tx.atom(self.dst)]
         present = all(end is not None and end.state is not State.ERASED for end in ends)
@@ -233,7 +239,7 @@ class UpsertEdge:
 
 @dataclass(frozen=True, slots=True)
 class RetireEdge:
-    """Hide an edge that this actor made."""
+    """Hide an edge that was added by the same actor."""
 
     src: bytes
     type: TypeName
@@ -241,7 +247,7 @@ class RetireEdge:
     reason: str = GONE
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event if the edge is live and this actor made it."""
+        """Append one event if the edge is live and was added by the transaction's actor."""
         code = _code(tx.rows, self.type)
         edge = None if code is None else tx.edge(self.src, code, self.dst)
         if edge is None or edge.created_by != tx.actor:
@@ -254,11 +260,11 @@ def _code(rows: Lookup, kind: TypeName) -> bytes | None:
 
 
 # The functions below select commands for a whole source, or for all edges of one type at an atom. They only
-# skip commands that are clearly not needed; the commands compare again when they are decided.
+# leave out commands that are clearly not needed; the commands compare again when they are decided.
 
 
 def atoms_of(rows: Reader, source: str) -> dict[bytes, AtomRecord]:
-    """Return the atoms whose content came from `source`, by id, as of the cursor of the follower `tags`."""
+    """Return the atoms with this source, as listed by the follower `tags`: id → record."""
     atoms = {}
     for ordinal in members(rows, (Group.SOURCE, source)):
         record = record_at(rows, ordinal)
@@ -270,15 +276,16 @@ def atoms_of(rows: Reader, source: str) -> dict[bytes, AtomRecord]:
 def reconcile_source(
     rows: Reader, actor: str, source: str, atoms: Sequence[bytes], wanted: Sequence[Add]
 ) -> Iterator[Command]:
-    """Yield the commands after which a source holds these atoms in this order, and no others of `actor`.
+    """Yield the commands that make a source consist of the wanted atoms, in the given order.
 
-    A wanted atom matches the recorded atom of the same id, so changed text is a new atom. Each atom keeps its
-    sort key as far as the order allows.
+    Other atoms of the source are hidden if `actor` wrote their content. A wanted atom matches the recorded
+    atom of the same id, so a text that was changed becomes a new atom. Each recorded atom keeps its sort key
+    if the order allows it.
 
     Args:
         rows: The rows to compare with.
         actor: The actor that will carry out the commands.
-        source: The source.
+        source: The name of the source, as in the field `source` of its atoms.
         atoms: The ids of `wanted`, in the order of the source.
         wanted: The atoms that the source contains.
     """
@@ -292,7 +299,7 @@ def reconcile_source(
 def retire_others(
     rows: Reader, actor: str, source: str, keep: AbstractSet[bytes], reason: str = GONE
 ) -> Iterator[Command]:
-    """Yield commands that hide the source's live atoms not in `keep` whose content `actor` wrote last."""
+    """Yield commands that hide live atoms of `source`, except those in `keep` or written by other actors."""
     for atom, record in sorted(atoms_of(rows, source).items()):
         if atom not in keep and record.state is State.LIVE and is_by(rows, record.payload_seq, actor):
             yield RetireAtom(atom, reason)
@@ -301,7 +308,7 @@ def retire_others(
 def reconcile_edges(
     rows: Reader, actor: str, src: bytes, kind: EdgeType, targets: Collection[bytes]
 ) -> Iterator[Command]:
-    """Yield the commands after which `src` has edges of a type to `targets`, and no others by `actor`."""
+    """Yield commands to add missing edges from `src` to `targets` and hide other edges added by `actor`."""
     edges = list(edges_at(rows, src, Direction.OUT, (bytes([kind]),)))
     present = {edge.dst for edge in edges}
     for target in targets:

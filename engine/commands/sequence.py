@@ -1,6 +1,7 @@
-"""Sort keys for the pieces of a source, with gaps between them for later insertions.
+"""Sort keys for the atoms of a source, with gaps between the keys for later insertions.
 
-A paragraph that is inserted between two others gets a key between theirs, so no other key changes.
+A paragraph that is inserted between two others gets a key between the keys of the two, so that no existing
+key has to change.
 """
 
 from __future__ import annotations
@@ -9,20 +10,21 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 STEP = 1 << 16
-"""The gap after each piece: room for sixteen insertions in one place before a neighbour has to move."""
+"""The difference between two new keys. Sixteen insertions fit in one place before another key must change."""
 
 
 def place(known: Sequence[int | None]) -> list[int]:
-    """Return ascending keys for pieces in their order; `known` are their present keys, None for new pieces.
+    """Return new ascending keys for items in order; `known` has their present keys, None for new items.
 
-    As many known keys as possible stay: those of a longest ascending run. All others are placed between them.
+    As many known keys as possible are kept: those of a longest ascending subsequence. All other items get new
+    keys between the kept ones.
     """
     staying = _longest_ascending(known)
     keys: list[int] = []
     before = 0
     for at, key in enumerate(known):
         waiting = at - len(keys)
-        # A key that could stay has to move if the gap before it has no room for the new pieces.
+        # A key that could be kept is replaced if the gap before it has no room for the new items.
         if key is None or at not in staying or key - before <= waiting:
             continue
         keys.extend(before + (key - before) * (step + 1) // (waiting + 1) for step in range(waiting))

@@ -1,1 +1,1 @@
-"""Erasure: an atom's content is destroyed permanently, and the history stays verifiable."""
+"""Erasure: destroying an atom's content permanently while its history stays verifiable."""

@@ -1,8 +1,8 @@
-"""Destroy an atom permanently, and finish erasures that were interrupted.
+"""Destroying the content of an atom permanently, and finishing erasures that were interrupted.
 
-The edges of the atom are erased first, each with an event of its own. An atom with very many edges takes
-several commits. The row `meta/erasing` names the atom that is being erased, from the first of these commits
-until the backend has purged its files.
+The edges of the atom are erased first, each by a separate event. For an atom with very many edges, several
+commits are needed. From the first of these commits until the backend has purged its files, the row
+`meta/erasing` contains the id of the atom.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class Pending(NamedTuple):
     reason: str
     actor: str
     remember: int
-    """1: keep hashes of the erased contents, so that adding them again is refused. 0: keep no hashes."""
+    """1 if hashes of the erased contents are kept, so that adding them again is refused; otherwise 0."""
 
 
 _FIELDS = (sized(16), text(limits.REASON_BYTES_MAX), text(limits.LABEL_CHARS_MAX), uint(1))
 
 
 def encode_pending(pending: Pending) -> bytes:
-    """Return the value of the row `meta/erasing`."""
+    """Return this object encoded as the value of the row `meta/erasing`."""
     return pack(list(pending))
 
 
@@ -76,28 +76,29 @@ limits of a batch."""
 
 @dataclass(slots=True)
 class DestroyedTotals:
-    """The payloads, edges and contents that one or more commits destroyed."""
+    """The numbers of payloads and edges, and the contents, that one or more commits destroyed."""
 
     payloads: int = 0
     size: int = 0
     """The total size of these payloads, in bytes."""
     edges: int = 0
     contents: tuple[bytes, ...] = ()
-    """Hashes of the contents, as recorded in the journal."""
+    """The hashes of the destroyed contents, as recorded in the journal."""
 
 
 @dataclass(slots=True)
 class Destroy:
-    """Erase an atom, or only the first EDGES_AT_ONCE of its edges if it has more.
+    """Erase an atom with its edges; if it has more than EDGES_AT_ONCE edges, only erase that many edges.
 
-    If the atom is erased already, nothing is appended. `done` counts what the last call of `decide` destroys.
+    If the atom is already erased, no event is appended. `done` contains the data that the last call of
+    `decide` destroys.
     """
 
     pending: Pending
     done: DestroyedTotals = field(default_factory=DestroyedTotals)
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event for each edge, and one for the atom if no more edges are left.
+        """Append one event for each edge and, if no edges are left after that, one event for the atom.
 
         Raises:
             NotFoundError: the atom was never recorded.
@@ -135,7 +136,7 @@ class Destroy:
         return receipt(record.id, State.ERASED, *tx.entries[first:])
 
     def _delete_payloads(self, tx: Transaction, last: int) -> list[AtomBody]:
-        """Delete the payloads of a subject's events up to `last`, and return the atom bodies among them."""
+        """Delete the payloads of the events on an atom or edge up to event `last`; return the atom bodies."""
         bodies = []
         for entry in destroyable_events(tx.rows, last):
             key = payload_key(entry.header.seq)
@@ -148,9 +149,9 @@ class Destroy:
 
 
 def destroyable_events(rows: Lookup, last: int) -> Iterator[Entry]:
-    """Yield a subject's events since its last erasure, the newest (number `last`) first.
+    """Yield the events on one atom or edge since it was last erased, starting with the newest (`last`).
 
-    Erasing the subject destroys the payloads of these events.
+    Erasing the atom or edge destroys the payloads of these events.
     """
     return takewhile(lambda entry: entry.header.kind not in ERASING_KINDS, entries_back(rows, last))
 
@@ -177,10 +178,10 @@ def carry_out(
     If the process is interrupted at any point, opening the store finishes the erasure.
 
     Returns:
-        The totals of what was destroyed, and the events that record the erasure.
+        The total of destroyed data, and references to the events that record the erasure.
 
     Raises:
-        BackendBusy: a snapshot is open. Everything is done except purging the files.
+        BackendBusy: a snapshot is open. All stages are complete except purging the files.
     """
     total, events = DestroyedTotals(), list[EventRef]()
     with store.exclusive():
@@ -200,8 +201,8 @@ def carry_out(
 
 
 def finish(store: Store, pending: Pending, progress: Stage = ignore_stage) -> None:
-    """Carry out the stages that follow the commits; call it inside `store.alone()` only."""
-    # Caches in memory still hold the destroyed events and values derived from them.
+    """Carry out the stages that follow the commits. Call this only inside `store.exclusive()`."""
+    # Caches in memory still contain the destroyed events and values that were derived from them.
     store.recent.clear()
     progress("followers")
     store.follow()

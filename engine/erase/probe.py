@@ -1,7 +1,8 @@
-"""Search the store's files and the answers to all queries for the content that is being erased.
+"""Searching the store's files and the answers of all queries for the content that is being erased.
 
-The search runs before and after the erasure. Only if it finds the content before does finding nothing
-afterwards show anything. The content is recognised by pieces of its text that no other payload contains.
+The same search runs before and after the erasure. An empty result after the erasure shows that the content is
+gone only if the search found the content before the erasure. The content is recognized by pieces of its text
+that no payload of another atom contains.
 """
 
 from __future__ import annotations
@@ -37,31 +38,35 @@ from proofs.events import AtomBody, AtomDetail
 from proofs.leaves import State
 
 PIECES_MAX: Final = 24
-"""The maximum number of pieces of all contents together; the newest content provides the first ones."""
+"""The maximum total number of pieces of all contents. Pieces of the newest content are chosen first."""
 
 PIECES_OF_ONE: Final = 4
-"""The maximum number of pieces of one text. They do not overlap: a backend may split one, but hardly all."""
+"""The maximum number of pieces of one text.
+
+The pieces do not overlap. A backend may split a text within its files, so a single piece might be missed, but
+hardly all of them.
+"""
 
 PIECE_BYTES: Final = 48
 """The maximum number of bytes of a piece."""
 
 _BYTES_MIN: Final = 4
-"""The minimum number of bytes of a piece: a shorter one occurs in any file by chance."""
+"""The minimum number of bytes of a piece. A shorter piece could occur in a file by chance."""
 
 _WORD: Final = re.compile(r"\S+")
 
 
 class SharedPieces(NamedTuple):
-    """The pieces that payloads of other events contain, too."""
+    """The pieces that also occur in payloads of events that are not being erased."""
 
     pieces: frozenset[int]
-    """Indexes of these pieces."""
+    """The indexes of these pieces in the list of all pieces."""
     atoms: tuple[str, ...]
-    """Ids of the atoms that contain them, without erased atoms, at most 20."""
+    """The ids of at most 20 atoms, not erased, whose payloads contain these pieces."""
 
 
 def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
-    """Return distinct pieces of the contents and titles, each beginning at one of the longest words."""
+    """Return distinct pieces of the contents and titles. Each piece begins at one of the longest words."""
     found: dict[str, None] = {}
     for body in bodies:
         for text in (body.content, body.title or ""):
@@ -70,7 +75,7 @@ def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
 
 
 def _pieces_of_text(text: str) -> Iterator[str]:
-    """Yield at most PIECES_OF_ONE pieces that do not overlap, those at the longest words first."""
+    """Yield at most PIECES_OF_ONE pieces of a text that do not overlap, starting with the longest words."""
     words = [found.span() for found in _WORD.finditer(text)]
     taken: list[tuple[int, int]] = []
     for start, end in sorted(words, key=lambda span: (span[0] - span[1], span[0])):
@@ -86,9 +91,9 @@ def _pieces_of_text(text: str) -> Iterator[str]:
 
 
 def shared_pieces(rows: Reader, pieces: Sequence[str], destroyed: frozenset[int]) -> SharedPieces:
-    """Return the pieces that payloads of events other than `destroyed` contain, and their atoms.
+    """Return the pieces that also occur in payloads of events other than `destroyed`, and their atoms.
 
-    This reads every payload in the store.
+    The function reads every payload in the store.
     """
     if not pieces:
         return SharedPieces(frozenset(), ())
@@ -135,7 +140,7 @@ json.dump({path: sorted(set(numbers)) for path, numbers in found.items()}, sys.s
 
 
 def search(files: Sequence[Path], pieces: Sequence[bytes]) -> dict[str, list[int]]:
-    """Return, for each file that contains any of `pieces`, the indexes of these pieces.
+    """Return a mapping from each file that contains any of `pieces` to the indexes of those pieces.
 
     Raises:
         OSError: a file cannot be read.
@@ -153,24 +158,24 @@ def search(files: Sequence[Path], pieces: Sequence[bytes]) -> dict[str, list[int
 
 
 _ECHOED: Final = frozenset({"query", "terms", "question", "path", "reason"})
-"""Fields of answers that repeat the query, or the reason that was given for the erasure."""
+"""The names of fields in answers that repeat the query, or the reason for the erasure."""
 
 QUERY_WORDS: Final = 6
-"""The most words of a query."""
+"""The maximum number of words in a query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """The places where pieces of the content were found."""
+    """The files and the query answers in which pieces of the content were found."""
 
     files: tuple[str, ...]
-    """Names of the store's files, without the path of its folder."""
+    """The names of the store's files that contain a piece, without the path of the folder."""
     answers: tuple[str, ...]
-    """Names of the queries whose answers contain a piece: get, recall, find, …"""
+    """The names of the queries whose answers contain a piece, such as `get`, `recall` and `find`."""
 
 
 def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Occurrences:
-    """Search files and answers for `pieces` of the content of `atom`, whose event numbers are `seqs`."""
+    """Search files and answers for `pieces` of the content of `atom`; `seqs` are the seqs of its events."""
     files = view.store.backend.files()
     found = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in found})
@@ -181,7 +186,7 @@ def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequenc
 def _queries(
     view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]
 ) -> Mapping[str, Callable[[], Any]]:
-    """Return all queries that could show the content, by name."""
+    """Return a mapping from names to all queries whose answers could contain the content."""
     words = " ".join(" ".join(pieces).split()[:QUERY_WORDS])
     explorer = Explorer(view)
     index = view.store.index
@@ -222,7 +227,7 @@ def _shows(query: Callable[[], Any], pieces: Sequence[str]) -> bool:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield all strings in an answer, except those in `_ECHOED` fields."""
+    """Yield all strings in an answer, except those in fields named in `_ECHOED`."""
     if isinstance(value, str):
         yield value
     elif is_dataclass(value) and not isinstance(value, type):

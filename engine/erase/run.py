@@ -1,4 +1,4 @@
-"""Erase an atom: search for its content, destroy it, and search again."""
+"""The erasure of an atom: searching for its content, destroying the content, and searching again."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from proofs.leaves import State
 
 OUT_OF_REACH: Final = (
     "copies, exports and backups of the store that were made before the erasure",
-    "proofs that disclosed the content, and every person or program that was shown an answer with it",
+    "proofs that disclose the content, and every person or program that received an answer with the content",
     "Markdown mirrors in other folders, until they are synchronised",
     "the salted commitments in headers and the roots in checkpoints, which are permanent",
     "disk blocks that the store's files no longer use, as far as the file system or the disk keeps them",
-    "entities and relations extracted from it (`engine explore_neighbors`): use `unrelate` and `erase`",
+    "entities and relations extracted from the text (`engine explore_neighbors`): use `unrelate` and `erase`",
     "temporary folders `memroot-scratch-*` of commands that were killed while they replayed the journal",
 )
-"""The places that an erasure does not reach (docs/forgetting.md)."""
+"""Places where the content or traces of it remain after an erasure (docs/forgetting.md)."""
 
 
 class ProbeVerdict(StrEnum):
     """The result of comparing the searches before and after the erasure."""
 
     CONFIRMED = "confirmed"
-    """The content was found in files and answers before the erasure, and nowhere after it."""
+    """The content was found in files and answers before the erasure, and was not found after the erasure."""
     INCONCLUSIVE = "inconclusive"
-    """The searches prove nothing; `reasons` say why."""
+    """The searches prove nothing. `Probe.reasons` contains the reasons."""
     FAILED = "failed"
     """The content was still found after the erasure."""
 
@@ -60,11 +60,11 @@ class Probe:
     verdict: ProbeVerdict
     reasons: tuple[str, ...]
     pieces: int
-    """The number of pieces that were searched for: those that no other payload contains."""
+    """The number of pieces that were searched for. Only pieces that no other payload contains are used."""
     before: Occurrences
     after: Occurrences
     also_in: tuple[str, ...]
-    """Ids of other atoms, not erased, that contain pieces of the content, at most 20."""
+    """The ids of at most 20 other atoms, not erased, that contain pieces of the content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +74,25 @@ class Erasure:
     id: str
     reason: str
     events: tuple[EventRef, ...]
-    """The events that record the erasure, `erased` last. Empty if the atom was erased before."""
+    """The events that record the erasure, the event `erased` last. Empty if the atom was already erased."""
     payloads: int
     """The number of events whose payloads were destroyed."""
     payload_bytes: int
     edges: int
     contents: int
-    """The number of different contents that are refused from now on: keyed hashes of them are kept."""
+    """The number of distinct contents that are refused from now on, because hashes of them are kept."""
     segments: int
     """The number of index segments that were rewritten."""
     purged: bool
     """True if the backend's files were rewritten."""
     probe: Probe | None
-    """None if no probe was requested, or nothing was erased."""
+    """The result of the searches; None if no probe was requested or nothing was erased."""
     out_of_reach: tuple[str, ...] = OUT_OF_REACH
 
 
 @dataclass(frozen=True, slots=True)
 class Erasable:
-    """The amounts of data that erasing an atom would destroy."""
+    """The amounts of data that erasing an atom would destroy, and other atoms with the same text."""
 
     id: str
     payloads: int
@@ -100,7 +100,7 @@ class Erasable:
     edges: int
     contents: int
     also_in: tuple[str, ...]
-    """Ids of other atoms, not erased, that contain pieces of the content, at most 20."""
+    """The ids of at most 20 other atoms, not erased, that contain pieces of the content."""
 
 
 def judge(
@@ -124,16 +124,16 @@ def judge(
             "the content was not found in the files before the erasure, so the later search proves nothing"
         )
     if pieces and not before.answers:
-        reasons.append("no answer showed the content before the erasure")
+        reasons.append("no answer contained the content before the erasure")
     return (ProbeVerdict.INCONCLUSIVE if reasons else ProbeVerdict.CONFIRMED), tuple(reasons)
 
 
 IDENTIFYING_CHARS_MIN: Final = 4
-"""A reason may not repeat a word of the content that has a digit and at least this many characters."""
+"""The minimum length of an identifying word: a word with a digit, which a reason must not repeat."""
 
 
 class _Target(NamedTuple):
-    """The current state of the atom that is to be erased."""
+    """The current state of the atom that is to be erased, and the pieces of its content to search for."""
 
     record: AtomRecord
     entries: list[Entry]
@@ -145,12 +145,12 @@ class _Target(NamedTuple):
 
     @property
     def unique_pieces(self) -> list[str]:
-        """The pieces that no other payload contains."""
+        """The pieces of the content that no other payload contains."""
         return [piece for at, piece in enumerate(self.pieces) if at not in self.shared.pieces]
 
 
 def erasable(store: Store, id: str) -> Erasable:  # noqa: A002
-    """Return the amounts of data that erasing an atom would destroy: 0 if it is erased already.
+    """Return the amounts of data that erasing an atom would destroy; all are 0 if it is already erased.
 
     Raises:
         NotFoundError: the atom was never recorded.
@@ -169,28 +169,28 @@ def erase(
     probe: bool = True,
     progress: Stage = ignore_stage,
 ) -> Erasure:
-    """Destroy the content of an atom permanently; its history stays verifiable.
+    """Destroy the content of an atom permanently. The history of the atom stays verifiable.
 
     Args:
         view: The store, and the queries that are used to search for the content.
         id: The atom.
-        reason: The reason for the erasure. It is kept, so it must not repeat the content.
+        reason: The reason for the erasure. The journal keeps the reason, so it must not repeat the content.
         actor: The actor to record in the journal.
-        remember: Keep a keyed hash of each content, so that adding the content again is refused.
-        probe: Search for the content before and after the erasure, in the files and in all answers.
+        remember: Keep a keyed hash of each version of the content, so that adding it again is refused.
+        probe: Search the files and the answers of all queries for the content, before and after the erasure.
         progress: Called with the name of each stage as it begins: events, followers, files.
 
     Raises:
-        InvalidInputError: the reason breaks a rule, or repeats the content.
+        InvalidInputError: the reason is not valid or repeats the content.
         NotFoundError: the atom was never recorded.
-        BackendBusy: a snapshot is open, so the files could not be purged. No answer shows the content any
-            more. Erasing the atom again, or opening the store again, finishes the erasure.
+        BackendBusy: a snapshot is open, so the files could not be purged. No answer contains the content any
+            more. To finish the erasure, erase the atom again or reopen the store.
     """
     atom, reason = atom_id(id), line(reason, "reason", limits.REASON_BYTES_MAX)
     store = view.store
     unfinished = read_pending(store.backend)
     if unfinished is not None and unfinished.id != atom:
-        carry_out(store, unfinished, progress)  # an earlier erasure that failed before it was complete
+        carry_out(store, unfinished, progress)  # an earlier erasure that was not completed
         unfinished = None
     with store.view() as rows:
         target = _target(rows, atom, find_shared=probe)

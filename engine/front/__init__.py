@@ -1,1 +1,1 @@
-"""Code that the command line and the servers share: settings, opening a store, times as text."""
+"""Code shared by the command line and the servers: settings, opening a store, times as text."""

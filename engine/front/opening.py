@@ -1,4 +1,4 @@
-"""Opening the store that the settings name, and waiting while another process holds it."""
+"""Opening the store named in the settings, and waiting while another process keeps it locked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Opened = TypeVar("Opened")
 
 POLL_SECONDS = 0.02
-"""The pause between two attempts to open a store that another process holds."""
+"""The pause between two attempts to open a store that another process keeps locked."""
 
 
 def engine_opener(url: str, actor: str, *, create: bool) -> Callable[[], Engine]:
@@ -31,7 +31,7 @@ def engine_opener(url: str, actor: str, *, create: bool) -> Callable[[], Engine]
     policy = find_secrets()[0]
 
     def opened() -> Engine:
-        # Imported late: it takes 0.1 s, which printing help or a server's first answer need not wait for.
+        # Imported here because it takes 0.1 s, which would delay help texts and a server's first answer.
         from engine.engine import Engine
 
         return Engine.open(url, create=create, actor=actor, secrets=policy)
@@ -40,7 +40,7 @@ def engine_opener(url: str, actor: str, *, create: bool) -> Callable[[], Engine]
 
 
 def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
-    """Return a function that opens the backend at `url` without an engine, which might repair the store."""
+    """Return a function that opens only the backend at `url`. Opening an `Engine` might repair the store."""
 
     def opened() -> Backend:
         with translated():
@@ -49,11 +49,11 @@ def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
     return opened
 
 
-def patiently(open_it: Callable[[], Opened], seconds: float) -> Opened:
-    """Call `open_it` until it succeeds, for at most `seconds` while another process holds the store.
+def retry_while_busy(open_it: Callable[[], Opened], seconds: float) -> Opened:
+    """Return the result of `open_it`; while it raises BusyError, call it again for at most `seconds`.
 
     Raises:
-        BusyError: The store is still held after that time.
+        BusyError: Another process still keeps the store locked after that time.
         InvalidInputError: `seconds` is negative or not a number.
     """
     if not seconds >= 0:

@@ -1,11 +1,13 @@
-"""The settings: the store, the memory in it, the treatment of secrets, and the source of each value.
+"""The settings (store, memory in the store, mirror, treatment of secrets) and where each value was found.
 
-The first of these that is set applies: `--store`, ENGINE_STORE, the nearest `.engine.toml` from the current
-folder upwards, the user's `config.toml`, the default place. A relative path in a file is relative to that
-file's folder, any other to the current folder.
+The store is taken from the first of these places that names one: the option `--store`, the variable
+ENGINE_STORE, the nearest `.engine.toml` in the current folder or a folder above it, the user's `config.toml`.
+If none of them names a store, a default location is used. A relative path in a settings file is resolved
+against the folder of that file; other relative paths are resolved against the current folder.
 
-A memory is looked up in the same order, but the value in a file applies only together with the store in that
-file. The secrets settings are looked up separately: a file may contain only them.
+The memory is looked up in the same order (`--memory`, ENGINE_MEMORY, settings files), but the memory in a
+file is used only if the store is taken from the same file. The secrets settings are looked up separately: a
+file may contain nothing else.
 """
 
 from __future__ import annotations
@@ -27,14 +29,14 @@ SECRETS_VARIABLE = "ENGINE_SECRETS"
 
 
 class StoreSetting(NamedTuple):
-    """A store's URL and the source of the setting."""
+    """The URL of the store, and the option, variable or file that names it."""
 
     url: str
     origin: str
 
 
 class _Values(NamedTuple):
-    """The values in one settings file, or of one option or variable."""
+    """The values that are set in one settings file, or by one option or variable."""
 
     url: str | None
     origin: str
@@ -44,7 +46,7 @@ class _Values(NamedTuple):
 
 
 class MemorySetting(NamedTuple):
-    """A memory's name and the source of the setting."""
+    """The name of a memory, and the option, variable or file that sets it."""
 
     name: str
     origin: str
@@ -54,24 +56,24 @@ def find_store(flag: str | None, memory: str | None = None) -> StoreSetting:
     """Return the store to open.
 
     Args:
-        flag: The value of `--store`; None if it is not given.
-        memory: The value of `--memory`; None if it is not given.
+        flag: The value of the option `--store`; None if the option is not given.
+        memory: The value of the option `--memory`; None if the option is not given.
 
     Raises:
-        InvalidInputError: A file cannot be read, is not TOML, or contains unknown settings; or the store
-            cannot hold a memory of that name.
+        InvalidInputError: A settings file cannot be read, is not TOML, or contains unknown settings; or the
+            store cannot contain a memory of that name.
     """
     values, named = _find(flag), find_memory(flag, memory)
     if named is None:
         return StoreSetting(values.url or _default("store"), values.origin)
     from engine.store.named_places import memory_url
 
-    # The default place is a store itself and may be in use, so named memories have a folder of their own.
+    # The default location is a store itself and may be in use, so named memories have a separate folder.
     return StoreSetting(memory_url(values.url or _default("memories"), named.name), values.origin)
 
 
 def find_root(flag: str | None) -> StoreSetting:
-    """Return the URL of the root that contains the named memories, to which `find_store` adds the name.
+    """Return the URL of the folder or file with all named memories, to which `find_store` adds a name.
 
     Raises:
         InvalidInputError: As for `find_store`.
@@ -81,7 +83,7 @@ def find_root(flag: str | None) -> StoreSetting:
 
 
 def find_memory(flag: str | None, memory: str | None) -> MemorySetting | None:
-    """Return the name of the memory and its source, or None if the store has no named memories.
+    """Return the name of the memory and where it is set, or None if no memory is named.
 
     Raises:
         InvalidInputError: As for `find_store`.
@@ -95,13 +97,13 @@ def find_memory(flag: str | None, memory: str | None) -> MemorySetting | None:
 
 
 def find_secrets() -> tuple[SecretsPolicy | None, str]:
-    """Return the secrets policy and its source; the policy is None if there is no setting.
+    """Return the secrets policy and where it is set; the policy is None if there is no such setting.
 
-    Without a policy, secrets are treated as in the mode `off`. ENGINE_SECRETS sets the mode; kinds and
-    patterns come from the nearest file with secrets settings.
+    Without a policy, secrets are treated as in the mode `off`. If ENGINE_SECRETS is set, it is the mode; the
+    kinds and patterns are taken from the nearest settings file with secrets settings.
 
     Raises:
-        InvalidInputError: A file or the variable has an unknown value.
+        InvalidInputError: A settings file or ENGINE_SECRETS has a value that is not valid.
     """
     file = next((values for values in _files() if values.secrets is not None), None)
     from_environment = os.environ.get(SECRETS_VARIABLE)
@@ -118,8 +120,8 @@ def find_secrets() -> tuple[SecretsPolicy | None, str]:
 def find_mirror(flag: str | None, memory: str | None = None) -> Path | None:
     """Return the folder in which the store is mirrored after each write, or None.
 
-    Only the file that names the store can name the folder. There is none if `--store` or ENGINE_STORE names
-    the store, or if a memory other than that file's is used.
+    The folder is taken only from the settings file that names the store. The result is None if the store is
+    named by `--store` or ENGINE_STORE, or if the memory in use is not the one that the file names.
 
     Raises:
         InvalidInputError: As for `find_store`.
@@ -137,7 +139,7 @@ def _find(flag: str | None) -> _Values:
 
 
 def _files() -> Iterator[_Values]:
-    """Yield the values of the settings files, the nearest file first."""
+    """Yield the values of each settings file, in the order of lookup."""
     for folder in _upwards():
         if values := _read(folder / PROJECT_FILE):
             yield values
@@ -180,9 +182,9 @@ def _read(file: Path) -> _Values | None:
     incomplete = url is None and (mirror is not None or memory is not None or secrets is None)
     if settings or incomplete or not all(text is None or _is_text(text) for text in texts):
         raise InvalidInputError(
-            f'{file}: only `store = "…"`, with it `mirror = "…"` and `memory = "…"`, and `secrets` '
-            "are allowed",
-            hint="remove all other settings, or give --store",
+            f'{file}: only `store = "…"`, `mirror = "…"` and `memory = "…"` together with '
+            "`store`, and `secrets` are allowed",
+            hint="remove all other settings, or use --store",
         )
     folder = None if mirror is None else file.parent / Path(mirror).expanduser()
     place = None if url is None else _absolute(url, file.parent)
@@ -200,6 +202,8 @@ def _absolute(url: str, folder: Path) -> str:
         return url
     head = next((scheme for scheme in ("leveldb:", "sqlite:") if url.startswith(scheme)), "")
     if not head:
-        location = locate(url)  # raises for an unknown scheme, which is not a file name
+        location = locate(
+            url
+        )  # raises an error for an unknown scheme, so that it is not taken for a file name
         head = f"{location.scheme}:" if location.memory else ""
     return f"{head}{folder / Path(url.removeprefix(head)).expanduser()}"

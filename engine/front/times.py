@@ -1,4 +1,4 @@
-"""Times as text: ISO 8601 as input, ISO 8601 in UTC as output."""
+"""Conversion of times from and to text in ISO 8601; output is in UTC."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from engine.base.errors import InvalidInputError
 
 Moment = int | datetime
-"""The value of `--as-of`: the seq of an event, or a time with a zone."""
+"""The value of the option `--as-of`: the seq of an event, or a datetime with a time zone."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def shown_time(microseconds: int) -> str:
-    """Return a time in ISO 8601, UTC, with microseconds; after the year 9999, the number of microseconds."""
+    """Return a time in ISO 8601, in UTC, with microseconds; for a year after 9999, the number of µs."""
     try:
         time = _EPOCH + timedelta(microseconds=microseconds)
     except OverflowError:
@@ -22,9 +22,9 @@ def shown_time(microseconds: int) -> str:
 
 
 def parse_time(text: str, what: str) -> datetime:
-    """Return the datetime that a text in ISO 8601 describes.
+    """Return the datetime for a text in ISO 8601.
 
-    Without a zone the time is UTC; a date alone stands for its first moment.
+    A time without a time zone is in UTC. A date without a time stands for the first moment of that day.
 
     Raises:
         InvalidInputError: The text is not a date or time.
@@ -39,10 +39,10 @@ def parse_time(text: str, what: str) -> datetime:
 
 
 def parse_moment(text: str, what: str) -> Moment:
-    """Return the seq of an event, or a date or time as `parse_time` does.
+    """Return the seq of an event if the text is a number; otherwise parse it as `parse_time` does.
 
     Raises:
-        InvalidInputError: The text is neither.
+        InvalidInputError: The text is neither a number nor a date or time.
     """
     if text.isascii() and text.isdigit():
         return int(text[:20])

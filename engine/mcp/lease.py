@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.base.errors import BusyError, ClosedError, CorruptionError, EngineError, InDoubtError
-from engine.front.opening import patiently
+from engine.front.opening import retry_while_busy
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -107,7 +107,7 @@ class Lease:
                     )
             self._moving = True
         try:
-            engine = self._opened_patiently(deadline)
+            engine = self._open_with_retry(deadline)
         except BaseException:
             with self._changed:
                 self._moving = False
@@ -119,10 +119,10 @@ class Lease:
             self._changed.notify_all()
             return engine
 
-    def _opened_patiently(self, deadline: float) -> Engine:
+    def _open_with_retry(self, deadline: float) -> Engine:
         # Processes that wait for the store need a moment in which it is closed.
         time.sleep(max(self._resume - time.monotonic(), 0))
-        return patiently(self._open_store, max(deadline - time.monotonic(), 0))
+        return retry_while_busy(self._open_store, max(deadline - time.monotonic(), 0))
 
     def _give(self) -> None:
         with self._changed:

@@ -1,1 +1,1 @@
-"""Named memories: several memories in one folder or one SQLite file, each a store of its own."""
+"""Named memories: several memories in one folder or one SQLite file, each of which is a separate store."""

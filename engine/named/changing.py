@@ -20,26 +20,26 @@ from engine.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The description of a named memory. Fields read from the open store are None unless it is `usable`."""
+    """The description of a named memory. Fields read from the open memory are None if it is not usable."""
 
     name: str
     url: str
     state: str
-    """`usable`, `empty` if it has no events yet, or the code of the error with which opening it failed."""
+    """`usable`, `empty` if there are no events, or the code of the error that was raised on opening."""
     bytes: int
-    """The size of its files; in a SQLite file with several memories, of its keys and values."""
+    """The size of the memory's files, or of its keys and values if one SQLite file contains all memories."""
     store_id: str | None = None
     live_atoms: int | None = None
     events: int | None = None
     root: str | None = None
-    """The overall root."""
+    """The overall root, as hex digits."""
 
 
 def memories(url: str) -> list[str]:
-    """Return the sorted names of the memories at `url`, or an empty list if nothing is there.
+    """Return the sorted names of the memories at `url`, or an empty list if `url` does not exist.
 
     Raises:
-        InvalidInputError: `url` cannot hold named memories.
+        InvalidInputError: `url` cannot contain named memories.
         CorruptionError: The SQLite file is damaged.
     """
     return names_in(root_of(url))
@@ -59,9 +59,10 @@ def names_in(root: MemoriesRoot) -> list[str]:
 
 
 def described(root: MemoriesRoot, name: str) -> Memory:
-    """Return the description of an existing memory. Only its lagging followers are changed.
+    """Return the description of an existing memory, after updating followers that lack events.
 
-    A LevelDB memory can be opened by one process only, so only the size of one in use is known.
+    Only one process at a time can open a LevelDB memory. If another process has it open, only the size is
+    known.
     """
     url = root.url_of(name)
     size = size_of(root, name)
@@ -78,7 +79,7 @@ def described(root: MemoriesRoot, name: str) -> Memory:
 
 
 def size_of(root: MemoriesRoot, name: str) -> int:
-    """Return the bytes that a memory takes; in a SQLite file with several, those of its keys and values."""
+    """Return the size of a memory's files in bytes, or of its keys and values if it is in a shared file."""
     with translated():
         if root.is_file:
             return memory_bytes(str(root.path), name)
@@ -92,26 +93,26 @@ def size_of(root: MemoriesRoot, name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """The result of deleting a memory, or with `dry_run` the expected result."""
+    """The result of deleting a memory or, for a dry run, the result that deleting it would have."""
 
     memory: Memory
-    """The memory as it was."""
+    """The description of the memory before it was deleted."""
     kept: tuple[str, ...]
-    """Files in its folder that do not belong to it. They stay, and so does the folder."""
+    """Paths of files in the memory's folder that are not part of the memory; they and the folder are kept."""
     cleared: bool
-    """True if the store's own files contain nothing of the memory any more.
+    """True if the files of the store no longer contain any data of the memory.
 
-    False if other processes have the SQLite file open: its write-ahead log keeps parts of it until they
-    close.
+    False if other processes have the SQLite file open: then the write-ahead log of the file contains parts of
+    the memory until these processes close the file.
     """
 
 
 def create(url: str, name: str, *, actor: str = "user") -> bool:
-    """Create a memory of this name unless it exists; return True if it was created.
+    """Create a memory named `name` unless it exists; return True if it was created.
 
     Raises:
-        InvalidInputError: `name` is not a valid name, or `url` cannot hold named memories.
-        BusyError: Another process has it open.
+        InvalidInputError: `name` is not a valid name, or `url` cannot contain named memories.
+        BusyError: Another process keeps the memory locked.
     """
     place = root_of(url).url_of(name)
     with translated():
@@ -126,8 +127,8 @@ def rename(url: str, old: str, new: str, *, dry_run: bool = False) -> None:
     With `dry_run`, only check that the rename is possible.
 
     Raises:
-        NotFoundError: There is no memory `old`.
-        ConflictError: A memory or file `new` exists.
+        NotFoundError: There is no memory named `old`.
+        ConflictError: A memory or file named `new` already exists.
         BusyError: The memory is open.
     """
     root = root_of(url)
@@ -147,10 +148,10 @@ def rename(url: str, old: str, new: str, *, dry_run: bool = False) -> None:
 
 
 def delete(url: str, name: str, *, dry_run: bool = False) -> Removal:
-    """Delete a memory and everything in it. Backups and copies are not deleted.
+    """Delete a memory with all of its data. Backups and copies of the memory are not deleted.
 
     Raises:
-        NotFoundError: There is no memory of this name.
+        NotFoundError: There is no memory named `name`.
         BusyError: The memory is open.
     """
     root = root_of(url)
@@ -159,7 +160,7 @@ def delete(url: str, name: str, *, dry_run: bool = False) -> Removal:
     memory = described(root, name)
     with translated():
         if memory.state == "busy" or (root.is_file and in_use(str(root.path), name)):
-            raise BusyError(f"memory {name!r} is in use", hint="close it in the process that uses it")
+            raise BusyError(f"memory {name!r} is in use", hint="end the process that uses the memory")
         if dry_run:
             foreign = [] if root.is_file else foreign_in(root.path / name)
             return Removal(memory, tuple(map(str, foreign)), cleared=False)
@@ -170,5 +171,9 @@ def delete(url: str, name: str, *, dry_run: bool = False) -> Removal:
 
 def _require_memory(name: str, known: list[str], url: str) -> None:
     if name not in known:
-        hint = f"the existing memories are: {', '.join(known)}" if known else "there are no memories there"
+        hint = (
+            f"the existing memories are: {', '.join(known)}"
+            if known
+            else "there are no memories at this location"
+        )
         raise NotFoundError(f"there is no memory named {name!r} in {url}", hint=hint)

@@ -1,8 +1,9 @@
 """Renaming and deleting a memory that is a folder or a file in a root folder.
 
-The decisive step is a single rename, under the memory's own lock. If the process is killed before it, nothing
-has changed; if it is killed after it, only leftovers remain, which the next change in the root removes. Links
-are not followed, and files that do not belong to the memory stay.
+The decisive step is a single rename, during which the memory is locked. If the process is killed before this
+step, nothing has changed. If it is killed after this step, only temporary files are left, which the next
+rename or deletion in the same root folder removes. Symbolic links are not followed, and files that are not
+part of the memory are not deleted.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from engine.base.errors import ConflictError
 from engine.store.named_places import is_memory
 
 KEPT = "kept"
-"""The subfolder of the memory's folder to which foreign files in a deleted memory's LevelDB are moved."""
+"""The subfolder of a deleted memory's folder that receives foreign files found among its LevelDB files."""
 
 _LEVELDB = re.compile(r"CURRENT|LOCK|LOG|LOG\.old|MANIFEST-[0-9]+|[0-9]+\.(log|ldb|sst|dbtmp)")
 _LEFT_OVER = re.compile(r"\.(.+)\.new-[0-9a-f]{16}")
@@ -34,13 +35,15 @@ _LEFT_OVER = re.compile(r"\.(.+)\.new-[0-9a-f]{16}")
 
 @contextlib.contextmanager
 def lock_root(root: Path) -> Iterator[None]:
-    """Lock the root against other renames and deletions, and remove the leftovers of killed ones."""
+    """Lock the root folder against other renames and deletions; remove files left by killed processes."""
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BackendBusy(str(root), "a process that renames or deletes a memory there") from None
+            raise BackendBusy(
+                str(root), "a process that renames or deletes a memory in this folder"
+            ) from None
         for name in sorted(
             {match[1] for entry in root.iterdir() if (match := _LEFT_OVER.fullmatch(entry.name))}
         ):
@@ -52,7 +55,7 @@ def lock_root(root: Path) -> Iterator[None]:
 
 
 def foreign_in(entry: Path) -> list[Path]:
-    """Return the sorted files in a memory's folder that do not belong to it."""
+    """Return the sorted paths of the files in a memory's folder that are not part of the memory."""
     if not entry.is_dir():
         return []
     others = [path for path in entry.iterdir() if path.name not in (LOCK, DATA)]
@@ -68,11 +71,11 @@ def _foreign_data(entry: Path) -> list[Path]:
 
 
 def rename_in(root: Path, old: str, new: str) -> None:
-    """Rename a memory that is not open.
+    """Rename a memory, which must not be open.
 
     Raises:
-        BackendMissing: There is no memory `old`.
-        ConflictError: A memory or file `new` exists.
+        BackendMissing: There is no memory named `old`.
+        ConflictError: A memory or file named `new` already exists.
         BackendBusy: The memory is open.
     """
     entry, target = root / old, root / new
@@ -87,12 +90,12 @@ def rename_in(root: Path, old: str, new: str) -> None:
 
 
 def delete_in(root: Path, name: str) -> list[Path]:
-    """Delete a memory that is not open; return the new paths of the foreign files that stay.
+    """Delete a memory, which must not be open; return the paths of the foreign files, which are kept.
 
     Raises:
-        BackendMissing: There is no memory of this name.
+        BackendMissing: There is no memory named `name`.
         BackendBusy: The memory is open.
-        BackendUnusable: It was deleted, but some of its files could not be removed.
+        BackendUnusable: The memory was deleted, but some of its files could not be removed.
     """
     entry = root / name
     with lock_root(root), _lock_memory(entry):
@@ -114,24 +117,24 @@ def delete_in(root: Path, name: str) -> list[Path]:
 
 
 def _set_aside(entry: Path) -> list[Path]:
-    """Move foreign files out of the LevelDB folder, which will be deleted."""
+    """Move foreign files out of the LevelDB folder that is about to be deleted."""
     for path in _foreign_data(entry):
         aside = entry / KEPT
         aside.mkdir(exist_ok=True)
         if os.path.lexists(aside / path.name):
-            raise ConflictError(f"{aside / path.name} already exists", hint="move it away first")
+            raise ConflictError(f"{aside / path.name} already exists", hint="move that file away first")
         path.rename(aside / path.name)
     return sorted(path for path in entry.iterdir() if path.name not in (LOCK, DATA))
 
 
 def beside(entry: Path) -> list[Path]:
-    """Return the paths of the files that SQLite and memroot create beside the file `entry`."""
+    """Return the paths of the files that SQLite and memroot create next to the SQLite file `entry`."""
     return [entry.with_name(entry.name + end) for end in ("-wal", "-shm", "-lock")]
 
 
 @contextlib.contextmanager
 def _lock_memory(entry: Path) -> Iterator[None]:
-    """Lock a memory, so that no other process opens it during the block."""
+    """Lock a memory, so that no other process can open it during the block."""
     if not is_memory(entry):
         raise BackendMissing(f"there is no memory named {entry.name!r} in {entry.parent}")
     if is_leveldb_store(entry):

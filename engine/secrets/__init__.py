@@ -1,1 +1,1 @@
-"""The filter for passwords and keys in text that is about to be written to the journal."""
+"""The filter for passwords, keys and other secrets in texts before they are written to the journal."""

@@ -1,8 +1,8 @@
-"""The filter for secrets, which every write passes before it is decided.
+"""The filter for secrets, which is applied to the texts of every command.
 
-A command passes its texts to the transaction's screen before it derives ids from them, so that redacted text
-gives the same atom every time. Appended events are screened once more, because a decision may copy text from
-the records. No message or error contains the text of a secret.
+A command passes its texts to the `Screen` of the transaction before it derives ids from them, so that a text
+with redacted secrets results in the same atom every time. Events are filtered again when they are appended,
+because a command may copy text from the records. No message or error contains the text of a secret.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from proofs.events import AtomBody, Body, EdgeBody, EventKind, ReasonBody, TagsB
 Value = TypeVar("Value")
 
 ATOM_TEXTS = ("content", "title", "tags", "source", "key", "meta", "aliases", "folder")
-"""The fields of an atom that hold free text. All others are labels, numbers and choices."""
+"""The fields of an atom that contain free text. All other fields are labels, numbers and choices."""
 
 CACHED_CHARS_MAX = 1 << 22
-"""The number of characters that a screen caches, so that no text is searched twice."""
+"""The maximum number of characters of text for which a screen caches results, to avoid repeated searches."""
 
 
 class SecretFilter:
@@ -37,24 +37,24 @@ class SecretFilter:
     def __init__(self, policy: SecretsPolicy) -> None:
         self.policy = policy
         self.found: Counter[str] = Counter()
-        """Counts by kind: secrets that were redacted or, in the mode `warn`, written."""
+        """The number of secrets of each kind that were redacted or, in the mode `warn`, written unchanged."""
 
     def screen(self) -> Screen | None:
-        """Return a screen for one transaction, or None in the mode `off`."""
+        """Return a new screen for one transaction, or None in the mode `off`."""
         return None if self.policy.mode is Mode.OFF else Screen(self.policy)
 
     def screen_for_reading(self) -> Screen | None:
-        """Return a screen for texts that are not written yet, or None if they may be written unchanged."""
+        """Return a screen for texts that will be written later, or None if they may be written unchanged."""
         return None if self.policy.mode is Mode.WARN else self.screen()
 
     def count(self, screen: Screen | None) -> None:
-        """Add the secrets that a screen found to the counts, once its transaction is written."""
+        """Add the secrets that a screen found to the counts. Call this after the transaction is written."""
         if screen is not None:
             self.found += screen.found
             screen.found.clear()
 
     def mask(self, error: EngineError) -> EngineError:
-        """Redact secrets in an error's message and hint, and return the error."""
+        """Redact secrets in the message and the hint of an error, and return the error."""
         if self.policy.mode is not Mode.OFF:
             error.args = tuple(self.shown(one) if isinstance(one, str) else one for one in error.args)
             error.hint = self.shown(error.hint)
@@ -66,9 +66,9 @@ class SecretFilter:
 
 
 class Screen:
-    """The filter for the texts of one transaction. Each text is searched once.
+    """The filter for the texts of one transaction. It searches each text for secrets only once.
 
-    Every method raises RefusedError if the mode is `refuse` and there is a secret.
+    In the mode `refuse`, every method raises RefusedError if it finds a secret.
     """
 
     def __init__(self, policy: SecretsPolicy) -> None:
@@ -78,9 +78,9 @@ class Screen:
         self.found: Counter[str] = Counter()
 
     def text(self, text: str, place: str) -> str:
-        """Return the text to write: redacted, or in the mode `warn` unchanged.
+        """Return the text to write: with secrets redacted or, in the mode `warn`, unchanged.
 
-        `place` names the field of the text in errors.
+        `place` is the name of the field that contains the text, for use in errors.
         """
         if text in self._cache:
             return self._cache[text]
@@ -108,7 +108,7 @@ class Screen:
         return self._policy.clean(text)[0]
 
     def atom(self, body: AtomBody) -> AtomBody:
-        """Return an atom's body after the filter; the same object if nothing changed."""
+        """Apply the filter to an atom's body and return the result: the same object if nothing changed."""
         texts = {name: getattr(body, name) for name in ATOM_TEXTS}
         filtered = {name: self.value(value, name) for name, value in texts.items()}
         if (
@@ -121,9 +121,9 @@ class Screen:
         return body if filtered == texts else body._replace(**filtered)
 
     def value(self, value: Value, place: str) -> Value:
-        """Return a value with all texts in it filtered: in tuples, lists, dicts and plain dataclasses.
+        """Return a copy of `value` with all texts filtered, also in tuples, lists, dicts and dataclasses.
 
-        Bytes pass unchanged: they are ids, or CBOR that is filtered elsewhere in decoded form.
+        Bytes are returned unchanged: they are ids, or CBOR data, whose texts are filtered after decoding.
         """
         filtered: Any = value
         if isinstance(value, str) and not isinstance(value, Enum):
@@ -154,9 +154,10 @@ class Screen:
         return value
 
     def body(self, kind: EventKind, body: Body) -> Body:
-        """Return the body of an event after the filter.
+        """Apply the filter to the body of an event and return the result.
 
-        Tags that are being removed pass unchanged: they are recorded, and could not be removed otherwise.
+        Tags that are to be removed are not filtered. They are already recorded, and a redacted tag would not
+        match.
         """
         if isinstance(body, AtomBody):
             return self.atom(body)
@@ -185,7 +186,7 @@ class Screen:
 
 
 def refused(place: str, kinds: list[str]) -> RefusedError:
-    """Return the error that names the kinds of the secrets and their place, but not their text."""
+    """Return an error that names the kinds of the secrets and the field, but not the text of the secrets."""
     return RefusedError(
         f"{place} contains what looks like a secret: {', '.join(dict.fromkeys(kinds))}",
         hint="remove the secret; if it is not one, allow it in the settings (secrets.allow)",
@@ -193,5 +194,5 @@ def refused(place: str, kinds: list[str]) -> RefusedError:
 
 
 def summary(found: Counter[str]) -> str:
-    """Return kinds and counts as text: `aws-key 2, jwt 1`."""
+    """Return kinds and counts as text, such as `aws-key 2, jwt 1`."""
     return ", ".join(f"{kind} {count}" for kind, count in sorted(found.items()))

@@ -1,9 +1,9 @@
-"""Patterns of secrets: one detector for each kind.
+"""Detectors of secrets, one for each kind of secret.
 
-Every pattern takes time linear in the length of the text, whatever the text: it begins with a literal, or at
-the start of a run of its characters, and its repeats are possessive (without backtracking) or bounded by a
-small number. If a pattern alone is not specific enough, a check follows: a checksum, or the entropy of the
-value.
+Matching a pattern takes time linear in the length of the text, for every text. To ensure this, each pattern
+begins with a literal, or at the start of a run of characters that it can match, and its repeats are
+possessive (without backtracking) or bounded by a small number. If a pattern alone is not specific enough, its
+matches are also checked, by a checksum or by the entropy of the value.
 
 Sources of the formats: the issuers' own pages on their tokens; RFC 7519 (JWT), RFC 6750 (bearer), RFC 7617
 (basic), RFC 7468 (PEM), RFC 3986 (URLs), ISO/IEC 7812 (card numbers), ISO 13616 (IBAN).
@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from typing import Final
 
 PASSWORD_BITS: Final = 22.0
-"""The minimum entropy, as estimated by `bits`, of a value assigned to a name such as `password`."""
+"""The minimum entropy in bits (as `bits` estimates it) of a value assigned to a name such as `password`."""
 
 TOKEN_CHARS: Final = 16
 TOKEN_BITS_PER_CHAR: Final = 3.3
-"""The minimum length and entropy of a value assigned to `token`, `secret` or a key.
+"""The minimum entropy, in bits per character, of a value that is assigned to `token`, `secret` or a key.
 
-Most words and names have less entropy.
+Most words and names have a lower entropy. The value must also have at least TOKEN_CHARS characters.
 """
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -56,7 +56,7 @@ def bits(value: str) -> float:
 
 
 def is_random(value: str) -> bool:
-    """Return True if a token looks random and not like words: letters and digits, many of them distinct."""
+    """Return True if a token has letters and digits, many of them distinct, so that it looks random."""
     return _is_mixed(value) and not _WORDS.fullmatch(value) and bits(value) >= 3.0 * min(len(value), 64)
 
 
@@ -66,7 +66,8 @@ def is_password(value: str, *, bare: bool, strict: bool) -> bool:
     Args:
         value: The assigned value.
         bare: True if the value has no quotes, so that it may be program code.
-        strict: True for a name such as `token` or `secret`, to which other values are often assigned.
+        strict: True for a name such as `token` or `secret`, to which values that are not passwords are often
+            assigned, too.
     """
     if _STANDS_FOR.match(value) or not _is_mixed(value) or (bare and _WORDS.fullmatch(value)):
         return False
@@ -86,7 +87,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def is_card(text: str) -> bool:
-    """Return True if the digits are a payment card's number, by issuer and Luhn checksum.
+    """Return True if the digits form a payment card number: the issuer is known, the Luhn checksum is right.
 
     Spaces and hyphens between the digits are ignored.
     """
@@ -143,11 +144,11 @@ class Detector:
     """A detector for one kind of secret."""
 
     kind: str
-    """The label that replaces the secret in a text: `[REDACTED:kind]`."""
+    """The name of the kind, which is part of the label that replaces a secret: `[REDACTED:kind]`."""
     find: Callable[[str], Iterator[Span]]
-    """A function that yields the spans of the secrets in a text, in order."""
+    """A function that yields the position (start and end) of each secret in a text, in order."""
     usual: bool = True
-    """True if the detector runs unless the policy excludes it; False if the policy must include it."""
+    """True if a policy uses the detector by default; False if a policy must name the kind to use it."""
 
 
 def _matching(
@@ -158,10 +159,11 @@ def _matching(
     flags: re.RegexFlag = re.NOFLAG,
     usual: bool = True,
 ) -> Detector:
-    """Return a detector for the matches of `pattern` that pass `check`.
+    """Return a detector for texts that match `pattern` and are accepted by `check`.
 
-    The secret is the group `secret` of a match, or the whole match without such a group. Every text with a
-    match contains one of `literals`; the detector searches for these first, which is fast.
+    The secret is the group `secret` of a match or, if the pattern has no such group, the whole match. Every
+    text that matches the pattern contains at least one of `literals`. The detector first searches for these,
+    because that is fast.
     """
     compiled = re.compile(pattern, re.ASCII | flags)
     has_group = "secret" in compiled.groupindex
@@ -178,7 +180,7 @@ def _matching(
 
 
 BODY_CHARS_MIN: Final = 40
-"""The minimum number of base64 characters; a shorter text only mentions such a block."""
+"""The minimum number of base64 characters in a block. A shorter text probably only mentions key blocks."""
 
 BLOCK_CHARS_MAX: Final = 32_768
 
@@ -190,7 +192,7 @@ _BODY = re.compile(r"(?:\s|\\[nr]|[0-9A-Za-z+/]{16,}+=*+)*+", re.ASCII)
 
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the key blocks. A block without an end marker ends where its base64 ends."""
+    """Yield the positions of private key blocks. A block without an end marker ends after its last base64."""
     if "PRIVATE KEY" not in text:
         return
     begins = list(_BEGIN.finditer(text))
@@ -221,7 +223,7 @@ def _base64_chars(text: str, start: int, end: int) -> int:
 
 
 def _body_before(text: str, end: int, least: int) -> int:
-    """Return the start, at or after `least`, of the lines of base64 directly before `end`."""
+    """Return the start of the base64 lines that directly precede `end`. The start is at least `least`."""
     at = end
     while at > least:
         start = text.rfind("\n", least, at - 1) + 1 or least
@@ -243,7 +245,7 @@ _ASSIGNED = (
 
 
 def _assignments(text: str) -> Iterator[Span]:
-    """Yield the spans of values that are assigned to a name like `password` and are random enough."""
+    """Yield the positions of values that are assigned to a name like `password` and look random."""
     lowered = text.lower()
     if not any(key in lowered for key in ("pass", "pwd", "secret", "token", "key", "credential")):
         return
@@ -255,7 +257,7 @@ def _assignments(text: str) -> Iterator[Span]:
 
 
 _PLACE = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\\\?|ISBN", re.IGNORECASE)
-"""The beginning of a path or an ISBN: `pwd` names a folder as often as a password."""
+"""A pattern for the beginning of a path or an ISBN, because `pwd` often names a folder, not a password."""
 
 _ASSIGNMENT = re.compile(_ASSIGNED, re.IGNORECASE | re.ASCII)
 
@@ -357,4 +359,4 @@ DETECTORS: Final[tuple[Detector, ...]] = (
         usual=False,
     ),
 )
-"""All built-in detectors. Of two matches with the same span, that of the earlier detector counts."""
+"""All built-in detectors. If two of them match at the same position, the kind of the earlier one is used."""

@@ -1,9 +1,9 @@
 r"""User-defined patterns: a subset of regular expressions with bounded matching time.
 
 A pattern is a sequence of single characters: literals, `.`, classes such as `[A-Z0-9_]`, and escapes such as
-`\d`, `\w`, `\s`, `\b`, `\.`. Each may be repeated with `{m}`, `{m,n}` or `?`. Repeats are possessive: they
-match as many characters as possible, without backtracking. Groups, alternatives, `*` and `+` are not allowed.
-Searching a text of n characters therefore takes at most n times `WIDTH_MAX` steps.
+`\d`, `\w`, `\s`, `\b`, `\.`. Each of these may be followed by a repeat `{m}`, `{m,n}` or `?`. A repeat is
+possessive: it matches as many characters as possible, without backtracking. Groups, alternatives, `*` and `+`
+are not allowed. Searching a text of n characters therefore takes at most n times `WIDTH_MAX` steps.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _ITEM: Final = re.compile(
 
 
 def bounded(pattern: object) -> re.Pattern[str]:
-    """Return the compiled pattern, with possessive repeats.
+    """Return the compiled form of a user-defined pattern, with possessive repeats.
 
     Raises:
-        InvalidInputError: The pattern is outside the allowed subset, could match an empty text, or could
-            match more than `WIDTH_MAX` characters.
+        InvalidInputError: The pattern is not in the allowed subset, could match an empty text, or could match
+            more than `WIDTH_MAX` characters.
     """
     if not isinstance(pattern, str) or not 0 < len(pattern) <= PATTERN_CHARS_MAX:
         raise InvalidInputError(f"a pattern must be a text of 1 to {PATTERN_CHARS_MAX} characters")
@@ -41,7 +41,7 @@ def bounded(pattern: object) -> re.Pattern[str]:
         item = _ITEM.match(pattern, at)
         if item is None:
             raise InvalidInputError(
-                f"the pattern is not allowed from character {at} on",
+                f"the pattern contains an unsupported element at character {at}",
                 hint="use characters, classes [A-Z], \\d \\w \\s \\b, repeats {m,n} or ?, "
                 "but no groups, |, * or +",
             )

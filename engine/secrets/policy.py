@@ -1,4 +1,4 @@
-"""The secrets policy: what counts as a secret, and what is done about it."""
+"""The secrets policy, which defines the kinds of secrets to detect and how detected secrets are treated."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engine.secrets.kinds import DETECTORS, Detector
 from engine.secrets.patterns import bounded
 
 ROUNDS_MAX: Final = 4
-"""The number of times a text is searched again after secrets in it were replaced."""
+"""The maximum number of times a text is searched again after secrets in the text were replaced."""
 
 PATTERNS_MAX = 32
-"""The maximum number of user-defined patterns, for each of `allow` and `extra`."""
+"""The maximum number of user-defined patterns in `allow`, and also in `extra`."""
 
 
 class Secret(NamedTuple):
-    """The position and kind of a secret in a text, never its content."""
+    """The position and the kind of a secret in a text. The text of the secret is not included."""
 
     start: int
     end: int
@@ -39,12 +39,12 @@ def redacted(text: str, secrets: Sequence[Secret]) -> str:
 
 
 class Mode(StrEnum):
-    """The treatment of secrets."""
+    """How detected secrets are treated when text is written."""
 
     OFF = "off"
-    """Texts are not searched."""
+    """Texts are not searched for secrets."""
     WARN = "warn"
-    """Secrets are written and counted."""
+    """Secrets are written unchanged, and counted."""
     REDACT = "redact"
     """`[REDACTED:kind]` is written in place of each secret."""
     REFUSE = "refuse"
@@ -53,9 +53,9 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SecretsPolicy:
-    """The mode, and the definition of what counts as a secret.
+    """The mode of treatment, and the kinds and patterns of text that is treated as a secret.
 
-    Patterns are in the subset of regular expressions that `engine.secrets.patterns` describes.
+    Patterns are written in the subset of regular expressions that `engine.secrets.patterns` describes.
 
     Raises:
         InvalidInputError: A mode, kind or pattern is not valid.
@@ -63,9 +63,9 @@ class SecretsPolicy:
 
     mode: Mode | str = Mode.OFF
     allow: tuple[str, ...] = ()
-    """Patterns of text that is not a secret. A pattern must match the whole span."""
+    """Patterns of texts that are not secrets. A pattern must match the whole text that a detector found."""
     extra: Mapping[str, str] = field(default_factory=dict)
-    """User-defined patterns by kind."""
+    """User-defined patterns of secrets: kind → patterns."""
     also: tuple[str, ...] = ()
     """Kinds to detect in addition to the default ones: `email`, `phone`."""
     but: tuple[str, ...] = ()
@@ -107,10 +107,10 @@ class SecretsPolicy:
             object.__setattr__(self, name, value)
 
     def with_mode(self, mode: str, origin: str) -> SecretsPolicy:
-        """Return the same policy with another mode; `origin` names its source in errors.
+        """Return a copy of the policy with another mode; errors name `origin` as the source of the mode.
 
         Raises:
-            InvalidInputError: There is no such mode.
+            InvalidInputError: `mode` is not the name of a mode.
         """
         try:
             return replace(self, mode=mode)
@@ -125,10 +125,11 @@ class SecretsPolicy:
         return replace(self, also=tuple(kinds), but=tuple(sorted(known - set(kinds))))
 
     def find(self, text: str) -> list[Secret]:
-        """Return the secrets in a text, in order and without overlaps, whatever the mode.
+        """Return the positions and kinds of the secrets in a text, sorted and not overlapping, in every mode.
 
-        Overlapping spans are joined into one span of the first one's kind. Of two spans that begin at the
-        same place, the longer one determines the kind, then the one of the earlier detector.
+        Overlapping matches are joined; the result has the kind of the match that begins first. If several
+        matches begin at the same position, the longest one determines the kind; if these are equally long,
+        the match of the earlier detector does.
         """
         spans: list[tuple[int, int, int]] = []
         for rank, detector in enumerate(self.detectors):
@@ -144,9 +145,9 @@ class SecretsPolicy:
         return secrets
 
     def clean(self, text: str) -> tuple[str, list[Secret]]:
-        """Return the text with all secrets redacted, whatever the mode, and the secrets that it contained.
+        """Return the text with all secrets redacted, in every mode, and the secrets that were found.
 
-        Cleaning the result again does not change it.
+        Applying this method to the returned text does not change the text.
         """
         removed: list[Secret] = []
         for _ in range(ROUNDS_MAX):
@@ -166,10 +167,11 @@ def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
 
 
 def policy_of(setting: object, origin: str) -> SecretsPolicy:
-    """Return the policy that a setting describes: a mode, or a table of the arguments of `SecretsPolicy`.
+    """Return the policy for a setting, which is a mode or a table with the arguments of `SecretsPolicy`.
 
     Raises:
-        InvalidInputError: The setting is neither. The message names `origin`.
+        InvalidInputError: The setting is not a valid mode or table. The message names `origin`, the source of
+            the setting.
     """
     if isinstance(setting, SecretsPolicy):
         return setting

@@ -1,1 +1,1 @@
-"""An open store: committing, catching up, replaying, and reading the past."""
+"""The open store: committing commands, updating derived data, replaying, and reading the past."""

@@ -23,7 +23,7 @@ class TakeCheckpoint:
     namespace_roots: tuple[bytes, ...]
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or none if the last event is a checkpoint."""
+        """Append one event, or no event if the last event of the journal is a checkpoint."""
         if read_header(tx.rows, self.size - 1)[0].kind is EventKind.CHECKPOINT:
             return receipt("", State.LIVE)
         detail, body = CheckpointDetail(self.root), CheckpointBody(self.namespace_roots)
@@ -31,11 +31,11 @@ class TakeCheckpoint:
 
 
 CHECKPOINT_RETRIES_MAX = 3
-"""How often roots are computed again because the head moved, before other writers are locked out."""
+"""The maximum number of attempts without locking out other writers, whose events make an attempt fail."""
 
 
 def take_checkpoint(store: Store, actor: str) -> tuple[Receipt, int]:
-    """Record the roots in the journal, unless its last event is a checkpoint already.
+    """Record the roots in the journal, unless the last event of the journal is already a checkpoint.
 
     Returns:
         The receipt, and the size of the log including the checkpoint event.

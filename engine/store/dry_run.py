@@ -1,6 +1,6 @@
-"""Dry runs: commands are carried out on top of a store, and their effects are discarded.
+"""Dry runs: commands are carried out on a temporary layer over a store, which is then discarded.
 
-A dry run executes the same code as the real run, so it counts exactly what the run would do.
+A dry run executes the same code as the real run, so its counts are exactly those of the real run.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _PUT = b"\x01"
 
 @contextmanager
 def dry_run_store(store: Store, *, when: bool = True) -> Iterator[Store]:
-    """Open a store on top of `store` that accepts commands and discards them at the end of the block.
+    """Open a temporary store over `store`; the changes made in it are discarded at the end of the block.
 
-    What is written goes to a temporary folder; its times, seqs and event ids have no meaning. `store` is only
-    read, as of one moment. If `when` is false, the block gets `store` itself.
+    Changes are written to a temporary folder. The times, seqs and ids of the new events have no meaning.
+    `store` is only read, in one snapshot. If `when` is false, the block gets `store` itself.
     """
     if not when:
         yield store
@@ -59,7 +59,7 @@ class _DryRunStore(Store):
 
 
 class _LayeredReader(Reader):
-    """A reader in which the rows of `upper` hide the rows of `lower` with the same keys."""
+    """A reader of two layers: a row of `upper` takes precedence over the row of `lower` with the same key."""
 
     def __init__(self, lower: Reader, upper: Reader) -> None:
         self._lower = lower
@@ -74,7 +74,7 @@ class _LayeredReader(Reader):
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         upper = self._upper.scan(start, end, reverse=reverse)
         lower = ((key, _PUT + value) for key, value in self._lower.scan(start, end, reverse=reverse))
-        # merge() is stable: for equal keys, the row of the upper layer comes first.
+        # merge() is stable: of two rows with the same key, the row of the upper layer comes first.
         rows = groupby(merge(upper, lower, key=itemgetter(0), reverse=reverse), key=itemgetter(0))
         return ((key, marked[1:]) for key, layers in rows if (marked := next(layers)[1]) != _DELETED)
 
@@ -89,7 +89,7 @@ class _Snapshot(_LayeredReader, Snapshot):
 
 
 class LayeredBackend(_LayeredReader, Backend):
-    """A backend that stores what is written apart from the rows below. It belongs to one process."""
+    """A backend over read-only rows that stores changes in a separate layer. Only one process may use it."""
 
     name = "dry run"
     capabilities = Capabilities(durable=False, multi_process=False, persistent=False)
@@ -100,7 +100,7 @@ class LayeredBackend(_LayeredReader, Backend):
         self._lock = threading.Lock()
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Write rows to the upper layer."""
+        """Write rows to the layer of changes."""
         del durable
         check_batch(batch)
         marked = Batch()
@@ -111,12 +111,12 @@ class LayeredBackend(_LayeredReader, Backend):
             self._written.write(marked, durable=False)
 
     def purge(self) -> None:
-        """Do nothing, because the upper layer is deleted after the dry run."""
+        """Do nothing, because the layer of changes is deleted after the dry run."""
 
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of both layers. The rows below must not change."""
+        """Return a snapshot of both layers. The read-only rows must not change while it is in use."""
         return _Snapshot(self._lower, self._written.snapshot())
 
     def close(self) -> None:
-        """Close the upper layer; the owner of the rows below closes them."""
+        """Close the layer of changes. The read-only rows are closed by their owner."""
         self._written.close()

@@ -29,15 +29,15 @@ from proofs.log import Frontier, leaf_hash
 
 
 def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
-    """Drop every projection, including the records, and make them again from the journal alone.
+    """Delete all data that is derived from the journal, and compute it again from the journal alone.
 
-    The journal is read and checked to its end before anything is dropped. Then all cursors are deleted,
-    durably: a crash from then on leaves a store that the next opening, or the next call, finishes. Nothing
-    except the journal needs to be intact. `progress` is called with (events done, all events); the check
-    counts as half.
+    Before anything is deleted, the whole journal is read and checked. Then the cursors of all derived data
+    are deleted durably. If the process crashes after that, the rebuild is finished when the store is opened
+    next or when this function is called again. Only the journal needs to be intact. `progress` is called with
+    (events done, all events); the check counts as half of the events.
 
     Raises:
-        CorruptionError: The journal is damaged. Nothing was dropped.
+        CorruptionError: The journal is damaged. Nothing was deleted.
     """
     size = _check_journal(backend, progress)
     drop(backend, projections())
@@ -57,13 +57,13 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
 
 
 def _check_journal(backend: Backend, progress: Progress) -> int:
-    """Return the size of the journal after checking every event against the log.
+    """Check every event of the journal against the log, and return the number of events.
 
-    The rows about erased subjects, which distinguish a destroyed payload from a lost one, are made again from
-    the headers.
+    The rows about erased atoms and edges, which show whether a missing payload was destroyed or lost, are
+    computed again from the headers.
 
     Raises:
-        CorruptionError: An event is not what the log commits to.
+        CorruptionError: An event differs from the one that the log commits to.
     """
     log = read_log(backend)
     _check_headers(backend, log)
@@ -76,7 +76,7 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
             if erasing is not None:
                 raise CorruptionError(
                     f"payload {header.seq} exists, although event {erasing} destroyed it",
-                    hint="the payload was put back from outside; restore a copy whose root you know",
+                    hint="another program wrote the payload; restore a copy of the store whose root you know",
                     family="payload",
                     seq=header.seq,
                 )
@@ -94,7 +94,7 @@ def _check_headers(backend: Backend, log: LogState) -> None:
     if frontier != log.frontier or not log.size:
         raise CorruptionError(
             f"the {log.size} headers of the journal are not those that the log commits to",
-            hint="restore a copy whose root you know",
+            hint="restore a copy of the store whose root you know",
             family="journal",
         )
     batch = Batch()
@@ -105,19 +105,20 @@ def _check_headers(backend: Backend, log: LogState) -> None:
         if backend.get(key) != row:
             batch.put(key, row)
     if batch.rows:
-        with suppress(GuardFailed):  # another process is appending; the next rebuild adds what is missing
+        with suppress(GuardFailed):  # another process is appending events; the next rebuild adds them
             backend.write(batch, guard=Guard(LOG, log.row), durable=True)
 
 
 def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> Checkpoint:
     """Copy the journal of a store to another backend, rebuild it there, and compare the roots.
 
-    An interrupted copy is continued by calling this again. The target may also hold an earlier copy of the
-    same store.
+    An interrupted copy is continued by calling this function again. The target may also contain an earlier
+    copy of the same store.
 
     Raises:
-        ConflictError: The target holds something else.
-        VerificationError: The roots differ: one of the backends does not return what it was given.
+        ConflictError: The target is neither empty nor an earlier copy of the store.
+        VerificationError: The roots differ: one of the backends does not return the bytes that were written
+            to it.
     """
     original = Store(source, None)
     with original.view(*original.followers) as rows:
@@ -129,11 +130,11 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
     copied = Store(target, None)
     with copied.view(*copied.followers) as rows:
         copied_roots = copied.roots(rows)
-        # True after an interrupted run, too: it may have deleted payloads that the files still contain.
+        # Also after an interrupted run, which may have deleted payloads whose bytes are still in the files.
         erased = earlier_size > 0 and next(rows.scan_prefix(ERASURE), None) is not None
     target.write(Batch(), durable=True)
     if erased:
-        target.purge()  # the earlier copy contained payloads that were destroyed since
+        target.purge()  # the earlier copy contained payloads that the source has destroyed since
     if copied_roots != roots:
         raise VerificationError(
             f"the copy has the root {copied_roots.overall.hex()}, and the original has {roots.overall.hex()}"

@@ -1,9 +1,9 @@
 """The location of a named memory.
 
-If a memory is named, the URL names the root that contains it. In a folder, the memory is `ROOT/NAME`, a
-LevelDB folder or a SQLite file; in one SQLite file, it is a table of that file (`sqlite+NAME:PATH`). Each
-memory is a store by itself, with its own store id, journal and root, and no query on one memory can reach
-another.
+Named memories are contained in a root, which is a folder or one SQLite file. In a folder, the memory `NAME`
+is the LevelDB folder or SQLite file `ROOT/NAME`. In a SQLite file, it is a table of that file and has the URL
+`sqlite+NAME:PATH`. Each memory is a separate store with its own store id, journal and overall root, and a
+query on one memory never reads another memory.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from engine.base.errors import InvalidInputError
 
 
 class MemoriesRoot(NamedTuple):
-    """The container of named memories."""
+    """The folder or SQLite file that contains named memories."""
 
     url: str
-    """The URL as it was given."""
+    """The URL of the root, as the caller passed it."""
     path: Path
     """The folder or the SQLite file, with symbolic links resolved."""
     is_file: bool
     """True if one SQLite file contains all memories."""
 
     def url_of(self, name: str) -> str:
-        """Return the URL of the memory `name`, which need not exist.
+        """Return the URL of the memory `name`. The memory need not exist.
 
         Raises:
             InvalidInputError: `name` is not a valid name, or its path is a symbolic link.
@@ -43,7 +43,7 @@ class MemoriesRoot(NamedTuple):
                 return f"sqlite+{name}:{locate(self.url).path}"
             entry = self.path / name
             if entry.is_symlink():
-                raise BackendUnusable(f"{entry} is a symbolic link, which a memory must not be")
+                raise BackendUnusable(f"{entry} is a symbolic link; a memory must be a folder or file itself")
             return f"{self.url.rstrip('/')}/{name}"
 
 
@@ -51,26 +51,28 @@ def root_of(url: str) -> MemoriesRoot:
     """Return the root that a URL names: a folder or, for `sqlite:PATH`, one file.
 
     Raises:
-        InvalidInputError: The URL names a store in memory, one memory, the folder of a single store, or a
-            file of another kind.
+        InvalidInputError: The URL names a store in main memory, a single memory, the folder of a single
+            store, or a file that is not a SQLite file.
     """
     with translated():
         scheme, path = locate(url)
         if scheme == "memory":
             raise BackendUnusable("memory: holds a single store; named memories need a folder or sqlite:PATH")
         if "+" in scheme:
-            raise BackendUnusable(f"{url} already names a memory; leave out the +NAME part")
+            raise BackendUnusable(f"{url} already names a memory; remove +NAME from the URL")
         place = resolve_path(path)
         if scheme == "sqlite":
             if place.is_dir():
-                raise BackendUnusable(f"{place} is a folder; leave out sqlite: to keep memories in a folder")
+                raise BackendUnusable(
+                    f"{place} is a folder; to keep memories in it, remove sqlite: from the URL"
+                )
             return MemoriesRoot(url, place, is_file=True)
         if place.exists() and not place.is_dir():
             raise BackendUnusable(f"{place} is a file; memories are kept in a folder or in sqlite:PATH")
         if is_leveldb_store(place):
             raise InvalidInputError(
                 f"{place} is a store itself and cannot contain named memories",
-                hint="give a folder for named memories (--store FOLDER), or leave out the memory's name",
+                hint="give a folder for named memories (--store FOLDER), or do not give the name of a memory",
             )
         return MemoriesRoot(url, place, is_file=False)
 
@@ -85,7 +87,7 @@ def memory_url(url: str, name: str) -> str:
 
 
 def is_memory(entry: Path) -> bool:
-    """Return True if an entry of a root is a memory: a store with a valid name that is not a link."""
+    """Return True if an entry of a root folder is a memory: a store with a valid name, and not a link."""
     try:
         memory_name(entry.name)
     except BackendUnusable:

@@ -1,4 +1,4 @@
-"""Reading the past: earlier states are not stored; they are computed from the journal on demand."""
+"""Reading earlier states of a store. They are not stored, but computed from the journal on demand."""
 
 from __future__ import annotations
 
@@ -22,19 +22,22 @@ from proofs.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
 from proofs.subjects import ID_BYTES
 
 AsOf = int | datetime
-"""A moment of the journal: a seq, whose event is included, or a time, with all events up to it."""
+"""A moment: the seq of the last event to include, or the time up to which events are included."""
 
 MEMORY_EVENTS_MAX = 20_000
 MEMORY_BYTES_MAX = 16 << 20
-"""Bounds of a replay in memory: events, and bytes of payloads. A longer replay uses a temporary folder."""
+"""The maximum size of payloads that are replayed in main memory.
+
+If there are more bytes, or more than MEMORY_EVENTS_MAX events, the replay uses a temporary folder.
+"""
 
 
 def size_at(rows: Lookup, moment: AsOf) -> int:
-    """Return the number of events at a moment: at least 1, the genesis.
+    """Return the number of events in the journal at a moment. It is at least 1, for the genesis event.
 
     Raises:
-        InvalidInputError: `moment` is neither a seq nor a time with a zone.
-        NotFoundError: The journal does not reach that seq, or begins after that time.
+        InvalidInputError: `moment` is neither a seq nor a datetime with a time zone.
+        NotFoundError: The journal has no event with that seq, or the first event is later than that time.
     """
     size = read_log(rows).size
     if isinstance(moment, datetime):
@@ -49,7 +52,7 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
             else:
                 high = middle
         if not low:
-            raise NotFoundError(f"no event is as old as {moment.isoformat()}: the journal begins later")
+            raise NotFoundError(f"the journal begins after {moment.isoformat()}")
         return low
     if integer(moment, "as_of") >= size:
         raise NotFoundError(f"event {moment} is not in the journal, which has the events 0 to {size - 1}")
@@ -57,12 +60,12 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
 
 
 def subject_history(rows: Lookup, last: int) -> list[Entry]:
-    """Return the events on one subject up to event `last`, which is one of them, the oldest first."""
+    """Return the events on the atom, edge or predicate that event `last` is about, up to `last`, in order."""
     return list(entries_back(rows, last))[::-1]
 
 
 def records_after(history: Iterable[Entry], size: int) -> Lookup:
-    """Return the records that result from those events of `history` whose seq is less than `size`."""
+    """Return the records that result from the events in `history` whose seq is less than `size`."""
     overlay = Overlay({}, Batch())
     for entry in history:
         if entry.header.seq < size:
@@ -71,10 +74,10 @@ def records_after(history: Iterable[Entry], size: int) -> Lookup:
 
 
 def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:
-    """Return the record of an atom when the journal had `size` events, by walking `prev` and folding.
+    """Return the record that an atom had when the journal had `size` events, computed from its events.
 
     Raises:
-        NotFoundError: The atom was not recorded yet.
+        NotFoundError: The atom had not been recorded yet.
     """
     past = read_atom(records_after(subject_history(rows, record.last_seq), size), record.id)
     if past is None:
@@ -83,7 +86,7 @@ def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:
 
 
 def history(rows: Lookup, id: str) -> list[HistoryItem]:  # noqa: A002
-    """Return every event on an atom, the oldest first.
+    """Return all events that concern an atom, the oldest first.
 
     Raises:
         NotFoundError: The atom was never recorded.
@@ -94,7 +97,7 @@ def history(rows: Lookup, id: str) -> list[HistoryItem]:  # noqa: A002
 
 @contextmanager
 def past_store(rows: Reader, size: int) -> Iterator[Store]:
-    """Open the store as it was when its journal had `size` events, replayed into a scratch backend."""
+    """Open the store as it was when its journal had `size` events, replayed into a temporary backend."""
     with scratch_backend(on_disk=not _fits_in_memory(rows, size)) as scratch:
         replay(rows, scratch, size)
         past = Store(scratch, None)
@@ -103,7 +106,7 @@ def past_store(rows: Reader, size: int) -> Iterator[Store]:
 
 
 def _erased_since(rows: Reader, size: int) -> int | None:
-    """Return the first later event that destroyed payloads of atoms within the first `size` events."""
+    """Return the seq of the first event from `size` on that destroyed payloads of atoms, or None."""
     erasures = [
         decode_seq(raw, "erasure")
         for key, raw in rows.scan_prefix(ERASURE)
@@ -120,7 +123,7 @@ def _fits_in_memory(rows: Reader, size: int) -> bool:
 
 
 def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
-    """Return an event in the form that callers see."""
+    """Return an event in the form in which it is shown to callers."""
     header = entry.header
     body = {} if entry.body is None else entry.body._asdict()
     if entry.body is None:
@@ -140,7 +143,7 @@ def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
 
 
 _SECRET = frozenset({"id_key"})
-"""Fields that are never shown: with `id_key`, guesses of a content could be tested against public ids."""
+"""Fields that are never shown. With the `id_key`, guesses of contents could be tested against public ids."""
 
 
 def _shown(value: object) -> object:
@@ -150,7 +153,7 @@ def _shown(value: object) -> object:
 
 
 def subject_name(rows: Lookup, header: Header) -> str:
-    """Return an event's subject: an atom's id, an edge, a predicate's code, or an empty text."""
+    """Return the subject of an event as text: an atom's id, an edge, a predicate's code, or an empty text."""
     detail = header.detail
     if isinstance(detail, AtomDetail):
         return show_id(detail.id)

@@ -30,22 +30,23 @@ from engine.ledger.records import read_counters
 from proofs.events import ERASING_KINDS, Entry
 
 Progress = Callable[[int, int], None]
-"""A callback, called with (events done, all events)."""
+"""A callback that receives the number of events done and the number of all events."""
 
 
 def no_progress(done: int, total: int) -> None:
-    """Ignore the progress."""
+    """Ignore the progress; the default callback."""
 
 
 def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, sweep: bool = False) -> bytes:
-    """Append `events` to the target's journal and fold its records, in one batch that is not durable yet.
+    """Append `events` to the target's journal and update its records, in one batch that is not yet durable.
 
     Args:
-        target: A store whose journal is always a prefix of the source's.
-        events: Consecutive events that start at the target's head.
-        head: The log row that the target must still have. It must not be read again from the target: then
-            events that another process appended would pass for the source's.
-        sweep: Delete what the target still has of each subject that one of the events erases.
+        target: A store whose journal is always equal to the beginning of the source's journal.
+        events: Consecutive events of the source that follow the last event of the target.
+        head: The log row that the target must still have, as returned by the previous call. It must not be
+            read again from the target, because then events that another process appended would be taken for
+            events of the source.
+        sweep: Also delete earlier payloads of each atom or edge that one of the events erases.
 
     Returns:
         The log row that the target has now.
@@ -71,7 +72,7 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, s
         batch.put(journal_key(header.seq), event.header)
         if event.payload is not None:
             batch.put(payload_key(header.seq), event.payload)
-        # The erasure row explains a missing payload, even if the replay stops before the erasing event.
+        # The erasure row shows why a payload is missing, even if the replay stops before the erasing event.
         erased = header.seq if header.kind in ERASING_KINDS else event.erased
         if erased is not None:
             batch.put(erasure_key(subject_key(header.detail)), encode_seq(erased))
@@ -87,7 +88,7 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, s
 
 
 def _delete_payloads(last: int | None, rows: Reader, entries: Sequence[Entry], batch: Batch) -> None:
-    """Delete the payloads that the target still has of a subject that an event of `entries` erases.
+    """Delete payloads that the target still has of an atom or edge that an event of `entries` erases.
 
     The target may be an earlier copy, made before the source destroyed these payloads.
     """
@@ -113,20 +114,20 @@ def replay(
     head: bytes | None = None,
     sweep: bool = False,
 ) -> None:
-    """Bring `target` to `stop` events with the events of `source`.
+    """Append events of `source` to `target` until the target has `stop` events.
 
-    If it is killed, calling it again continues the replay.
+    If the process is killed, calling this function again continues the replay.
 
     Args:
         source: The rows of the store to replay.
         target: The backend to write to.
         stop: The number of events that the target has at the end.
         progress: Called with (events done, `stop`).
-        head: The log row that the target has; None for an empty target.
+        head: The present log row of the target; None for an empty target.
         sweep: As for `append`.
 
     Raises:
-        CorruptionError: An event of the source is not what was written.
+        CorruptionError: An event of the source differs from the event that was written.
         ConflictError: Another process writes to the target.
     """
     catch_up(target, Records(), read_entries)
@@ -139,28 +140,28 @@ def replay(
 
 
 def check_prefix(source: Reader, target: Reader) -> bytes | None:
-    """Check that the target is empty or that its journal is the beginning of the source's.
+    """Check that the target is empty or that its journal equals the beginning of the source's journal.
 
     Returns:
-        The target's log row, from which `replay` continues.
+        The present log row of the target, with which `replay` can continue.
 
     Raises:
-        ConflictError: The target holds another journal.
+        ConflictError: The target contains a different journal.
     """
     log = read_log(target)
     if log.size > read_log(source).size:
-        raise ConflictError("the target already holds a longer journal than the source")
-    # Compare all headers: only the log chains them, and its frontier at an earlier size is not stored.
+        raise ConflictError("the target already contains a longer journal than the source")
+    # Compare all headers. The log state at an earlier size, which covers them, is not stored.
     end = journal_key(log.size)
     source_rows = source.scan(journal_key(0), end)
     if any(row != next(source_rows, None) for row in target.scan(journal_key(0), end)):
-        raise ConflictError("the target already holds another store", hint="choose an empty target")
+        raise ConflictError("the target already contains another store", hint="choose an empty target")
     return log.row
 
 
 @contextmanager
 def scratch_backend(*, on_disk: bool) -> Iterator[Backend]:
-    """Open a temporary backend, in memory or in a temporary folder (TMPDIR), and delete it afterwards."""
+    """Open a temporary backend, in main memory or in a folder under TMPDIR, and delete it afterwards."""
     if not on_disk:
         with open_backend("memory:") as backend:
             yield backend

@@ -1,4 +1,4 @@
-"""Counts and cursors of a store."""
+"""The status of a store: counts of its content, and the positions of its followers in the journal."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from engine.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The content of a store in numbers.
+    """Counts of a store's content, and the number of events that each follower has processed.
 
-    `live_atoms` is as of the cursor of the follower `tags`; `followers` maps each name to its cursor.
+    `live_atoms` reflects only the events that the follower `tags` has processed. `followers` maps the name of
+    each follower to the number of events that it has processed.
     """
 
     version: str
@@ -26,16 +27,16 @@ class Status:
     backend: str
     events: int
     contents: int
-    """The number of ordinals assigned so far, one for each atom and each revision."""
+    """The number of ordinals assigned so far. Each added atom and each revision gets one."""
     live_atoms: int
     followers: dict[str, int]
     analyzer: str
     last_event: int
-    """The time of the last event, in µs UTC."""
+    """The time of the last event, in µs since 1970, UTC."""
 
 
 def status(rows: Reader, store: Store) -> Status:
-    """Return the numbers of one snapshot. No follower is caught up."""
+    """Return the status in one snapshot, without updating any follower."""
     cursors = {
         follower.name: cursor.size if (cursor := read_cursor(rows, follower.name)) else 0
         for follower in store.projections

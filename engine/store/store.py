@@ -1,4 +1,4 @@
-"""A store: one backend, its journal and its projections, with the one function that commits.
+"""A store: a backend with a journal, the data derived from the journal, and the function that commits.
 
 command ── decide ──▶ events ── append ──▶ journal + records     one guarded, durable batch
                                                └──▶ followers    caught up before a read
@@ -53,9 +53,10 @@ if TYPE_CHECKING:
 
 
 class Recent:
-    """A cache of this process's last committed events, decoded, so that followers need not read them back.
+    """A cache of the last events that this process committed, so that followers need not read them back.
 
-    It holds at most 24,576 events with contents of about 16 million characters; the oldest are dropped.
+    The events are decoded. The cache holds at most 24,576 events with contents of about 16 million
+    characters; the oldest events are dropped.
     """
 
     def __init__(self) -> None:
@@ -64,7 +65,7 @@ class Recent:
         self._chars = 0
 
     def add(self, entries: Sequence[Entry]) -> None:
-        """Add `entries`. Drop entries not contiguous with them, and the oldest beyond the bounds."""
+        """Add `entries`. First drop cached events that do not directly precede them; then keep the bounds."""
         with self._lock:
             cached = self._entries
             if cached and cached[-1].header.seq + 1 != entries[0].header.seq:
@@ -100,17 +101,17 @@ def _chars_of(entry: Entry) -> int:
 
 
 COMMIT_RETRIES_MAX = 3
-"""How often a command is decided again because the head moved, before other writers are locked out."""
+"""The number of times commands are decided and fail because of other writers, before those are locked out."""
 
 COMMIT_CHUNK = 1000
-"""The number of commands that `commit_many` commits at once. Measured: larger chunks are not faster."""
+"""The maximum number of commands in one batch of `commit_many`. Measured: larger batches are not faster."""
 
 READ_RETRIES_MAX = 3
-"""How often a read catches up again because the head moved, before writers are locked out."""
+"""The number of times a read updates followers again before it locks out writers that append events."""
 
 
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
-    """Return a new, empty object for each projection of the journal, the records first."""
+    """Return a new object for each projection (data derived from the journal), the records first."""
     index = IndexFollower(lambda rows, seq: atom_body(read_entry(rows, seq).body))
     return Records(), index, TagsFollower(), TreesFollower(), LogFollower()
 
@@ -131,14 +132,15 @@ class Store:
 
         Args:
             backend: The backend that holds the store, or in which a new store is created.
-            sources: Time and randomness; None for a store that accepts no commands.
-            finish: False leaves records that are behind the head as they are, for now.
-            check: False accepts a journal that was written with another analyzer.
+            sources: The functions that provide time and random bytes; None for a store that accepts no
+                commands.
+            finish: Update the records if they lack the latest events. If false, this is postponed.
+            check: Raise an error if the journal was written with another text analyzer.
             resume: Called once the store is open, to finish an interrupted erasure (`engine.erase.destroy`).
 
         Raises:
             CorruptionError: Stored rows are damaged.
-            EngineError: The store was made with another analyzer, and `check` is set.
+            EngineError: The store was created with another analyzer, and `check` is set.
         """
         self.backend = backend
         self._sources = sources
@@ -147,7 +149,7 @@ class Store:
         self._follow_lock = threading.RLock()
         self.recent = Recent()
         self.erased_since: int | None = None
-        """In a view of the past, a later event that erased content that the roots of that time cover."""
+        """In a store opened at a past moment, the seq of a later event that erased content of that time."""
         self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
         if sources is not None and _is_empty(backend):
             self._write_genesis(sources)
@@ -160,14 +162,14 @@ class Store:
             resume(self)
 
     def _finish_records(self) -> None:
-        # The records are at the head except after an interrupted rebuild, here or in another process.
+        # The records are up to date except after an interrupted rebuild, here or in another process.
         catch_up(self.backend, self.records, self.read)
 
     def _write_genesis(self, sources: Sources) -> None:
         batch = Batch()
         log = read_log(self.backend)
         appender = Appender(Overlay(self.backend, batch), log, *sources)
-        # The store id and the id key are drawn as salts of seqs that no event has.
+        # The store id and the id key are salts for the seqs -1 and -2, which no event has.
         detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, fingerprint())
         body = GenesisBody(sources.salts(-2))
         entry = appender.append(EventKind.GENESIS, "engine", None, detail, body)
@@ -188,27 +190,30 @@ class Store:
         request: str | None = None,
         origin: str | None = None,
     ) -> list[Receipt]:
-        """Decide `commands` in order and append their events, all or none, in one durable batch.
+        """Decide `commands` in order and append all of their events, or no event, in one durable batch.
 
-        When this returns, journal, records and log frontier are in the backend.
+        When this method returns, the journal, the records and the log state are in the backend.
 
         Args:
             commands: The requested changes.
             actor: The author of the events.
-            if_head: The number of events that the journal must have; None for any number.
-            request: A client's own key of its request. Every event records it.
+            if_head: Commit only if the journal has exactly this number of events; None for no such condition.
+            request: A key, chosen by the client, that identifies the request. Every event records the key.
             origin: The producer of the events: a pipeline and its version, or another store and its event.
 
         Raises:
             InvalidInputError: `request` or `origin` is empty or contains a control character.
             LimitError: `request` has more than 128 bytes, or `origin` more than 256.
-            RefusedError: This is a view of the past.
-            ConflictError: `if_head` is given and the journal has another size.
-            InDoubtError: The write failed after it was sent.
+            RefusedError: The store was opened at a past moment.
+            ConflictError: The journal does not have `if_head` events.
+            InDoubtError: The write failed after it was sent to the backend, so it is unknown whether it was
+                stored.
             BusyError: Other processes kept appending events before this one could.
         """
         if self._sources is None:
-            raise RefusedError("the past cannot be changed: this view of the memory accepts no commands")
+            raise RefusedError(
+                "the past cannot be changed: a memory opened at a past moment accepts no commands"
+            )
         with self._write_lock, self.masked():
             for attempt in range(2 * COMMIT_RETRIES_MAX):
                 waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else nullcontext()
@@ -241,10 +246,10 @@ class Store:
         request: str | None = None,
         origin: str | None = None,
     ) -> Iterator[Receipt]:
-        """Commit any number of commands, up to `COMMIT_CHUNK` in a batch; yield durable receipts.
+        """Commit any number of commands, up to `COMMIT_CHUNK` in a batch; yield receipts of durable batches.
 
-        Each batch is all or nothing. A batch with too many bytes is halved. The followers are caught up every
-        few batches and at the end. `request` and `origin` are as for `commit`.
+        Each batch is committed completely or not at all. A batch with too many bytes is split in half. The
+        followers are updated every few batches and at the end. `request` and `origin` are as for `commit`.
         """
         remaining = iter(commands)
         behind = 0
@@ -260,9 +265,9 @@ class Store:
     def _commit_parts(
         self, commands: Sequence[Command], actor: str, request: str | None, origin: str | None
     ) -> Iterator[Receipt]:
-        """Commit the commands in one batch, or by halves if they are too large; yield the receipts.
+        """Commit the commands in one batch, or in smaller batches if they are too large; yield the receipts.
 
-        The receipts of the first half are yielded before the second half is tried, which may be refused.
+        The receipts of the first half are yielded before the second half is committed, which may fail.
         """
         try:
             yield from self.commit(commands, actor, request=request, origin=origin)
@@ -275,7 +280,7 @@ class Store:
 
     @contextmanager
     def masked(self) -> Iterator[None]:
-        """Redact secrets in the message of every error that leaves the block."""
+        """Redact secrets in the message of every error that is raised in the block."""
         try:
             yield
         except EngineError as error:
@@ -284,8 +289,8 @@ class Store:
             raise
 
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
-        # A crash before this write leaves the store as it was. A crash after it leaves the events with
-        # their records, and the followers catch up on the next read.
+        # A crash before this write leaves the store unchanged. After a crash later on, the events and their
+        # records are stored, and the followers are updated by the next read.
         try:
             self.backend.write(tx.finish(), guard=guard, durable=True)
         except GuardFailed:
@@ -297,13 +302,14 @@ class Store:
         return True
 
     def read(self, rows: Reader, start: int, stop: int) -> Sequence[Entry]:
-        """Return events from `start`, at most up to `stop`, from the cache or from the backend."""
+        """Return events from `start` on, but none from `stop` on, from the cache or from the backend."""
         return self.recent.get(start, stop) or read_entries(rows, start, stop)
 
     def follow(self, *followers: Follower, stop: int | None = None, more: bool = False) -> None:
-        """Bring these followers, or all if none is given, to the head or to `stop`.
+        """Update the given followers, or all if none are given, up to event `stop` or the end of the journal.
 
-        Pass `more` if more events follow shortly: then a follower may postpone work that is cheaper in bulk.
+        Set `more` if more events will follow shortly. Then a follower may postpone work that is cheaper for
+        many events together.
         """
         with self._follow_lock:
             for follower in followers or self.followers:
@@ -313,7 +319,7 @@ class Store:
 
     @contextmanager
     def view(self, *followers: Follower) -> Iterator[Snapshot]:
-        """Open a snapshot in which the records and all of `followers` are exactly at the head.
+        """Open a snapshot in which the records and all of `followers` reflect every event of the journal.
 
         Raises:
             BusyError: Other processes kept appending events.
@@ -337,10 +343,11 @@ class Store:
             self.follow(*followers)
 
     def roots(self, rows: Reader) -> Roots:
-        """Return the roots of a snapshot in which every follower is at the head.
+        """Return the roots of a snapshot in which every follower has processed all events.
 
         Raises:
-            RefusedError: This is a view of the past, and content that its roots cover was erased since.
+            RefusedError: The store was opened at a past moment, and content that its roots cover has been
+                erased since.
         """
         log = read_log(rows)
         if self.erased_since is not None:
@@ -364,7 +371,7 @@ class Store:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Keep other threads of this process from writing and following during the block."""
+        """Keep other threads of this process from writing and from updating followers during the block."""
         with self._write_lock, self._follow_lock:
             yield
 
@@ -387,7 +394,7 @@ def _is_empty(backend: Backend) -> bool:
     """Return True if the backend has no rows yet.
 
     Raises:
-        CorruptionError: There are rows but no log state. Such a store must not begin again.
+        CorruptionError: There are rows but no log state. No new journal may be started in such a store.
     """
     with backend.snapshot() as rows:
         if read_log(rows).size:

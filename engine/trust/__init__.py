@@ -1,1 +1,1 @@
-"""Features for third parties: verification, proofs, checkpoint notes, and the log as tiles."""
+"""Verification, proofs, checkpoint notes, and the log as tiles, with which others can check a store."""

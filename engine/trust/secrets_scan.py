@@ -21,18 +21,18 @@ from engine.store.replay import Progress, no_progress
 from proofs.events import AtomBody, AtomDetail, Body, EdgeBody, EdgeDetail, ReasonBody, TagsBody, TypeBody
 
 PREVIEW_CHARS_MAX = 4
-"""The maximum length of a preview, without the ellipsis."""
+"""The maximum number of characters in a preview, not counting the ellipsis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """A secret in the journal."""
+    """A secret that was found in the journal."""
 
     seq: int
     event: str
-    """The kind of the event."""
+    """The kind of the event whose payload contains the secret."""
     atoms: tuple[str, ...]
-    """The atom, or both ends of the edge, whose payload contains the secret. Erasing one destroys it."""
+    """The atom, or the two atoms of the edge, with the secret. Erasing one of them destroys the secret."""
     field: str
     kind: str
     preview: str
@@ -43,7 +43,7 @@ def scan(rows: Reader, policy: SecretsPolicy, progress: Progress = no_progress) 
     """Yield the secrets in all stored payloads, in the order of the journal.
 
     Raises:
-        CorruptionError: A payload is not what its header commits to.
+        CorruptionError: A payload differs from the one that its header commits to.
     """
     size = read_log(rows).size
     for key, raw in rows.scan_prefix(PAYLOAD):
@@ -59,10 +59,11 @@ def scan(rows: Reader, policy: SecretsPolicy, progress: Progress = no_progress) 
 
 
 def journal_check(policy: SecretsPolicy, found: Counter[str]) -> Callable[[RawEntry], None]:
-    """Return a function that an import of a whole journal calls with each event.
+    """Return a function that checks one event for secrets; the import of a journal calls it for each event.
 
-    An imported event cannot be changed. In the mode `warn` the function counts secrets in `found`; in the
-    modes `redact` and `refuse` it raises RefusedError at the first one.
+    Imported events cannot be changed, so they cannot be redacted. In the mode `warn`, the function adds the
+    number of secrets to `found`. In the modes `redact` and `refuse`, it raises RefusedError for the first
+    secret.
     """
 
     def check(event: RawEntry) -> None:
@@ -82,7 +83,7 @@ def journal_check(policy: SecretsPolicy, found: Counter[str]) -> Callable[[RawEn
 
 
 def masked(secret: str) -> str:
-    """Return the preview of a secret."""
+    """Return the beginning of a secret, as shown in reports."""
     return secret[: min(PREVIEW_CHARS_MAX, len(secret) // 4)] + "…"
 
 
@@ -112,7 +113,7 @@ def _texts(body: Body) -> Iterator[tuple[str, str]]:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Yield all texts in a value of CBOR, byte strings as Latin-1."""
+    """Yield all texts in a decoded CBOR value; byte strings are decoded as Latin-1."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, bytes):

@@ -1,7 +1,8 @@
-"""Checks that each event can follow the ones before it, as deciding a command guarantees.
+"""Checks that each event in a journal is one that a command could have appended at that place.
 
-Folding checks nothing, so a forged journal could contain events that no command appends. Only headers are
-checked, and the name of a predicate in a body: any other payload may have been destroyed.
+Processing events does not check this, so a forged journal could contain events that no command appends. Only
+headers are checked, and the name of a predicate in a body, because all other payloads may have been
+destroyed.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from proofs.leaves import EdgeType, State, Value, edge_key
 _CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 _GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})
 _NEEDS_HIDDEN = frozenset({EventKind.ATOM_REVIVED, EventKind.EDGE_ADDED})
-"""The kinds that require a hidden subject if the subject exists.
+"""The kinds of events that require that the atom or edge, if it exists, is hidden.
 
-Erasing kinds require a subject that is not erased; all other kinds require a live one.
+Kinds that erase require an atom or edge that is not erased. All other kinds require a live one.
 """
 
 
 def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
-    """Return the first of `entries` that cannot follow `before` and the entries before it, or None."""
+    """Return the problem with the first of `entries` that cannot follow the earlier events, or None."""
     chain = _Chain(before)
     for entry in entries:
         if problem := chain.problem(entry):
@@ -38,7 +39,7 @@ def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
 
 
 class _Chain:
-    """The state after the events so far: the rows before them, and their changes."""
+    """The state after the events that have been checked: the rows before them, and their changes."""
 
     def __init__(self, before: Reader) -> None:
         self._before = before
@@ -50,7 +51,7 @@ class _Chain:
         self._last = read_header(before, log.size - 1)[0].kind if log.size else None
 
     def problem(self, entry: Entry) -> str | None:
-        """Return the problem with the next event; if there is none, apply the event and return None."""
+        """Return the problem with the next event. If there is no problem, apply the event and return None."""
         header = entry.header
         problem = self._order_problem(entry) or self._detail_problem(entry)
         if problem is None:

@@ -1,7 +1,7 @@
-"""Comparing stored rows with those of a replay, and finding payloads that should be destroyed.
+"""Comparing stored rows with the rows of a replay, and finding payloads that should have been destroyed.
 
-Rows are compared in one pass over both, in constant memory. A missing payload must have been destroyed by a
-later event, and a destroyed payload must not be stored any more.
+The rows of both sides are read once, in parallel, with a constant amount of memory. A payload may be missing
+only if a later event destroyed it, and a destroyed payload must no longer be stored.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from proofs.codec import kind_of
 from proofs.events import ERASING_KINDS, AtomDetail, Header
 
 NO_CURSOR = "row without a cursor"
-"""The problem with rows that an interrupted rebuild leaves behind, or that were not written by memroot."""
+"""The problem of rows that an interrupted rebuild left, or that were not written by memroot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One deviation of the store from its journal."""
+    """One difference between the rows of the store and the rows that follow from its journal."""
 
     family: str
     key: str
-    """The key in hexadecimal; empty if the difference concerns no single row."""
+    """The key of the row in hexadecimal; empty if the difference does not concern a single row."""
     seq: int | None
-    """The event that the difference concerns, if there is one."""
+    """The seq of the event that the difference concerns, or None."""
     problem: str
 
 
 def compare_prefix(stored: Reader, expected: Reader, prefix: bytes) -> Iterator[Difference | None]:
-    """Yield, for each key under `prefix` on either side, the difference, or None if the rows are equal."""
+    """For each key with `prefix` in either reader, yield the difference, or None if the rows are equal."""
     ours, theirs = stored.scan_prefix(prefix), expected.scan_prefix(prefix)
     have, want = next(ours, None), next(theirs, None)
     while have or want:
@@ -43,7 +43,7 @@ def compare_prefix(stored: Reader, expected: Reader, prefix: bytes) -> Iterator[
             yield (
                 None
                 if have[1] == want[1]
-                else _difference(have[0], "differs from the row that a replay makes")
+                else _difference(have[0], "differs from the row that a replay writes")
             )
             have, want = next(ours, None), next(theirs, None)
         elif want is None or (have and have[0] < want[0]):
@@ -55,14 +55,14 @@ def compare_prefix(stored: Reader, expected: Reader, prefix: bytes) -> Iterator[
 
 
 def stray_rows(stored: Reader, owned: Iterable[bytes]) -> Iterator[Difference]:
-    """Yield rows under none of the prefixes in `owned`, which no version of memroot writes."""
+    """Yield a difference for each row whose key has none of the prefixes in `owned`."""
     start = b""
     for prefix in sorted(owned):
         for key, _ in stored.scan(start, prefix):
-            yield _difference(key, "belongs to no version of memroot")
+            yield _difference(key, "does not belong to any version of memroot")
         start = prefix_end(prefix) or prefix
     for key, _ in stored.scan(start):
-        yield _difference(key, "belongs to no version of memroot")
+        yield _difference(key, "does not belong to any version of memroot")
 
 
 def _difference(key: bytes, problem: str) -> Difference:
@@ -71,30 +71,30 @@ def _difference(key: bytes, problem: str) -> Difference:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A checkpoint whose roots of `tags` and `index` cannot be recomputed; its other roots were verified."""
+    """A checkpoint whose roots of `tags` and `index` cannot be computed any more; other roots are correct."""
 
     seq: int
     erased: int
-    """The first event after it that destroyed payloads from before it."""
+    """The seq of the first event after the checkpoint that destroyed payloads of events before it."""
 
 
 class ErasuresFromHeaders(Reader):
-    """A reader that derives the rows about erasures from the headers, in place of the stored ones."""
+    """A reader of the stored rows that replaces the rows about erasures by rows derived from the headers."""
 
     def __init__(self, rows: Reader) -> None:
-        """Begin without any headers, and therefore without erasures."""
+        """Create a reader that knows no headers yet, and therefore no erasures."""
         self._rows = rows
         self._erasures: dict[bytes, bytes] = {}
 
     def note(self, seq: int, raw: bytes) -> None:
-        """Record a stored header. Headers that cannot be decoded are ignored here."""
+        """Add a stored header. Headers that cannot be decoded are ignored."""
         if kind_of(raw) in ERASING_KINDS:
             with suppress(CorruptionError):
                 key = erasure_key(subject_key(decode_header(raw, seq).detail))
                 self._erasures[key] = encode_seq(seq)
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the stored row, or for an erasure the row derived from the headers."""
+        """Return the stored row or, for a key about an erasure, the row derived from the headers."""
         return self._erasures.get(key) if key.startswith(ERASURE) else self._rows.get(key)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
@@ -103,20 +103,20 @@ class ErasuresFromHeaders(Reader):
 
 
 class DestroyedPayloads:
-    """The destroyed payloads that a replay has met so far."""
+    """The destroyed payloads among the events that a replay has processed so far."""
 
     def __init__(self, rows: Reader) -> None:
-        """Begin with the rows of the store, not of the replay."""
+        """Create the object; `rows` are the rows of the store, not of the replay."""
         self._rows = rows
         self._lost: dict[bytes, int] = {}
 
     @property
     def by(self) -> int | None:
-        """The first later event that destroyed payloads of atoms from before this point, or None."""
+        """The seq of the first later event that destroyed payloads of atoms processed so far, or None."""
         return min(self._lost.values(), default=None)
 
     def follow(self, event: RawEntry) -> Iterator[Difference]:
-        """Process the next event; yield payloads that it destroyed and that are still stored."""
+        """Process the next event; yield a difference for each destroyed payload that is still stored."""
         header = event.entry.header
         if event.erased is not None and isinstance(header.detail, AtomDetail):
             self._lost[header.detail.id] = event.erased

@@ -1,8 +1,9 @@
-"""Verification: checking that a store is exactly what its journal defines (SPEC: Verification).
+"""Verification: checking that all rows of a store follow from its journal (SPEC: Verification).
 
-Only the journal's own rows are trusted, and only after their hashes have been checked. They are replayed
-through the one fold into a scratch store on disk, and every row of every family is compared. Each projection
-is compared at the event that its own cursor names, before catching up could repair a difference.
+Only the rows of the journal itself are trusted, and only after their hashes have been checked. The events are
+replayed into a temporary store on disk, by the same code that processes new events, and every row of the two
+stores is compared. Each kind of derived data is compared at the last event that it has processed, before an
+update could repair a difference.
 """
 
 from __future__ import annotations
@@ -50,50 +51,50 @@ from proofs.log import Frontier, leaf_hash
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a verification. The roots are recomputed from the journal alone."""
+    """The result of a verification. The roots in it are computed from the journal alone."""
 
     ok: bool
     size: int
-    """The number of events replayed."""
+    """The number of events that were replayed."""
     root: str
-    """The overall root, 64 hex digits; empty if the replay of the journal failed."""
+    """The overall root, as 64 hex digits; empty if the replay of the journal failed."""
     roots: dict[str, str]
-    """The roots of the log and of the namespaces, by name."""
+    """A mapping from names to the roots of the log and of the namespaces."""
     checkpoints: int
-    """The number of checkpoints whose roots were recomputed and are correct."""
+    """The number of checkpoints whose roots were computed again and are correct."""
     rows: int
-    """The number of rows compared."""
+    """The number of rows that were compared."""
     differences: tuple[Difference, ...]
-    """At most 20 differences; the first one is the cause to act on."""
+    """At most 20 differences. The first difference may have caused the others, so start with it."""
     unchecked: tuple[Unchecked, ...] = ()
-    """Checkpoints that cannot be verified in full any more, because content was erased since."""
+    """Checkpoints that can no longer be verified completely, because content has been erased since."""
 
 
 LOG_DAMAGE_BYTES_MAX = 8
-"""The maximum number of differing bytes in the log state at which the log state is considered damaged.
+"""The maximum number of bytes by which a damaged log state may differ from the computed one.
 
-If more bytes differ, the headers are considered changed.
+If more bytes differ, the headers are considered to be changed instead.
 """
 
 _ROOT = re.compile("[0-9a-fA-F]{64}")
 _FROM_HEADERS = ("atoms", "edges")
-"""The first of NAMESPACES: their roots follow from headers alone, whatever was erased."""
+"""The first namespaces in NAMESPACES. Their roots follow from headers alone, whatever was erased."""
 
 REPORTED_MAX = 20
-"""The maximum number of differences in a report. The first one decides; the others help to see a pattern."""
+"""The maximum number of differences in a report. The first one decides; the others may show a pattern."""
 
 
 def verify(backend: Backend, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
-    """Replay the journal and compare every row. The store is read in one snapshot and not written.
+    """Replay the journal and compare every row. The store is read in one snapshot and is not changed.
 
     Args:
-        backend: The backend of a store that is open here or not in use elsewhere.
-        expect: An overall root, 64 hex digits, that the head must have.
+        backend: The backend of a store that this process has open or that no process uses.
+        expect: The overall root that the store must have, as 64 hex digits; None for any root.
         progress: Called with (events replayed, all events).
 
     Raises:
         InvalidInputError: `expect` is not a root.
-        EngineError: The log confirms that the store was made with another analyzer.
+        EngineError: The store was created with another text analyzer, as the log confirms.
     """
     if expect is not None and not (isinstance(expect, str) and _ROOT.fullmatch(expect)):
         raise InvalidInputError(f"expect must be a root of 64 hex digits, not {quoted(expect)}")
@@ -152,7 +153,7 @@ class _Verification:
         return self._replayed.roots(self._scratch)
 
     def _journal_end(self) -> int:
-        # Count the journal's own rows, because the log state is itself to be verified.
+        # Count the rows of the journal, because the log state itself has yet to be verified.
         last = next(self._rows.scan_prefix(JOURNAL, reverse=True), None)
         if last is None:
             return 0
@@ -162,7 +163,7 @@ class _Verification:
         return seq + 1
 
     def _headers_agree(self, stop: int) -> bool:
-        """Return True if the headers, whatever their content, are those that the log state commits to."""
+        """Return True if the headers are those that the log state commits to, whatever they contain."""
         frontier = Frontier()
         for seq, (_, raw) in enumerate(self._rows.scan(JOURNAL, journal_key(stop))):
             frontier.append(leaf_hash(raw))
@@ -174,7 +175,7 @@ class _Verification:
         computed = frontier.to_bytes()
         if stored == computed:
             return True
-        # A changed header changes all 32 bytes of a hash; a few differing bytes are damage to the log state.
+        # A changed header changes all 32 bytes of a hash. If fewer bytes differ, the log state is damaged.
         differing = sum(map(ne, stored, computed)) + abs(len(stored) - len(computed))
         if differing > LOG_DAMAGE_BYTES_MAX:
             problem = "the headers are not those that the log state commits to"
@@ -182,7 +183,7 @@ class _Verification:
         return False
 
     def _plan(self, follower: Follower, stop: int) -> None:
-        """Schedule the comparison of the follower's rows at the event that its cursor names."""
+        """Schedule the comparison of a follower's rows at the last event that the follower processed."""
         key = cursor_key(follower.name).hex()
         try:
             cursor = read_cursor(self._rows, follower.name)
@@ -194,7 +195,7 @@ class _Verification:
             self.differ(Difference("meta", key, None, str(error)))
             return
         if cursor is None:
-            # Either it never ran and has no rows, or an interrupted rebuild dropped it.
+            # Either the follower never ran and has no rows, or an interrupted rebuild deleted its cursor.
             for prefix in follower.prefixes:
                 for row, _ in self._rows.scan_prefix(prefix):
                     self.differ(Difference(family_of(row), row.hex(), None, NO_CURSOR))
@@ -228,7 +229,7 @@ class _Verification:
         self._compare_due()
 
     def _check_analyzer(self, identity: Identity) -> None:
-        """Raise EngineError for another analyzer, unless the header that names it is itself damaged."""
+        """Raise EngineError if the header names another analyzer, unless the header itself is damaged."""
         try:
             check_analyzer(identity, ANALYZER_NAME, fingerprint())
         except EngineError:
@@ -238,7 +239,7 @@ class _Verification:
             self.differ(Difference("journal", journal_key(0).hex(), 0, problem))
 
     def _next_events(self, stop: int) -> list[RawEntry]:
-        """Return the events from here on, up to `stop` or the next checkpoint."""
+        """Return the next events to replay, up to `stop` or the next checkpoint."""
         events: list[RawEntry] = []
         for event in read_raw(self._by_headers, self._size, stop):
             if events and event.entry.header.kind is EventKind.CHECKPOINT:
@@ -255,7 +256,7 @@ class _Verification:
         seq = entry.header.seq
         erased = self._destroyed.by
         if erased is not None and isinstance(body, CheckpointBody):
-            # Index and tags lack the content that was erased since: take these two roots from the checkpoint.
+            # Content that was erased since is not in index and tags: take their roots from the checkpoint.
             claimed = body.roots[len(_FROM_HEADERS) :]
             roots = roots._replace(namespaces=(*roots.namespaces[: len(_FROM_HEADERS)], *claimed))
         right = isinstance(detail, CheckpointDetail) and detail.root == roots.overall
@@ -285,7 +286,7 @@ class _Verification:
 
     def _check_meta(self) -> None:
         if self._rows.get(LOG) != self._scratch.get(LOG):
-            self.differ(Difference("meta", LOG.hex(), None, "the log state is not that of the journal"))
+            self.differ(Difference("meta", LOG.hex(), None, "the log state does not match the journal"))
         known = {cursor_key(follower.name) for follower in projections()}
         for key, _ in self._rows.scan_prefix(CURSOR):
             if key not in known:
@@ -293,10 +294,12 @@ class _Verification:
         for only in (DREAM, LOG):
             for key, _ in self._rows.scan_prefix(only):
                 if key != only:
-                    self.differ(Difference("meta", key.hex(), None, "row belongs to no version of memroot"))
+                    self.differ(
+                        Difference("meta", key.hex(), None, "row does not belong to any version of memroot")
+                    )
 
     def differ(self, difference: Difference, *, first: bool = False) -> None:
-        """Add a difference to the report. `first` marks the one that stopped the replay."""
+        """Add a difference to the report; if `first` is set, as the first difference."""
         if first:
             self._differences.insert(0, difference)
         elif len(self._differences) < REPORTED_MAX:

@@ -1,1 +1,1 @@
-"""Checkpoint notes: issuing, signing, trusting, and comparing them with a store (SPEC: 21)."""
+"""Checkpoint notes: issuing, signing and verifying them, and comparing them with a store (SPEC, 21)."""

@@ -8,9 +8,9 @@ SEED_BYTES = 32
 def verify(public: bytes, message: bytes, signature: bytes) -> bool:
     """Return True if `signature`, 64 bytes, is a signature of `message` by the key `public`, 32 bytes.
 
-    Invalid input gives False, not an error. The equation is checked without the cofactor, and S must be below
-    the order of the group. Keys of small order are treated as the library treats them (SPEC: 21 lists the
-    results on public test vectors).
+    For invalid input, the result is False; no error is raised. The equation is checked without the cofactor,
+    and S must be less than the order of the group. Keys of small order are treated as the library treats them
+    (section 21 of SPEC lists the results for public test vectors).
     """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -23,7 +23,7 @@ def verify(public: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def sign(seed: bytes, message: bytes) -> bytes:
-    """Return the 64-byte signature of `message` by the private key `seed`, 32 bytes. It is deterministic."""
+    """Return the deterministic 64-byte signature of `message` by the private key `seed` of 32 bytes."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     return Ed25519PrivateKey.from_private_bytes(seed).sign(message)

@@ -1,6 +1,7 @@
-"""Small files outside the store: bounded reads, and durable writes that create or replace a whole file.
+"""Reading and writing small files outside the store. Reads are bounded; writes are durable.
 
-Only a regular file is ever replaced: never a device, a FIFO, a folder or a link, wherever it points.
+A write creates or replaces a whole file. Only regular files are replaced, never a device, a FIFO, a folder or
+a symbolic link, wherever the link points.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from backends.leveldb_place import is_leveldb_store
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
 
 PRIVATE_PREFIX = "PRIVATE+KEY+"
-"""The beginning of the line of a private key."""
+"""The beginning of the line that contains a private key."""
 
 
 def refuse_secret(argument: object, hint: str) -> None:
-    """Raise InvalidInputError if an argument is or contains a private key.
+    """Raise InvalidInputError if an argument contains a private key.
 
-    The message does not repeat the key; `hint` says what to give instead.
+    The message does not repeat the key. `hint` is the hint of the error.
     """
     if PRIVATE_PREFIX in str(argument).upper():
         raise InvalidInputError("this is a private key", hint=hint)
@@ -39,10 +40,11 @@ def read_file(path: str | Path, most: int) -> bytes:
 
     Raises:
         NotFoundError: The file does not exist.
-        InvalidInputError: It has more than `most` bytes, it is not a file, or `path` is a private key.
-        EngineError: It cannot be read.
+        InvalidInputError: The file has more than `most` bytes, `path` does not name a file, or `path`
+            contains a private key.
+        EngineError: The file cannot be read.
     """
-    refuse_secret(path, "give the name of the file that holds it")
+    refuse_secret(path, "give the name of the file that contains the key")
     try:
         if str(path) == STDIN:
             data = sys.stdin.buffer.read(most + 1)
@@ -61,12 +63,13 @@ def read_file(path: str | Path, most: int) -> bytes:
 
 
 def make_file(path: Path, data: bytes, mode: int) -> None:
-    """Create a file, durably.
+    """Create a file with the content `data` durably.
 
-    A failure leaves no file. A power loss may leave an incomplete file, but only before this returns.
+    If this function fails, no file is left. A power loss before this function returns may leave an incomplete
+    file.
 
     Raises:
-        FileExistsError: Something of that name exists, and stays as it is.
+        FileExistsError: The path already exists. It is not changed.
         OSError: The file cannot be written.
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -81,7 +84,7 @@ def make_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def replace_file(path: Path, data: bytes, mode: int) -> None:
-    """Write `data` to `path`, atomically and durably: a power loss leaves the old bytes or the new ones.
+    """Write `data` to `path` durably. After a power loss, the file has either the old or the new bytes.
 
     Raises:
         RefusedError: `path` is not a regular file.
@@ -101,19 +104,19 @@ def replace_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def check_writable(path: Path, store: Path | None) -> None:
-    """Check that `replace_file` is likely to succeed, before work is done for it.
+    """Check in advance that `replace_file` is likely to succeed.
 
-    The check creates an empty file in the same folder and removes it again. At `path` there may be nothing or
-    a regular file. `store` is the folder or file of the open store, if it has one.
+    The check creates an empty file in the same folder and removes it again. `path` must be free or name a
+    regular file. `store` is the folder or file of the open store; None if the store has none.
 
     Raises:
-        InvalidInputError: `path` cannot be the path of a file, or is a private key.
-        NotFoundError: Its folder does not exist.
-        RefusedError: It is inside a store, or is something other than a regular file.
-        EngineError: Its folder cannot be written to.
+        InvalidInputError: `path` cannot be the path of a file, or contains a private key.
+        NotFoundError: The folder of the file does not exist.
+        RefusedError: `path` is inside a store, or exists and is not a regular file.
+        EngineError: The folder of the file cannot be written to.
     """
     refuse_secret(path, "give the name of a file to write to")
-    refuse_inside(path, store, "name a file outside every store")
+    refuse_inside(path, store, "choose a file that is not inside a store")
     try:
         if not path.parent.is_dir():
             raise NotFoundError(
@@ -128,14 +131,14 @@ def check_writable(path: Path, store: Path | None) -> None:
 
 
 def refuse_inside(path: Path, store: Path | None, hint: str) -> None:
-    """Raise RefusedError if a file would be copied, verified or purged with a store, or would harm it.
+    """Raise RefusedError if a file at `path` would become part of a store or could damage a store.
 
-    The file need not exist. `store` is the folder or file of the open store, if it has one.
+    The file need not exist. `store` is the folder or file of the open store; None if the store has none.
 
     Raises:
         InvalidInputError: `path` cannot be the path of a file.
-        RefusedError: It is inside a store, is a SQLite store, or has a name that SQLite gives to a file
-            beside it.
+        RefusedError: `path` is inside a store, is a SQLite store, or has the name of an auxiliary file that
+            SQLite may create next to a store.
     """
     try:
         place = path.resolve()
@@ -153,7 +156,7 @@ def refuse_inside(path: Path, store: Path | None, hint: str) -> None:
 
 
 def _regular(path: Path) -> None:
-    """Raise RefusedError if `path` is something other than a regular file; a missing file is accepted.
+    """Raise RefusedError if `path` exists and is not a regular file.
 
     Raises:
         RefusedError: `path` is a folder, a link, a FIFO, a device or a socket.
@@ -167,10 +170,10 @@ def _regular(path: Path) -> None:
         what = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a link", stat.S_IFIFO: "a FIFO"}
         raise RefusedError(
             f"{path} is {what.get(stat.S_IFMT(mode), 'a device or socket')}, not a regular file",
-            hint="give the name of a regular file; nothing else is replaced",
+            hint="give the name of a regular file; only regular files are replaced",
         )
 
 
 def _beside(path: Path) -> Path:
-    """Return a new name, in the same folder, for a file that will replace `path`."""
+    """Return an unused path in the same folder, for a temporary file that will replace `path`."""
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}")

@@ -1,6 +1,6 @@
-"""Checks that a checkpoint from outside belongs to this store, from the stored headers alone.
+"""Checks, from the stored headers alone, that a checkpoint kept outside the store is of this store.
 
-If it does not, both sides of the contradiction can be written to an evidence file.
+If the checkpoint contradicts the store, both can be written to an evidence file.
 """
 
 from __future__ import annotations
@@ -20,24 +20,27 @@ from proofs.note import Checkpoint, origin_of
 
 
 class History(NamedTuple):
-    """A store's log at several sizes, read back from the backend."""
+    """The roots of a store's log at several sizes, computed from the headers in the backend."""
 
     origin: str
     size: int
-    """The number of events in the log now."""
+    """The present number of events in the log."""
     roots: Mapping[int, bytes]
-    """The log's root at `size` and at each requested size that the log has reached."""
+    """A mapping from sizes to roots of the log: for `size`, and for each requested size up to `size`."""
 
     @property
     def head(self) -> Checkpoint:
-        """The checkpoint of the log as it is now."""
+        """The checkpoint of the present log."""
         return Checkpoint(self.origin, self.size, self.roots[self.size])
 
     def check(self, known: Checkpoint) -> None:
-        """Check that this log begins with the log of `known`, whose size was requested.
+        """Check that this log begins with the log of `known`.
+
+        The size of `known` must be one of the sizes for which `read_history` was called.
 
         Raises:
-            InconsistentError: `known` is another store's, or the store was rolled back or forked since.
+            InconsistentError: `known` is of another store, or this store has since been rolled back or has
+                forked.
         """
         here = Checkpoint(self.origin, known.size, self.roots.get(known.size, b""))
         if known == here:
@@ -55,17 +58,18 @@ class History(NamedTuple):
 
 
 def read_history(rows: Reader, sizes: Iterable[int]) -> History:
-    """Return the log of one snapshot; every header is read and hashed again (measured: 2.6 µs each, LevelDB).
+    """Return the history of the log in one snapshot.
 
-    Roots are computed at the head and at `sizes`; sizes beyond the head are ignored.
+    Roots are computed for the present size and for `sizes`; sizes greater than the present size are ignored.
+    Every header is read and hashed again (measured with LevelDB: 2.6 µs for each header).
 
     Raises:
-        CorruptionError: A header is missing, or the headers are not those that the log state commits to.
+        CorruptionError: A header is missing, or the headers differ from those that the log state commits to.
     """
     log, frontier = read_log(rows), Frontier()
     wanted = frozenset(sizes)
     roots = {0: frontier.root()} if 0 in wanted else {}
-    # A missing or additional row changes the frontier, so the keys need not be checked.
+    # A missing or additional row changes the computed log state, so the keys need not be checked.
     for _, raw in rows.scan(JOURNAL, journal_key(log.size)):
         frontier.append(leaf_hash(raw))
         if frontier.size in wanted:
@@ -73,7 +77,7 @@ def read_history(rows: Reader, sizes: Iterable[int]) -> History:
     if frontier != log.frontier:
         raise CorruptionError(
             f"the {log.size} headers of the journal are not those that the log commits to",
-            hint="`engine verify-root` names the first that differs",
+            hint="`engine verify-root` names the first header that differs",
             family="journal",
         )
     roots[log.size] = frontier.root()
@@ -81,11 +85,11 @@ def read_history(rows: Reader, sizes: Iterable[int]) -> History:
 
 
 def check_pair(old: Checkpoint, new: Checkpoint) -> bool:
-    """Return True if the two checkpoints agree. Return False if only the store can tell.
+    """Return True if the two checkpoints are equal. Return False if the store is needed to compare them.
 
     Raises:
-        InconsistentError: They belong to two stores, have the same size but different roots, or `new` is
-            smaller than `old`.
+        InconsistentError: The checkpoints belong to different stores, have the same size but different roots,
+            or `new` has a smaller size than `old`.
     """
     if old.origin != new.origin:
         raise inconsistent(f"another store: have {new.origin}, known {old.origin}", old, new)
@@ -97,7 +101,7 @@ def check_pair(old: Checkpoint, new: Checkpoint) -> bool:
 
 
 def inconsistent(problem: str, known: Checkpoint, *found: Checkpoint) -> InconsistentError:
-    """Return the error that `found`, with the head last, does not continue `known`."""
+    """Return the error for a log with the checkpoints `found`, the head last, that contradict `known`."""
     return InconsistentError(problem, known=known.text, found=tuple(one.text for one in found))
 
 
@@ -109,11 +113,12 @@ _NUMBERS = 10_000
 
 
 def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
-    """Write both sides of a contradiction to a new file, and return its path.
+    """Write both sides of a contradiction to a new file, and return the path of the file.
 
-    The file is `place`.evidence-N.json with the first N that is free or whose file has the same content. It
-    holds one JSON object: `problem`, `known` (the note with its signatures; if `known` is empty, the text in
-    the error) and `found` (the texts of the store's checkpoints, its head last).
+    The file is `place`.evidence-N.json, where N is the first number for which there is no file, or a file
+    with the same content. The file contains one JSON object with the keys `problem`, `known` (the note with
+    its signatures; if the argument `known` is empty, the text in the error) and `found` (the texts of the
+    store's checkpoints, the head last).
 
     Raises:
         EngineError: The file cannot be written.
@@ -131,7 +136,7 @@ def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
                         continue
             return path
     except (OSError, ValueError) as failure:
-        raise EngineError(f"the evidence cannot be written beside {place}: {failure}") from failure
+        raise EngineError(f"the evidence file cannot be written next to {place}: {failure}") from failure
     raise EngineError(
-        f"there are already {_NUMBERS - 1} evidence files beside {place}", hint="move some of them away"
+        f"there are already {_NUMBERS - 1} evidence files next to {place}", hint="move some of them away"
     )

@@ -1,4 +1,4 @@
-"""Issuing the note of a store's newest checkpoint."""
+"""Issuing a note for the newest checkpoint of a store."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class CheckpointNote:
     size: int
     """The number of events, including the checkpoint event."""
     log_root: str
-    """The log's root at that size, 64 hex digits."""
+    """The root of the log with `size` events, as 64 hex digits."""
     seq: int
-    """The seq of the checkpoint event, the last event."""
+    """The seq of the checkpoint event, which is the last event."""
     root: str
-    """The overall root of all events before it, which the event records, 64 hex digits."""
+    """The overall root that the checkpoint event records, which covers all earlier events; 64 hex digits."""
     changed: bool
-    """True if the checkpoint event is new."""
+    """True if the checkpoint event was appended by this call."""
     signed: bool
     first: bool
-    """True if no earlier note of this store is on record for the signing key."""
+    """True if there is no record of an earlier note that the signing key signed for this store."""
     note: str
-    """The text of the note, with its last line end."""
+    """The text of the note, including the line end of the last line."""
 
 
 def issue(
@@ -51,15 +51,17 @@ def issue(
 
     Args:
         store: The store.
-        take: Records the roots in the journal; returns the receipt, and the size including the checkpoint
-            event.
-        key: The file of a key to sign with.
-        known: Checkpoints that the store must continue. They are compared before anything is written.
+        take: A function that records the roots in the journal, and returns the receipt and the number of
+            events including the checkpoint event.
+        key: The path of the file with the signing key; None for an unsigned note.
+        known: Earlier checkpoints. Before anything is written, each is compared with the store, which must
+            continue it.
 
     Raises:
-        InconsistentError: The store does not continue one of `known`, or what the key signed last.
+        InconsistentError: The store does not continue one of `known`, or the checkpoint that the key signed
+            last.
         RefusedError: The key may not sign for this store.
-        CorruptionError: The headers in the backend are not those that the log commits to.
+        CorruptionError: The headers in the backend differ from those that the log commits to.
     """
     if key is not None and not isinstance(key, Path):
         instance(key, str, "key")

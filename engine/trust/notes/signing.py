@@ -1,14 +1,15 @@
-"""Signing keys, and signing checkpoints without ever signing two that contradict each other.
+"""Signing keys, and signing checkpoints; a key never signs two checkpoints that contradict each other.
 
-A key is a file outside every store with one line, in the form of Go's package `note`:
+A key is stored in a file that is not inside any store. The file has one line, in the form of Go's package
+`note`:
 
     PRIVATE+KEY+name+key id+base64(01 ‖ seed[32])
 
-No part of it is ever written to a journal.
+No part of the key is ever written to a journal.
 
-The last note that a key signed for a store is written beside the key, to `KEY.<store id>.last`, and is on the
-disk before the signature is returned. A copy of the key in another place lacks this file, so each key must be
-used in one place only.
+The last note that a key signed for a store is written to the file `KEY.<store id>.last` next to the key. This
+file is on the disk before the signature is returned. A copy of the key elsewhere lacks this file, so each key
+must be used in one place only.
 """
 
 from __future__ import annotations
@@ -60,31 +61,33 @@ _ELSEWHERE = "keep keys outside every store"
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A private key with its public half."""
+    """A private key with its public key."""
 
     verifier: VerifierKey
     seed: bytes = field(repr=False)
-    """The private key, 32 bytes."""
+    """The private key, of 32 bytes."""
 
 
 def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
-    """Create a key in the file `path`, readable by its owner alone, and its vkey in `path`.vkey.
+    """Create a key in the file `path`, readable only by its owner, and the verifier key in `path`.vkey.
 
     Args:
         path: The file to create, which must not exist.
-        name: The name of the key in signature lines: a store's origin, for a key of that store.
-        store: The folder or file of the open store, if there is one.
+        name: The name of the key in signature lines. For a key of one store, use the origin of that store.
+        store: The folder or file of the open store; None if there is none.
 
     Raises:
-        InvalidInputError: `name` is not a valid name of a key.
+        InvalidInputError: `name` is not a valid name for a key.
         RefusedError: `path` is inside a store.
-        ConflictError: One of the files exists already.
+        ConflictError: One of the two files already exists.
         EngineError: A file cannot be written.
     """
     try:
         checked_name(name)
     except ProofError as error:
-        raise InvalidInputError(f"{error}", hint="name the key as the store's origin") from None
+        raise InvalidInputError(
+            f"{error}", hint="use the origin of the store as the name of the key"
+        ) from None
     refuse_secret(path, "give the name of the new key's file")
     refuse_inside(path, store, _ELSEWHERE)
     beside = path.with_name(path.name + VKEY_SUFFIX)
@@ -106,14 +109,14 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
 
 
 def load_key(path: Path) -> SigningKey:
-    """Return the key in a file that `new_key`, or Go's package, wrote.
+    """Return the key in a file that was written by `new_key` or by Go's package `note`.
 
     Raises:
         NotFoundError: The file does not exist.
-        RefusedError: It is inside a store, or users other than its owner may read or write it.
-        InvalidInputError: It does not contain an Ed25519 key.
+        RefusedError: The file is inside a store, or users other than its owner may read or write it.
+        InvalidInputError: The file does not contain an Ed25519 key.
     """
-    refuse_secret(path, "give the name of the file that holds it")
+    refuse_secret(path, "give the name of the file that contains the key")
     refuse_inside(path, None, _ELSEWHERE)
     data = read_file(path, _KEY_FILE_BYTES_MAX)
     try:
@@ -133,7 +136,7 @@ def load_key(path: Path) -> SigningKey:
 
 
 def _check_private(path: Path) -> None:
-    """Raise RefusedError if the mode of the file gives access to the group or to others."""
+    """Raise RefusedError if the permissions of the file give access to users other than its owner."""
     if str(path) == STDIN:
         return
     mode = stat.S_IMODE(path.stat().st_mode)
@@ -148,19 +151,20 @@ LAST_SUFFIX = ".last"
 
 
 class Signer:
-    """A key that no other process signs with at the same time; `signing` yields it."""
+    """A signing key that is locked against use by other processes. It is created by `signing`."""
 
     def __init__(self, path: Path, key: SigningKey) -> None:
         self._path = path
         self._key = key
 
     def last(self, origin: str) -> Note | None:
-        """Return the last note that this key signed for the store `origin`, or None if none is on record.
+        """Return the last note that this key signed for the store `origin`, or None if there is no record.
 
-        None does not prove that there was none: the file may have been lost, or the key used elsewhere.
+        None does not prove that the key never signed a note of the store: the record may have been lost, or
+        the key may have been used elsewhere.
 
         Raises:
-            RefusedError: The note cannot be read, so another signature could contradict it.
+            RefusedError: The recorded note cannot be read, so a new signature could contradict it.
         """
         path = self._last_path(origin)
         if not path.exists():
@@ -182,13 +186,15 @@ class Signer:
         return note
 
     def sign(self, checkpoint: Checkpoint, history: History) -> Note:
-        """Return the signed note, after recording it durably as the last one.
+        """Sign a note, record it durably as the last signed note, and return it.
 
-        `checkpoint` is one of `history`, which was read with its size and that of the last signed note.
+        `history` must contain the root of the log at the size of `checkpoint`, and at the size of the last
+        signed note.
 
         Raises:
-            InconsistentError: The checkpoint does not continue the last signed one.
-            RefusedError: The key belongs to another store, or the last signed note cannot be read or written.
+            InconsistentError: The checkpoint does not continue the last signed checkpoint.
+            RefusedError: The key belongs to another store, or the record of the last signed note cannot be
+                read or written.
         """
         verifier = self._key.verifier
         if verifier.name.startswith(ORIGIN_PREFIX) and verifier.name != checkpoint.origin:
@@ -208,7 +214,7 @@ class Signer:
                 replace_file(self._last_path(checkpoint.origin), format_note(note), PUBLIC)
             except OSError as error:
                 raise RefusedError(
-                    f"the signed note cannot be written beside the key: {error}",
+                    f"the record of the signed note cannot be written next to the key: {error}",
                     hint="put the key into a folder that this process may write to",
                 ) from error
         return note
@@ -218,11 +224,11 @@ class Signer:
 
 
 def continue_signed(history: History, last: Note) -> None:
-    """Check, as `history.check` does, that the log continues a signed note.
+    """Check with `history.check` that the log continues a signed note.
 
     Raises:
-        InconsistentError: It does not. `known` is the whole note, because its signature is part of the
-            evidence.
+        InconsistentError: The log does not continue the note. The field `known` of the error is the whole
+            note, because the signature is part of the evidence.
     """
     try:
         history.check(last.checkpoint)
@@ -236,11 +242,11 @@ def signing(path: Path) -> Iterator[Signer]:
 
     Raises:
         NotFoundError: The file does not exist.
-        RefusedError: It is inside a store, or users other than its owner have access to it.
-        InvalidInputError: It does not contain an Ed25519 key.
+        RefusedError: The file is inside a store, or users other than its owner have access to it.
+        InvalidInputError: The file does not contain an Ed25519 key.
     """
     key = load_key(path)
-    # `path` may be a link; the record of the last signed note must not depend on which name was used.
+    # `path` may be a link, but the place of the recorded note must not depend on the name that was used.
     real = path.resolve()
     descriptor = os.open(real, os.O_RDONLY)
     try:

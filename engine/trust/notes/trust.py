@@ -1,4 +1,4 @@
-"""Reading notes, and checking their signatures against trusted keys."""
+"""Reading checkpoint notes, and checking their signatures with trusted keys."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from proofs.vkey import COSIGNATURE, ED25519, VerifierKey, parse_vkey
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The keys that must have signed a note."""
+    """The keys that must have signed a note for the note to be trusted."""
 
     keys: tuple[VerifierKey, ...] = ()
-    """Keys of logs. If there are any, one of them must have signed."""
+    """The verifier keys of logs. If there are any, at least one of them must have signed."""
     witnesses: tuple[VerifierKey, ...] = ()
     threshold: int = 0
-    """The number of witnesses that must have signed."""
+    """The minimum number of witnesses that must have signed."""
 
     @classmethod
     def of(cls, keys: Sequence[str], witnesses: Sequence[str], threshold: int | None = None) -> Trust:
-        """Return the trust in these verifier keys; without a threshold, every witness must have signed.
+        """Return an object for these verifier keys. If no threshold is given, every witness must have signed.
 
         Raises:
-            InvalidInputError: A text is not a verifier key or has the wrong type; there are fewer witnesses
-                than `threshold`; or there are witnesses and `threshold` is 0. A private key is not repeated
-                in the message.
+            InvalidInputError: A text is not a verifier key, or is one of the wrong type; there are fewer
+                witnesses than `threshold`; or there are witnesses and `threshold` is 0. If the text is a
+                private key, the message does not repeat it.
         """
         logs = tuple(dict.fromkeys(_key(text, ED25519, "a log's key") for text in keys))
         others = tuple(dict.fromkeys(_key(text, COSIGNATURE, "a witness's key") for text in witnesses))
@@ -80,22 +80,22 @@ def _key(text: str, kind: int, what: str) -> VerifierKey:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A signature line and the result of checking it."""
+    """A signature line of a note, and the result of checking the signature."""
 
     name: str
     key_id: str
     by: str
-    """`key`, `witness`, or `unknown` if the key was not given and the line is not checked."""
+    """`key`, `witness`, or `unknown` for a line that was not checked, because its key is not trusted."""
     time: int | None
-    """For a witness, the time that its signature states, in seconds since 1970."""
+    """The time in the signature of a witness, in seconds since 1970; None for other signatures."""
 
 
 def read_note(path: str | Path) -> Note:
-    """Return the note in a file, `-` for standard input; only its form is checked.
+    """Return the note in a file; `-` stands for standard input. Signatures are not checked.
 
     Raises:
         NotFoundError: There is no such file.
-        VerificationError: It is not a checkpoint note.
+        VerificationError: The content is not a checkpoint note.
     """
     try:
         return parse_note(read_file(path, NOTE_BYTES_MAX))
@@ -104,7 +104,7 @@ def read_note(path: str | Path) -> Note:
 
 
 def judge(note: Note, trust: Trust) -> tuple[Judged, ...]:
-    """Check the signatures of all known keys and return the result for each signature line, in order.
+    """Check the signatures of all keys in `trust`; return the result for each signature line, in order.
 
     Raises:
         VerificationError: The signature of a known key does not verify.
@@ -129,7 +129,7 @@ def require(judged: Sequence[Judged], trust: Trust) -> None:
     """Check that enough trusted keys have signed.
 
     Raises:
-        VerificationError: No key has signed, or too few witnesses.
+        VerificationError: None of the keys of logs has signed, or too few witnesses have signed.
     """
     if trust.keys and not any(one.by == "key" for one in judged):
         raise VerificationError("the note is not signed by any of the given keys")
@@ -141,15 +141,15 @@ def require(judged: Sequence[Judged], trust: Trust) -> None:
 
 
 def added(note: Note, path: str | Path, trust: Trust) -> tuple[Note, tuple[Signature, ...]]:
-    """Return `note` with the lines of another file that keys in `trust` made, and the skipped lines.
+    """Return `note` with the signature lines in another file made by keys in `trust`, and the other lines.
 
-    The line of an unknown key is skipped: if it were wrong, nobody who learns that key later could use the
-    note.
+    The line of an unknown key is not added. If its signature were wrong, anyone who later checks it with that
+    key would reject the whole note.
 
     Raises:
         InvalidInputError: No key is given, so no line could be added.
-        VerificationError: The file is neither a note of the same text nor signature lines alone, or the line
-            of a known key does not verify.
+        VerificationError: The file is neither a note with the same text nor a list of signature lines, or the
+            signature of a known key is wrong.
         LimitError: The note would have too many signatures or bytes.
     """
     if not trust.known:
@@ -165,7 +165,7 @@ def added(note: Note, path: str | Path, trust: Trust) -> tuple[Note, tuple[Signa
 
 
 def merged(note: Note, path: str | Path) -> Note:
-    """Return `note` with all signature lines of another note of the same text, which it replaces.
+    """Return `note` with all signature lines of another note of the same text added.
 
     Raises:
         VerificationError: The file is not a note of the same text.
@@ -175,14 +175,14 @@ def merged(note: Note, path: str | Path) -> Note:
 
 
 def _lines(note: Note, path: str | Path) -> tuple[Signature, ...]:
-    """Return the signature lines in a file that holds a note of the same text, or signature lines alone."""
+    """Return the signature lines in a file with a note of the same text, or with only signature lines."""
     data = read_file(path, NOTE_BYTES_MAX)
     try:
         if data.startswith("\u2014".encode()):
             return parse_signatures(data)
         other = parse_note(data)
         if other.checkpoint != note.checkpoint:
-            raise ProofError("note", "the text of the two notes differs")
+            raise ProofError("note", "the texts of the two notes differ")
     except ProofError as error:
         raise VerificationError(f"{path} cannot add signatures to this note: {error}") from None
     return other.signatures

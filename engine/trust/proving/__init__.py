@@ -1,1 +1,1 @@
-"""Making proofs, which `proofs` verifies, from one snapshot of a store."""
+"""Making proofs from one snapshot of a store. The package `proofs` verifies them."""

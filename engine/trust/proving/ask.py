@@ -1,7 +1,7 @@
-"""Making a proof from claims: as of now, as of a moment, or against a checkpoint.
+"""Making a proof from claims: about the present, about an earlier moment, or against a checkpoint.
 
-Claims are objects or words. In words, ids may be shortened, and predicates, tags and terms are written by
-name.
+Claims are given as objects or as lists of words. In words, ids may be shortened, and predicates, tags and
+terms are written by name.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def prove(
     as_of: AsOf | None = None,
     checkpoint: str | LogHead | None = None,
 ) -> Proof:
-    """Return a proof of all of `claims`, at the head, at a moment, or against a checkpoint.
+    """Return a proof of all of `claims`: about the present, an earlier moment, or against a checkpoint.
 
     Args:
         store: The store.
-        claims: Claims as objects or as words.
-        as_of: A moment. The memory is replayed up to it.
-        checkpoint: A checkpoint note, or its log head.
+        claims: The claims, as objects or as lists of words.
+        as_of: An earlier moment, up to which the memory is replayed; None for the present.
+        checkpoint: A checkpoint note, or the log head in a note.
 
     Raises:
         InvalidInputError: Both `as_of` and `checkpoint` are given, or `checkpoint` is not a note of a store.
@@ -61,7 +61,7 @@ def prove(
 
 
 def _is_head(store: Store, moment: AsOf) -> bool:
-    """Return True if no event followed `moment`, so that no replay is needed."""
+    """Return True if there is no event after `moment`, so that no replay is needed."""
     with store.view() as rows:
         return size_at(rows, moment) == read_log(rows).size
 
@@ -77,7 +77,7 @@ def _head(checkpoint: str | LogHead) -> LogHead:
 
 
 def _parse_claims(store: Store, claims: Iterable[object]) -> tuple[list[Claim], dict[bytes, int]]:
-    """Return the claims, and the numbers of events that the earlier roots among them cover, where given."""
+    """Return the claims, and a mapping from earlier roots in them to the given numbers of events."""
     parsed: list[Claim] = []
     sizes: dict[bytes, int] = {}
     with store.view() as rows:
@@ -94,27 +94,27 @@ def _parse_claims(store: Store, claims: Iterable[object]) -> tuple[list[Claim], 
 
 
 _IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (0,), "no-tag": (0,)}
-"""The positions of ids of recorded atoms among the words of a claim, by the name of the claim."""
+"""For the name of each claim, the positions of its words that are ids of recorded atoms."""
 
 
 class ParsedClaim(NamedTuple):
-    """A parsed claim, with what its words may state in addition."""
+    """A parsed claim, and the number of events if its words contain it."""
 
     claim: Claim
     size: int | None
-    """The number of events that the earlier root covers, or None if it is not given."""
+    """The number of events that the earlier root covers, or None if the words do not contain it."""
 
 
 def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
     """Return the claim that `words` describe, in the syntax of `proofs.words` or an extended one.
 
-    In addition to that syntax, ids may be shortened to 4 digits, predicates are given by name, a tag may
-    begin with `#`, a word stands for its analyzed term (`=` marks an exact term), and `prefix-root ROOT` may
-    be followed by the number of events that the root covers.
+    In the extended syntax, ids may be shortened to 4 digits, predicates are given by name, and a tag may
+    begin with `#`. A word stands for its analyzed term; a word that begins with `=` is an exact term. The
+    number of events that a root covers may follow `prefix-root ROOT`.
 
     Raises:
         InvalidInputError: The words are not a claim.
-        RefusedError: The proof would reveal the key from which ids are derived.
+        RefusedError: The proof would disclose the key from which ids are derived.
         NotFoundError: No atom's id begins with the given digits, or there is no such edge type.
         ConflictError: The ids of several atoms begin with the given digits.
     """
@@ -147,10 +147,10 @@ def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
 
 
 def term_of(word: str) -> str:
-    """Return the single term that a word is indexed under; `=` marks an exact term.
+    """Return the single term under which a word is indexed; after `=`, return the rest of the word.
 
     Raises:
-        InvalidInputError: The word has no terms, or several and is not itself one of them.
+        InvalidInputError: The word is indexed under no term, or under several terms and is not one of them.
     """
     if word.startswith("="):
         return word[1:]

@@ -1,8 +1,9 @@
-"""Witnesses of log claims, and paths in the log (SPEC, section 20.6).
+"""Witnesses (the data that proves a claim) of claims about the log, and paths in the log (SPEC, 20.6).
 
 The algorithms are those of RFC 9162, sections 2.1.3.1 and 2.1.4.1; `proofs.log_paths` verifies their results.
-Each hash of a path is the root over a range of leaves, which divides into complete subtrees. Their roots are
-read from the rows of the follower `log`, and from the headers beyond its cursor.
+Each hash in a path is the root of a range of leaves, and the range divides into complete subtrees. The roots
+of these subtrees are read from the rows of the follower `log`. For events that the follower has not processed
+yet, they are computed from the headers.
 """
 
 from __future__ import annotations
@@ -29,19 +30,20 @@ from proofs.log import EMPTY_ROOT, left_half, node_hash
 
 
 class LogPaths:
-    """Roots and paths of the log in one snapshot, at every size that the log has had.
+    """Computes roots and paths of the log, for every size that the log has had, from one snapshot.
 
-    A path in a log of a million events takes about 500 rows; the roots of complete subtrees of 256 or more
-    leaves are cached. An object must not be used by several threads at once.
+    To compute a path in a log of a million events, about 500 rows are read. The roots of complete subtrees
+    with 256 or more leaves are cached. An object must not be used by several threads at the same time.
     """
 
     def __init__(self, rows: Reader, size: int) -> None:
-        """Prepare paths in the log of the first `size` events, the maximum size for all methods.
+        """Prepare to compute paths in the log of the first `size` events.
 
-        `rows` has at least that many headers; the rows of the follower may lag or be missing.
+        No method can be called for a larger size. `rows` contains at least `size` headers; rows of the
+        follower may be missing.
 
         Raises:
-            CorruptionError: The follower's cursor is not one of this journal.
+            CorruptionError: The follower's cursor does not belong to this journal.
         """
         self.size = size
         self._rows = rows
@@ -63,10 +65,10 @@ class LogPaths:
         return self._range(0, size) if size else EMPTY_ROOT
 
     def inclusion(self, index: int, size: int) -> list[bytes]:
-        """Return the siblings from the leaf `index` up to the root of the first `size` events.
+        """Return the sibling hashes on the path from leaf `index` to the root of the first `size` events.
 
         Raises:
-            InvalidInputError: The log never had that size, or `index` is not below it.
+            InvalidInputError: The log never had that size, or `index` is not less than `size`.
         """
         self._check("size", size, 1, self.size)
         self._check("index", index, 0, size - 1)
@@ -82,10 +84,10 @@ class LogPaths:
         return path[::-1]
 
     def consistency(self, old: int, size: int) -> list[bytes]:
-        """Return the proof that the first `size` events begin with the first `old`; empty for equal sizes.
+        """Return the consistency proof between the log sizes `old` and `size`; empty if they are equal.
 
         Raises:
-            InvalidInputError: The log never had one of the sizes, or `old` is 0 or greater than `size`.
+            InvalidInputError: The log never had `old` or `size` events, or `old` is 0 or greater than `size`.
         """
         self._check("size", size, 1, self.size)
         self._check("older size", old, 1, size)
@@ -98,16 +100,16 @@ class LogPaths:
             else:
                 path.append(self._range(start, middle))
                 start = middle
-        # A range at the left edge has the older root itself, which the verifier already knows.
+        # The root of a range at the left edge is the older root, which the verifier already knows.
         if start:
             path.append(self._range(start, stop))
         return path[::-1]
 
     def hashes(self, level: int, start: int, stop: int) -> list[bytes]:
-        """Return the roots `start` up to `stop` of complete subtrees of 256^level leaves, as in a tile.
+        """Return the roots of complete subtrees of 256^level leaves, from subtree `start` up to `stop`.
 
         Raises:
-            InvalidInputError: One of the subtrees is not complete at this size.
+            InvalidInputError: One of the subtrees is not complete.
         """
         self._check("number of subtrees", stop, start, self.size >> WIDTH_BITS * level)
         followed = self._followed >> WIDTH_BITS * level if level else stop
@@ -117,7 +119,7 @@ class LogPaths:
         return hashes + [self._complete(WIDTH_BITS * level, index) for index in range(stored, stop)]
 
     def _range(self, start: int, stop: int) -> bytes:
-        """Return the root over a complete subtree, or over leaves that end where a log of some size ends."""
+        """Return the root of a range of leaves: a complete subtree, or leaves up to the end of a log."""
         count = stop - start
         if not count & (count - 1):
             height = count.bit_length() - 1
@@ -126,7 +128,7 @@ class LogPaths:
         return node_hash(self._range(start, middle), self._range(middle, stop))
 
     def _complete(self, height: int, index: int) -> bytes:
-        """Return the root over the leaves index · 2^height up to (index + 1) · 2^height."""
+        """Return the root of the subtree with the leaves index · 2^height up to (index + 1) · 2^height."""
         place = height, index
         if place not in self._known:
             level = height // WIDTH_BITS
@@ -148,7 +150,7 @@ NOTHING_KNOWN: Mapping[bytes, Opening] = {}
 
 
 class LogWitnesses:
-    """A reader of witnesses of log claims, in the log of the first `size` events."""
+    """Reads witnesses of claims about the log of the first `size` events."""
 
     def __init__(
         self,
@@ -162,10 +164,10 @@ class LogWitnesses:
 
         Args:
             store: The store.
-            rows: A snapshot of it.
+            rows: A snapshot of the store.
             size: The number of events.
-            sizes: The number of events that an earlier overall root covers, by root.
-            known: The roots that an overall root is made of, by overall root.
+            sizes: A mapping from earlier overall roots to the number of events that each covers.
+            known: A mapping from overall roots to the roots from which each was computed.
         """
         self._store = store
         self._rows = rows
@@ -178,7 +180,7 @@ class LogWitnesses:
         """Return the fields of the witness of `claim`.
 
         Raises:
-            NotFoundError: There is no such event, or no checkpoint holds the root.
+            NotFoundError: There is no such event, or no checkpoint contains the root.
             RefusedError: The claim does not hold.
             CorruptionError: A row is missing or malformed.
         """
@@ -194,18 +196,18 @@ class LogWitnesses:
                 return [list(opening), self._prefix(opening.size, opening.log_root)]
 
     def link(self, seq: int) -> CheckpointLink:
-        """Return the header of event `seq` and its inclusion path."""
+        """Return the header of event `seq` and the inclusion path of the event."""
         raw = self._rows.get(journal_key(seq))
         if raw is None:
             raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
         return CheckpointLink(raw, b"".join(self.paths.inclusion(seq, self.size)))
 
     def recorded(self, seq: int) -> Opening:
-        """Return the roots that the overall root in checkpoint `seq` is made of.
+        """Return the roots from which the overall root in checkpoint `seq` was computed.
 
         Raises:
             RefusedError: Event `seq` is not a checkpoint.
-            CorruptionError: The payload does not have the roots that make up its overall root.
+            CorruptionError: The overall root does not follow from the roots in the payload of the checkpoint.
         """
         entry = read_entry(self._rows, seq)
         detail, body = entry.header.detail, entry.body
@@ -219,7 +221,7 @@ class LogWitnesses:
             check_opening(self._store.identity.store_id, opening, detail.root)
         except ProofError as error:
             raise CorruptionError(
-                f"the roots in checkpoint {seq} do not make up its overall root: {error}", seq=seq
+                f"the overall root in checkpoint {seq} does not follow from its other roots: {error}", seq=seq
             ) from error
         return opening
 
@@ -239,9 +241,9 @@ class LogWitnesses:
         return [header, payload, path]
 
     def check_rows(self, size: int, root: bytes) -> None:
-        """Raise CorruptionError if the headers have this root, because the rows of the log are damaged then.
+        """Raise CorruptionError if the headers do have this root, because then rows of the log are damaged.
 
-        Call this before refusing a claim because the log has another root.
+        Call this before refusing a claim on the ground that the log has another root.
         """
         if read_history(self._rows, [size]).roots.get(size) == root:
             raise CorruptionError(
@@ -259,18 +261,18 @@ class LogWitnesses:
         return b"".join(self.paths.consistency(size, self.size))
 
     def _checkpoint(self, root: bytes) -> int:
-        """Return the seq of the newest checkpoint that holds `root`."""
+        """Return the seq of the newest checkpoint that contains `root`."""
         for seq in range(self.size - 1, -1, -1):
             detail = read_header(self._rows, seq)[0].detail
             if isinstance(detail, CheckpointDetail) and detail.root == root:
                 return seq
         raise NotFoundError(
-            f"no checkpoint among {self.size} events holds the root {root.hex()}",
+            f"no checkpoint among {self.size} events contains the root {root.hex()}",
             hint="give the number of events that an earlier root covers: `prefix-root ROOT SIZE`",
         )
 
     def _earlier(self, root: bytes) -> Opening:
-        """Return the roots that an earlier overall root of this store is made of."""
+        """Return the roots from which an earlier overall root of this store was computed."""
         size = self._sizes.get(root)
         if size is None:
             return self._known.get(root) or self.recorded(self._checkpoint(root))
@@ -284,5 +286,5 @@ class LogWitnesses:
 
 
 def opening_of(roots: Roots) -> Opening:
-    """Return the roots of a store in the form in which a proof contains them."""
+    """Return the roots of a store, in the form in which a proof contains them."""
     return Opening(roots.size, roots.log, *roots.namespaces)

@@ -1,4 +1,4 @@
-"""Reading openings for a proof: of trees at several keys, and of rows of the index."""
+"""Reading openings, the parts of trees and of the index that a proof contains."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ PAGE_BITS = 4
 def open_tree(
     rows: Reader, namespace: str, keys: Iterable[bytes], hasher: TreeHasher = TREE_HASHER
 ) -> TreeOpening:
-    """Return the opening of the tree of `namespace` at each of the key digests `keys`.
+    """Return the opening of the tree of `namespace` for all of the key digests `keys`.
 
-    Each page on the way to the keys is read once.
+    It contains the hashes that are needed to compute the root from the leaves at these keys. Each page on the
+    paths to the keys is read once.
 
     Raises:
-        CorruptionError: A page on the way is malformed or missing.
+        CorruptionError: A page on the path to a key is malformed or missing.
     """
     opener = _Opener(rows, namespace, sorted(keys), hasher)
     opener.page(0, b"", 0, len(opener.keys))
@@ -73,7 +74,7 @@ class _Opener:
         self._place(_Page(depth, path, levels), 0, 0, first, last)
 
     def _place(self, page: _Page, level: int, at: int, first: int, last: int) -> None:
-        """Open position `at` of a bit level of the page, for the keys from `first` up to `last`."""
+        """Open position `at` of a level of the page, for the keys from `first` up to `last`."""
         slot = page.levels[level][at]
         if not slot:
             self.shape.append(NOTHING)
@@ -100,7 +101,7 @@ class _Opener:
 
 
 class _Page(NamedTuple):
-    """A page on the way: its place, and its slots folded bit level by bit level, the top level first."""
+    """A tree page on the path to a key: its position, and the nodes of each level, the top level first."""
 
     depth: int
     path: bytes
@@ -108,10 +109,10 @@ class _Page(NamedTuple):
 
 
 class IndexRows:
-    """The rows of every segment of the index, and of the tail, in one snapshot."""
+    """The rows of every index segment, and of the tail (ordinals in no segment yet), in one snapshot."""
 
     def __init__(self, index: IndexFollower, rows: Reader) -> None:
-        """Read the summaries of the index, which is at the head in `rows`."""
+        """Read the summaries of the index, which must have processed all events in `rows`."""
         self._tail = index.tail(rows)
         self._segments = read_summaries(rows, self._tail.end)
         self._blocks = [_stored(rows, name) for name, _ in self._segments]
@@ -120,23 +121,23 @@ class IndexRows:
 
     @property
     def ordinals(self) -> int:
-        """The number of ordinals, N in SPEC."""
+        """The number of ordinals that the index covers. SPEC calls this number N."""
         return self._tail.end
 
     def table(self) -> Segments:
-        """Return everything that the root of `index` is made of."""
+        """Return all values from which the root of the index is computed."""
         summaries: list[Summary] = [summary for _, summary in self._segments]
         if self._tail.documents:
             summaries.append(self._tail.summary)
         return Segments(self._tail.end, [list(summary) for summary in summaries])
 
     def starts(self) -> list[int]:
-        """Return the first ordinal of each segment, and of the tail if there is one."""
+        """Return the first ordinal of each segment, and of the tail if the tail is not empty."""
         starts = [name.start for name, _ in self._segments]
         return [*starts, self._tail.start] if self._tail.documents else starts
 
     def entries(self, term: bytes) -> list[list[Any]]:
-        """Return the witness of `term` for each segment, and for the tail.
+        """Return the witness for `term` in each segment and in the tail.
 
         Raises:
             CorruptionError: A row is missing or malformed.
@@ -145,7 +146,7 @@ class IndexRows:
 
 
 class _Blocks:
-    """The rows of one segment in blocks of 256, which are read on demand."""
+    """The rows of one index segment, in blocks of 256 rows that are read on demand."""
 
     def __init__(
         self, firsts: Sequence[bytes], roots: Sequence[bytes], load: Callable[[int], Sequence[TermRow]]
@@ -156,7 +157,7 @@ class _Blocks:
         self._leaves: dict[int, list[bytes]] = {}
 
     def entry(self, term: bytes) -> list[Any]:
-        """Return the witness of a term: its row or its neighbours, their position, and the other hashes."""
+        """Return the witness of a term: its row (or the rows before and after it) and the other hashes."""
         block = bisect_right(self._firsts, term) - 1
         rows = self._rows(block)
         at = bisect_left(rows, term, key=lambda row: row[0])
@@ -179,7 +180,7 @@ class _Blocks:
         return rows
 
     def _beside(self, first: int, count: int) -> bytes:
-        """Return the roots of the parts without the `count` rows from `first` on, from left to right."""
+        """Return the roots of the subtrees without the `count` rows from `first` on, from left to right."""
         last = len(self._roots) - 1
         size = last * BLOCK_ROWS + len(self._leaves.get(last) or self._last())
         roots: list[bytes] = []
@@ -200,7 +201,7 @@ class _Blocks:
         return self._leaves[len(self._roots) - 1]
 
     def _root(self, low: int, high: int) -> bytes:
-        """Return the root over a part of the tree: blocks, or a piece of a loaded block."""
+        """Return the root of a subtree: of whole blocks, or of a part of one block that is loaded."""
         block, within = divmod(low, BLOCK_ROWS)
         if not within and (high - low > BLOCK_ROWS or block not in self._leaves):
             return rows_root(self._roots[block : -(-high // BLOCK_ROWS)])

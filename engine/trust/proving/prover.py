@@ -23,29 +23,29 @@ from proofs.verified import Verified
 from proofs.verifier import verify
 
 _FROM_HEADERS = (kinds.AtomIs, kinds.NoAtom, kinds.EdgeIs, kinds.NoEdge, kinds.LogClaim)
-"""Claims that follow from headers alone."""
+"""The classes of claims that can be proved from the headers of events alone."""
 
 NO_SIZES: Mapping[bytes, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A proof, the basis to verify it against, and what it shows."""
+    """A proof, the basis to verify it against, and the facts that it shows."""
 
     data: bytes
-    """The bytes of the proof file."""
+    """The proof in the form in which it is written to a file."""
     basis: Basis
     claims: tuple[Claim, ...]
     shown: tuple[Verified, ...]
-    """What the proof shows for each claim, in the order of the claims."""
+    """The fact that the proof shows for each claim, in the order of the claims."""
     size: int
-    """The number of events that the proven state covers."""
+    """The number of events in the journal at the state that the proof is about."""
     replayed: int
-    """The number of events that were replayed to make the proof."""
+    """The number of events that were replayed to make the proof; 0 if no replay was needed."""
 
 
 class _Foundation(NamedTuple):
-    """The basis of a proof, and the parts that all of its claims share."""
+    """The basis of a proof, and the parts of the proof that all claims share."""
 
     basis: Basis
     log: LogWitnesses
@@ -54,16 +54,16 @@ class _Foundation(NamedTuple):
 
 
 def prove(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] = NO_SIZES) -> Proof:
-    """Return one proof of all `claims` against the overall root at the head.
+    """Return one proof of all `claims` against the present overall root.
 
-    `sizes` gives the number of events that an earlier overall root covers; a root that it lacks must be in a
-    checkpoint.
+    `sizes` maps earlier overall roots in claims to the number of events that they cover. An earlier root that
+    is not in `sizes` must be recorded in a checkpoint.
 
     Raises:
-        InvalidInputError: There are no claims, or one occurs twice.
+        InvalidInputError: There are no claims, or a claim occurs twice.
         NotFoundError: A claim is about something that was never recorded.
         RefusedError: A claim does not hold, or the proof would be too large.
-        CorruptionError: The stored rows do not make up the root.
+        CorruptionError: The root cannot be computed from the stored rows.
     """
     wanted = _ordered(claims)
     with store.view(*store.followers) as rows:
@@ -77,13 +77,15 @@ def prove(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] =
 def prove_to(
     store: Store, claims: Iterable[Claim], head: LogHead, *, sizes: Mapping[bytes, int] = NO_SIZES
 ) -> Proof:
-    """Return a proof of `claims` against the log head of a checkpoint note, of any age.
+    """Return a proof of `claims` against the log head in a checkpoint note, which may be of any age.
 
-    If the namespaces have changed since, the events up to the checkpoint are replayed into a scratch store.
+    If atoms, edges, tags or index have changed since the checkpoint, the events up to the checkpoint are
+    replayed into a temporary store.
 
     Raises:
-        RefusedError: As for `prove`. Also, the store has another log, or its log never had that size; or a
-            claim is about the state, and the last event of that log is not a checkpoint.
+        RefusedError: As for `prove`. Also, the log head is of another log, or the log is shorter than that;
+            or a claim is about the state of the memory, and the last event that the log head covers is not a
+            checkpoint.
         InvalidInputError: As for `prove`.
         NotFoundError: As for `prove`.
         CorruptionError: As for `prove`.
@@ -150,10 +152,10 @@ def _assemble(claims: list[Claim], ground: _Foundation, state: Witnesses, replay
 
 
 def _check_refusal(error: ClaimNotTrueError | NeverRecorded, ground: _Foundation, state: Witnesses) -> None:
-    """Check that the claim offered in place of a refused one can be proved; stored rows may be damaged.
+    """Check that the claim that is suggested instead of a false one can be proved.
 
     Raises:
-        CorruptionError: It cannot be proved.
+        CorruptionError: The suggested claim cannot be proved, so stored rows are damaged.
     """
     try:
         _assemble([error.instead], ground, state.fresh())
@@ -164,7 +166,7 @@ def _check_refusal(error: ClaimNotTrueError | NeverRecorded, ground: _Foundation
 
 
 def _verified(data: bytes, basis: Basis, claims: list[Claim]) -> tuple[Verified, ...]:
-    """Return what the proof shows. A proof from rows that were changed on the disk fails here."""
+    """Verify the proof and return the facts that it shows. Verification fails if stored rows were changed."""
     try:
         return verify(data, basis, claims)
     except ProofError as error:
@@ -173,5 +175,5 @@ def _verified(data: bytes, basis: Basis, claims: list[Claim]) -> tuple[Verified,
                 f"the proof would be too large: {len(data):,} bytes", hint="prove fewer claims at once"
             ) from error
         raise CorruptionError(
-            f"the stored rows do not make up the root: {error}", hint="run `engine verify-root`"
+            f"the root cannot be computed from the stored rows: {error}", hint="run `engine verify-root`"
         ) from error

@@ -1,7 +1,7 @@
-"""Witnesses of state claims, read from the store (SPEC, section 20.1).
+"""Witnesses (the data that proves a claim) of claims about the state, read from the store (SPEC, 20.1).
 
-A claim that does not hold is refused here, with a claim that holds instead. The rows read here are not
-trusted: the complete proof is verified before it is returned.
+A claim that does not hold is refused, and a claim that holds is suggested instead. The rows are not trusted:
+the complete proof is verified before it is returned.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ from proofs.words import words_of
 
 
 class ClaimNotTrueError(RefusedError):
-    """A claim that does not hold.
+    """Raised for a claim that does not hold.
 
-    `instead` is a claim that holds. With `sealed`, its payload was destroyed and cannot be opened.
+    `instead` is a similar claim that holds. If `sealed` is set, the payload that this claim is about was
+    destroyed and cannot be part of the proof.
     """
 
     def __init__(self, problem: str, instead: StateClaim, *, sealed: bool = False) -> None:
@@ -41,7 +42,7 @@ class ClaimNotTrueError(RefusedError):
 
 
 class NeverRecorded(NotFoundError):
-    """A claim about something that was never recorded; `instead` is the claim that states this."""
+    """Raised for a claim about an atom or edge that was never recorded; `instead` claims this fact."""
 
     def __init__(self, what: str, instead: StateClaim) -> None:
         super().__init__(f"{what} was never recorded", hint=_hint(instead, sealed=True))
@@ -55,15 +56,15 @@ def _hint(instead: StateClaim, *, sealed: bool) -> str:
 
 
 class Witnesses:
-    """A reader of witnesses of state claims in one snapshot, which collects the tree keys to open."""
+    """Reads witnesses of claims about the state from one snapshot, and collects the needed tree keys."""
 
     def __init__(self, store: Store, rows: Reader) -> None:
-        """Read from `rows`, in which every follower of `store` is at the head."""
+        """Prepare to read from `rows`, in which every follower of `store` has processed all events."""
         self.rows = rows
         self._store = store
         self._index: IndexRows | None = None
         self.keys: dict[str, set[bytes]] = {namespace: set() for namespace in TREES}
-        """The key digests at which the trees must be opened, by namespace."""
+        """The digests of the keys whose tree paths the proof must contain, by namespace."""
 
     @property
     def index(self) -> IndexRows:
@@ -73,11 +74,11 @@ class Witnesses:
         return self._index
 
     def fresh(self) -> Witnesses:
-        """Return a reader of the same snapshot without any collected keys."""
+        """Return a new reader of the same snapshot that has not collected any keys."""
         return Witnesses(self._store, self.rows)
 
     def of(self, claim: kinds.StateClaim) -> list[Any]:
-        """Return the fields of the witness of `claim`.
+        """Return the fields of the witness for `claim`.
 
         Raises:
             ClaimNotTrueError: The claim does not hold.
@@ -101,7 +102,7 @@ class Witnesses:
         value = self._value(namespace, claim.subject)
         if value.state != claim.state:
             state = State(value.state)
-            problem = f"the subject is {state.name.lower()}, not {claim.state.name.lower()}"
+            problem = f"the atom or edge is {state.name.lower()}, not {claim.state.name.lower()}"
             raise ClaimNotTrueError(problem, replace(claim, state=state, opened=False))
         payload = self.rows.get(payload_key(value.payload_seq)) if claim.opened else None
         if claim.opened and payload is None:
@@ -117,7 +118,7 @@ class Witnesses:
         namespace = "atoms" if isinstance(claim, kinds.NoAtom) else "edges"
         value = read_value(self.rows, namespace, claim.subject)
         if value is not None:
-            raise ClaimNotTrueError("the subject is recorded", _in_state(claim, value))
+            raise ClaimNotTrueError("the atom or edge is recorded", _in_state(claim, value))
         self._require(namespace, claim.subject)
         return []
 
@@ -190,7 +191,7 @@ class Witnesses:
         for ordinal, atom in zip(ordinals, atoms, strict=True):
             value = None if atom is None else read_value(self.rows, "atoms", atom)
             if atom is None or value is None:
-                raise CorruptionError(f"no atom has the live ordinal {ordinal}", family="ordinals")
+                raise CorruptionError(f"ordinal {ordinal} does not belong to a live atom", family="ordinals")
             listed.append([atom, self._shown("atoms", atom, value)])
         return listed
 
@@ -203,7 +204,7 @@ class Witnesses:
         return value
 
     def _shown(self, namespace: str, key: bytes, value: Value) -> bytes:
-        """Return the encoded value of a leaf, and add its key to the keys to open."""
+        """Return the encoded value of a leaf, and add the leaf's key to the collected keys."""
         self._require(namespace, key)
         return encode_value(value)
 
@@ -225,7 +226,7 @@ def _counted(live: list[int]) -> str:
 
 
 def _in_state(claim: kinds.NoAtom | kinds.NoEdge, value: Value) -> kinds.AtomIs | kinds.EdgeIs:
-    """Return the claim that holds if an atom or edge is recorded."""
+    """Return a claim that holds for the atom or edge if it is recorded."""
     state = State(value.state)
     if isinstance(claim, kinds.NoAtom):
         return kinds.AtomIs(claim.id, state, opened=False)

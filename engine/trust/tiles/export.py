@@ -36,13 +36,13 @@ ENTRY_BYTES_MAX: Final = (1 << 16) - 1
 
 
 class Tile(NamedTuple):
-    """One file: hashes of a level, or the headers whose hashes level 0 contains."""
+    """One file of the export: the hashes of a level, or the headers whose hashes are in a tile of level 0."""
 
     kind: str
-    """The level in decimal, or `entries`."""
+    """The level as a decimal number, or `entries` for headers."""
     number: int
     width: int
-    """The number of hashes or headers, 1 to 256."""
+    """The number of hashes or headers in the file, 1 to 256."""
 
     @property
     def level(self) -> int:
@@ -51,7 +51,7 @@ class Tile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The path of the file in the folder."""
+        """The path of the file, relative to the folder of the export."""
         whole = tile_name(self.kind, self.number)
         return whole if self.width == WIDTH else f"{whole}{PARTIAL}/{self.width}"
 
@@ -59,7 +59,7 @@ class Tile(NamedTuple):
 def tile_name(kind: str, number: int) -> str:
     """Return the path of a full tile; `kind` is a level or `entries`.
 
-    The number is written in groups of three digits.
+    The number of the tile is written in groups of three digits.
     """
     groups = [f"{number % 1000:03}"]
     while number := number // 1000:
@@ -68,12 +68,12 @@ def tile_name(kind: str, number: int) -> str:
 
 
 class Tiles:
-    """The files of a log at one size, generated from the rows of a snapshot."""
+    """Generates the files of a log at one size from the rows of a snapshot."""
 
     def __init__(self, rows: Reader, paths: LogPaths, size: int) -> None:
-        """Prepare the files of the first `size` events.
+        """Prepare to generate the files of the first `size` events.
 
-        `paths` covers at least that many events, and its root is verified.
+        `paths` covers at least `size` events, and its root has been verified.
         """
         self.size = size
         self._rows = rows
@@ -83,7 +83,7 @@ class Tiles:
         self._headers: list[bytes] = []
 
     def __iter__(self) -> Iterator[Tile]:
-        """Yield every file of this size; the headers of a number come before its tile of level 0."""
+        """Yield all files. Headers precede the tile of level 0 with the same number."""
         level = 0
         while size := self.size >> WIDTH_BITS * level:
             for number in range(-(-size // WIDTH)):
@@ -96,8 +96,8 @@ class Tiles:
     def data(self, tile: Tile) -> bytes:
         """Return the content of a file of this size or of an earlier one.
 
-        The hashes are verified: a full tile against its hash in the level above, and the tiles at the right
-        edge against the root.
+        The hashes are verified: a full tile with its hash in the level above, and the tiles at the right edge
+        with the root of the log.
 
         Raises:
             CorruptionError: A hash does not match, or a row is missing or malformed.
@@ -136,24 +136,24 @@ class Tiles:
 
 CHECKPOINT: Final = "checkpoint"
 ANNOUNCED: Final = ".checkpoint"
-"""The next content of `CHECKPOINT`. After a killed export it shows whose log the folder holds."""
+"""The file with the next checkpoint. After a killed export, it shows which log is in the folder."""
 
 _ELSEWHERE: Final = "choose an empty folder"
 
 
 @dataclass(frozen=True, slots=True)
 class LogExport:
-    """The content of a folder after an export."""
+    """The result of an export."""
 
     origin: str
     size: int
     """The number of events that the checkpoint covers."""
     log_root: str
-    """The log's root at that size, 64 hex digits."""
+    """The root of the log with `size` events, as 64 hex digits."""
     new: int
-    """The number of events added since the previous checkpoint in the folder."""
+    """The number of events that this export added to those of the previous checkpoint in the folder."""
     files: int
-    """The number of files that this export wrote."""
+    """The number of files that were written by this export."""
 
 
 def export(
@@ -163,28 +163,30 @@ def export(
     checkpoint: bytes | None = None,
     progress: Progress = no_progress,
 ) -> LogExport:
-    """Write the log into `folder`, or add the events since the last export.
+    """Write the log into `folder`, or add the events that followed the last export to it.
 
     Before anything is written, every file that the checkpoint covers is compared with the log; missing files
-    are written again. If the export is killed, calling this again finishes it, with the same files as an
-    uninterrupted export.
+    are written again. If the process is killed, calling this function again finishes the export, with the
+    same files as an uninterrupted export.
 
     Args:
         rows: A snapshot of the store.
         store_id: The store id from the genesis event.
-        folder: A folder that is empty, does not exist yet, or holds an earlier export.
-        checkpoint: The checkpoint to publish, signed or not; the log is written up to its size. None for an
-            unsigned checkpoint of all events.
-        progress: Called with (events whose files exist, all events).
+        folder: A folder that is empty, does not exist yet, or contains an earlier export.
+        checkpoint: The checkpoint to publish, which may be signed. The log is written up to the size in this
+            checkpoint. None for an unsigned checkpoint of all events.
+        progress: Called with the number of events whose files exist, and the number of all events.
 
     Raises:
         InvalidInputError: `checkpoint` is not a checkpoint of this log.
-        ConflictError: The folder holds something else, or more events than `checkpoint` covers.
-        InconsistentError: This store does not continue the log in the folder: that log is another store's, or
-            this store was rolled back or forked since.
-        RefusedError: A tile has other content, or an unsigned checkpoint would replace a signed one.
+        ConflictError: The folder contains files that are not an export, or more events than `checkpoint`
+            covers.
+        InconsistentError: This store does not continue the log in the folder: that log is of another store,
+            or this store has since been rolled back or has forked.
+        RefusedError: An existing tile differs from the log, or an unsigned checkpoint would replace a signed
+            one.
         BusyError: Another process is writing to the folder.
-        CorruptionError: The rows are not those of the log.
+        CorruptionError: The rows do not match the log state.
         EngineError: Writing to the disk failed.
     """
     log = _read(rows, origin_of(store_id))
@@ -193,7 +195,7 @@ def export(
     with published(folder) as files:
         before = _before(files, note.checkpoint, log)
         if before is not None and checkpoint is None and before.checkpoint.size == size:
-            note = before  # keep its signatures, if it has any
+            note = before  # keep the signatures of the published checkpoint, if there are any
         if before is not None and before.signatures and not note.signatures:
             raise RefusedError(
                 f"{folder} has a signed checkpoint, which an unsigned checkpoint must not replace",
@@ -217,7 +219,7 @@ def export(
 
 
 def published_notes(folder: Path) -> list[Note]:
-    """Return the checkpoints in a folder, including that of a killed export; skip other files."""
+    """Return the checkpoints in a folder, including the next checkpoint of a killed export."""
     notes = []
     for name in (CHECKPOINT, ANNOUNCED):
         try:
@@ -229,7 +231,7 @@ def published_notes(folder: Path) -> list[Note]:
 
 
 class _Log(NamedTuple):
-    """The log of one snapshot."""
+    """The log in one snapshot, with the means to compute its roots and paths."""
 
     rows: Reader
     head: Checkpoint
@@ -237,7 +239,7 @@ class _Log(NamedTuple):
 
 
 class _Counter:
-    """A progress counter of the events whose hashes and headers are written."""
+    """Counts the events whose hashes and headers have been written, and reports the progress."""
 
     def __init__(self, size: int, progress: Progress) -> None:
         self._size, self._progress, self._done = size, progress, 0
@@ -260,7 +262,7 @@ def _read(rows: Reader, origin: str) -> _Log:
 
 
 def _note_of(log: _Log, raw: bytes | None) -> Note:
-    """Return the checkpoint to publish, after checking it against this log."""
+    """Return the checkpoint to publish, after checking that it is a checkpoint of this log."""
     try:
         note = Note(log.head) if raw is None else parse_note(raw)
     except ProofError as error:
@@ -282,7 +284,7 @@ def _note_of(log: _Log, raw: bytes | None) -> Note:
 
 
 def _before(files: PublishedFolder, wanted: Checkpoint, log: _Log) -> Note | None:
-    """Return the published checkpoint, after checking that the files in the folder are of this log."""
+    """Return the checkpoint in the folder, after checking that the files in the folder belong to this log."""
     notes = {}
     for name in (CHECKPOINT, ANNOUNCED):
         raw = files.read(name)
@@ -296,17 +298,19 @@ def _before(files: PublishedFolder, wanted: Checkpoint, log: _Log) -> Note | Non
     for note in notes.values():
         if note.checkpoint.size > wanted.size:
             raise ConflictError(
-                f"{files.root} already holds {note.checkpoint.size} events of this log, more than the "
+                f"{files.root} already contains {note.checkpoint.size} events of this log, more than the "
                 f"{wanted.size} to export",
                 hint="export up to a later checkpoint",
             )
     if not notes and files.names():
-        raise ConflictError(f"{files.root} is not empty and does not hold a log", hint=_ELSEWHERE)
+        raise ConflictError(
+            f"{files.root} is not empty and does not contain an exported log", hint=_ELSEWHERE
+        )
     return notes.get(CHECKPOINT)
 
 
 def _check_published(previous: Checkpoint, log: _Log) -> None:
-    """Check that this log continues a published checkpoint; the errors are those of `engine verify-root`."""
+    """Check that this log continues the published checkpoint. Errors are those of `engine verify-root`."""
     same_store = previous.origin == log.head.origin and previous.size <= log.head.size
     if same_store and log.paths.root(previous.size) == previous.root:
         return
@@ -318,7 +322,7 @@ def _check_published(previous: Checkpoint, log: _Log) -> None:
 
 
 def _missing(files: PublishedFolder, tiles: Tiles, counter: _Counter) -> list[Tile]:
-    """Return the missing tiles, after checking all others and the partial tiles of earlier sizes."""
+    """Return the missing tiles, after checking all existing tiles and the partial tiles of earlier sizes."""
     missing = []
     for tile in tiles:
         for earlier in _earlier(files, tile):

@@ -1,4 +1,4 @@
-"""A published folder: files appear in it complete, and files that must not change never change."""
+"""A folder of published files: a file appears only when it is complete, and tiles are never changed."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from backends.files import fsync_path, make_parents
 from engine.base.errors import BusyError, ConflictError, EngineError, InvalidInputError, RefusedError
 
 UNFINISHED = ".unfinished"
-"""The temporary name of a file that is being written. A file left by a killed run is overwritten."""
+"""The temporary name of a file that is being written. A file left by a killed process is overwritten."""
 
 READ_BYTES_MAX = 1 << 20
-"""The size of the largest file that is read as a whole."""
+"""The maximum size, in bytes, of a file that is read as a whole."""
 
 
 class PublishedFolder:
-    """A reader and writer of files below one folder. It follows no symbolic link.
+    """Reads and writes files in one folder and its subfolders. It does not follow symbolic links.
 
-    Its methods raise ConflictError if something other than a file has the name of a file, or if a link is on
-    the way.
+    The methods raise ConflictError if a path is taken by something that is not a regular file, or goes
+    through a symbolic link.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.written = 0
-        """The number of files that this object has put in place."""
+        """The number of files that were written through this object."""
         self._folders = {root}
 
     def names(self) -> set[str]:
-        """Return the names in the folder, without the temporary file of a killed run."""
+        """Return the names in the folder, except the name of a temporary file that a killed process left."""
         return {entry.name for entry in self.root.iterdir()} - {UNFINISHED}
 
     def read(self, name: str) -> bytes | None:
@@ -52,20 +52,20 @@ class PublishedFolder:
         return (self.root / name).read_bytes()
 
     def has(self, name: str) -> bool:
-        """Return True if there is a file `name`."""
+        """Return True if the file `name` exists."""
         return self._size(name) is not None
 
     def check(self, name: str, data: bytes) -> None:
-        """Check that the file `name`, which must never change, has this content.
+        """Check that the file `name`, which must never change, contains `data`.
 
         Raises:
-            RefusedError: The file has other content.
+            RefusedError: The file has different content.
         """
         path = self.root / name
         if self._size(name) != len(data) or path.read_bytes() != data:
             raise RefusedError(
-                f"{path} has other content than this log, although such a file must never change",
-                hint="find out what changed it, then remove it; the next export writes it again",
+                f"{path} differs from this log, although such a file must never change",
+                hint="find out what changed the file, then remove the file; the next export writes it again",
             )
 
     def listed(self, name: str) -> list[str]:
@@ -78,28 +78,28 @@ class PublishedFolder:
         path = self.root / name
         self._enter(path.parent)
         unfinished = self.root / UNFINISHED
-        unfinished.unlink(missing_ok=True)  # a link of that name would redirect the write
+        unfinished.unlink(missing_ok=True)  # a link with that name would redirect the write to another file
         unfinished.write_bytes(data)
         fsync_path(unfinished)
         unfinished.replace(path)
         self.written += 1
 
     def sync(self) -> None:
-        """Sync the folders, so that every file written or seen survives a crash.
+        """Sync the folders, so that every file that was written or read survives a crash.
 
-        This includes files that a killed run wrote.
+        This includes files that were written by a killed process.
         """
         for folder in sorted(self._folders):
             fsync_path(folder)
 
     def rename(self, name: str, new: str) -> None:
-        """Give a file its final name after everything else is durable."""
+        """Give a temporary file its final name, after all other files are durable."""
         self.sync()
         (self.root / name).replace(self.root / new)
         fsync_path(self.root)
 
     def clear(self) -> None:
-        """Remove the temporary file of a killed run."""
+        """Remove a temporary file that a killed process left."""
         (self.root / UNFINISHED).unlink(missing_ok=True)
 
     def _enter(self, folder: Path) -> None:
@@ -109,7 +109,7 @@ class PublishedFolder:
             self._folders.add(folder)
 
     def _exists(self, folder: Path) -> bool:
-        """Return True if the folder exists and no link is on the way to it."""
+        """Return True if the folder exists; check that its path goes through no symbolic link."""
         if folder in self._folders:
             return True
         if not self._exists(folder.parent):
@@ -158,7 +158,7 @@ def published(root: Path) -> Iterator[PublishedFolder]:
 
 
 def _locked(root: Path) -> int:
-    """Return a descriptor of the folder that holds its flock."""
+    """Return a file descriptor of the folder, through which the folder is locked (flock)."""
     if "\0" in str(root) or (root.exists() and not root.is_dir()):
         raise InvalidInputError(f"{str(root)!r} is not a folder")
     make_parents(root / UNFINISHED)

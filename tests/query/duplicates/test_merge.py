@@ -101,7 +101,9 @@ def test_only_near_duplicates_are_merged_unless_forced() -> None:
     with kettles() as (engine, ids):
         train = engine.add(TRAIN, source="elsewhere").subject
         assert refuses(engine, RefusedError, engine.merge, ids[0], train)
-        with pytest.raises(RefusedError, match=r"differ in \d\d bits, not in fewer than 3"):
+        with pytest.raises(
+            RefusedError, match=r"differ in \d\d bits; near-duplicates differ in fewer than 3"
+        ):
             engine.merge(ids[0], train)
         assert engine.merge(ids[0], train, force=True).changed
 

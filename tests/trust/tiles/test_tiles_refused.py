@@ -98,6 +98,6 @@ def test_a_folder_that_is_ahead_of_a_given_checkpoint_is_refused(tmp_path: Path)
     """A checkpoint older than the published one is refused."""
     put_out(synthetic(600), tmp_path)
     before = files_of(tmp_path)
-    with pytest.raises(ConflictError, match="already holds 600 events of this log, more than the 300"):
+    with pytest.raises(ConflictError, match="already contains 600 events of this log, more than the 300"):
         put_out(synthetic(600), tmp_path, note_at(300))
     assert files_of(tmp_path) == before
