@@ -26,13 +26,13 @@ def _remember(engine: Engine, arguments: Arguments) -> Fields:
     fields = {name: value for name, value in arguments.items() if name != "text"}
     receipt = engine.apply([Add(arguments["text"], **fields)])[0]
     held_back = engine.held_back(receipt.subject)
-    # Otherwise a model would store again and again a text that recall always leaves out.
+    # Without this report, a model might repeatedly store a text that recall always leaves out.
     held = {} if held_back is None else {"not_recalled": held_back}
     return received(engine, [receipt], near=_near(engine, receipt.subject), **held)
 
 
 def _near(engine: Engine, atom: str) -> list[Fields]:
-    """Return the near-duplicates of an atom, so that a model notices repetition."""
+    """Return the near-duplicates of an atom, to show a model that the text is already stored."""
     groups = engine.duplicates(of=atom, limit=1)
     found = [one for group in groups for one in (group.keep, *group.others) if one.id != atom]
     return [
@@ -72,7 +72,7 @@ def _revise(engine: Engine, arguments: Arguments) -> Fields:
 
 REVISE = Tool(
     "revise",
-    "Change an atom; its history is kept. Fields that are not given stay; `tags` replaces all tags.",
+    "Change an atom; its history is kept. Omitted fields are unchanged; `tags` replaces all tags.",
     {**members({"id": ID, "text": TEXT, "title": LINE, "tags": TAGS}, "id"), "minProperties": 2},
     ANSWER,
     _revise,
@@ -108,7 +108,7 @@ def _relate(engine: Engine, arguments: Arguments) -> Fields:
 
 RELATE = Tool(
     "relate",
-    "Store a relation between two named entities, as (daemon, listens_on, unix_socket); `source` is the id "
+    "Store a relation between two named entities, such as (daemon, listens_on, unix_socket); `source` is the id "
     "of the atom that is the evidence.",
     members(
         {"subject": NAME, "predicate": text(most=32), "object": NAME, "source": ID},

@@ -45,15 +45,15 @@ _HASH: Final = sized(32)
 _SALT: Final = (sized(SALT_BYTES),)
 _SEQ: Final = (uint(SEQ_MAX),)
 _COMMON: Final = (uint(INTEGER_MAX), text(LABEL_CHARS_MAX), _HASH, forms.optional(uint(SEQ_MAX)))
-"""The checks of a header's common fields: time, actor, commitment, prev."""
+"""The checks of the fields that every header has: time, actor, commitment, prev."""
 
 
 class LineError(Exception):
-    """A line is not what an export writes."""
+    """Raised if a line is not one that an export writes; the message is the reason."""
 
 
 class Head(NamedTuple):
-    """The first line of an export: the identity of the store, and the roots that its events must have."""
+    """The first line of an export: the identity of the store, and the roots computed from all events."""
 
     identity: Identity
     """The identity without the id key, which is in the genesis event."""
@@ -164,7 +164,7 @@ def event_line(raw: RawEntry) -> bytes:
 
 
 def _by_name(value: Detail | Body) -> dict[str, Any]:
-    """Return the fields by name, without further fields that are None."""
+    """Return the fields by name, without optional fields that are None."""
     pairs = zip(value._fields, value, strict=True)
     return {name: _to_json(field) for name, field in pairs if field is not None or name not in _FURTHER}
 
@@ -188,7 +188,7 @@ def read_event(raw: bytes, fields: dict[str, Any], seq: int) -> RawEntry:
     `fields` is the result of `parse_line` for the line, and `seq` is the number that the event must have.
 
     Raises:
-        LineError: the event has another number, or the line is not what an export writes.
+        LineError: the event has another number, or the line is not one that an export writes.
     """
     try:
         event = _event(fields, seq)
@@ -245,7 +245,7 @@ def _build(make: Any, checks: Sequence[Check], fields: Mapping[str, Any]) -> Any
 
 
 def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
-    """Return the values that JSON values stand for, each checked against its bounds."""
+    """Return the values that the JSON values represent, each checked against its bounds."""
     found = [_value(value, check) for value, check in zip(values, checks, strict=True)]
     try:
         return forms.fields(found, tuple(checks), "a field")
@@ -254,7 +254,7 @@ def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
 
 
 def _further_field(value: Any) -> Any:
-    """Return the value of a further field; the floats in a `meta` object are decoded from their binary64."""
+    """Return the value of an optional field; floats in a `meta` object are decoded from binary64."""
     if not isinstance(value, dict):
         return value
     floats = {key: one[_FLOAT] for key, one in value.items() if isinstance(one, dict) and [*one] == [_FLOAT]}

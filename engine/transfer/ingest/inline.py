@@ -1,7 +1,7 @@
 """Find tags and links in a paragraph, in the syntax of Obsidian and CommonMark.
 
-The text is scanned once from left to right, at the characters that can begin a construct. The end of a
-construct is searched only within a fixed distance, so the time is linear for any text.
+The text is scanned once from left to right for the characters that can begin a tag, a link or a code span.
+The end of each is searched only within a fixed distance, so the time is linear for any text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.transfer.ingest.documents import Reference
 from engine.transfer.ingest.field_values import is_line, tag_of
 
 Mark = tuple[int, str | Reference]
-"""The offset of a tag or link, and the tag (without `#`) or the link."""
+"""The offset of a tag or link in the text, and the tag (a string without `#`) or the link itself."""
 
 _MARKS: Final = re.compile(r"[`\\#\[\]]")
 _BACKTICKS: Final = re.compile("`+")
@@ -34,7 +34,7 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
     space, followed by letters and digits of any script, `_`, `-` and `/`, with at least one letter or digit
     and not only digits; nested tags stay whole. Links are `[[page]]`, `[[page#heading|shown]]`, embeds of
     these, and `[shown](relative/path.md#heading)`. URLs with a scheme, absolute paths, and links to the same
-    page are ignored. `isalnum` depends on the Unicode version of the running Python. That is acceptable here,
+    page are ignored. `isalnum` depends on the Unicode version of the running Python. That is acceptable,
     because the tags and links are journaled and never extracted again.
     """
     closing = _code_ends(text, start, end)
@@ -46,7 +46,8 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
         char = text[at]
         found: Mark | None = None
         if char == "`":
-            # A run whose first backtick is escaped begins one character later and opens no code span.
+            # If the first of several backticks is escaped, the others begin one character later and open no
+            # code span.
             done = closing.get(at, at + 1)
         elif char == "\\":
             done = at + 2
@@ -65,7 +66,7 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
 
 
 def without_markup(text: str) -> str:
-    """Return the heading `text` without emphasis and backticks, with links replaced by their shown text."""
+    """Return the heading `text` without emphasis and backticks, and with each link replaced by its label."""
     out: list[str] = []
     done = 0
     for match in re.finditer(r"[`*\[\]]|__|~~|==", text):
@@ -88,7 +89,10 @@ def without_markup(text: str) -> str:
 
 
 def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
-    """Map each run of backticks to the end of the code span that it opens, or to its own end if none."""
+    """Map each sequence of backticks to the end of the code span that it opens.
+
+    A sequence that opens no code span is mapped to its own end.
+    """
     ends: dict[int, int] = {}
     next_of_length: dict[int, int] = {}
     for match in reversed(list(_BACKTICKS.finditer(text, start, end))):
@@ -110,7 +114,10 @@ def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _word_end(text: str, at: int, end: int) -> int:
-    """Return the offset after the characters of a tag; vowel signs and accents belong to their letter."""
+    """Return the offset of the first character that does not belong to the tag.
+
+    Combining vowel signs and accents belong to the letter before them.
+    """
     while True:
         match = _TAG.match(text, at, end)
         at = match.end() if match else at
@@ -152,7 +159,7 @@ def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _destination_end(text: str, at: int, stop: int) -> int:
-    """Return the offset of the first white space or unpaired `)` from `at` on."""
+    """Return the offset of the first white space or unpaired `)` at or after `at`."""
     depth = 0
     while at < stop and not text[at].isspace():
         depth += (text[at] == "(") - (text[at] == ")")

@@ -18,7 +18,10 @@ OTHER_BRANCH: Final = "other-branch"
 """The tag of messages on abandoned branches, which arise from regenerated answers and edited messages."""
 
 _BRANCHES_FROM: Final = 1 << 40
-"""The first sequence number of other branches. It leaves room, so a longer main branch does not move them."""
+"""The first sequence number of messages on abandoned branches.
+
+It is so large that their numbers do not change when the current branch becomes longer.
+"""
 
 _SPEAKERS: Final = {"human": "User", "user": "User", "assistant": "Assistant"}
 

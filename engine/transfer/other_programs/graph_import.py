@@ -17,10 +17,10 @@ from engine.transfer.other_programs.base import ACTOR
 
 BATCH_EVENTS: Final = 4000
 BATCH_BYTES: Final = 4 << 20
-"""The size at which a batch is committed; the limits of a batch are more than twice as large."""
+"""The size at which a batch is committed; the maximum size of a batch is more than twice as large."""
 
 PIECE_OBSERVATIONS: Final = 1000
-"""The maximum number of observations of an entity that are imported at once."""
+"""The maximum number of observations of an entity that are imported in one step."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class LiveAtoms:
     def fields(self, record: AtomRecord, form: str) -> dict[str, Any] | None:
         """Return the fields that an import in the format `form` stored on the edge to the origin.
 
-        Return None if there are none, for example because the atom was not imported in this format.
+        Return None if there are no such fields, for example if the atom was not imported in this format.
         """
         origin = origin_id(self._id_key, form)
         edge = None if self._code is None else read_edge(self._rows, record.id, self._code, origin)
@@ -60,7 +60,7 @@ class LiveAtoms:
         return value if isinstance(value, dict) else None
 
     def edges(self, record: AtomRecord) -> Iterator[Edge]:
-        """Yield the live outgoing edges of an atom, except those to origins."""
+        """Yield the live outgoing edges of an atom, except edges to atoms that represent other programs."""
         for edge in edges_at(self._rows, record.id, Direction.OUT, ()):
             if edge.type != self._code:
                 yield edge_of(self._rows, edge)
