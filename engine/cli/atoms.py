@@ -33,7 +33,7 @@ TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
 @ATOM_FIELDS
 @option("--key", metavar="NAME", help="A key of your own for the atom, unique within its source.")
 @option("--id", metavar="UUID", help="Use this id instead of the computed one.")
-@option("--occurrence", metavar="N", type=int, help="How many identical texts precede it in its source.")
+@option("--occurrence", metavar="N", type=int, help="The number of earlier identical texts in its source.")
 @FORCE
 def add(session: Session, text: str, force: bool, **fields: Any) -> int:
     """Add one atom.
@@ -238,7 +238,7 @@ def unmerge(session: Session, atom: str, force: bool) -> int:
     """
     with session.engine() as engine:
         receipt = engine.unmerge(engine.resolve(atom), force=force)
-    return session.done(receipt, "unmerged", "nothing to do: the atom is live")
+    return session.done(receipt, "unmerged", "nothing to do: the atom is live, so there is no merge to undo")
 
 
 @command(
@@ -247,11 +247,11 @@ def unmerge(session: Session, atom: str, force: bool) -> int:
     "engine duplicates --merge --dry-run",
     "engine duplicates --merge --yes",
 )
-@option("--of", metavar="ID", help="Show only the group of this atom.")
+@option("--of", metavar="ID", help="Show only the group that contains this atom.")
 @limit(100)
-@option("merging", "--merge", help="Merge the atoms of each group into its first.")
+@option("merging", "--merge", help="Merge the other atoms of each group into the first atom.")
 @dry_run("Show what would be merged; change nothing.")
-@option("--yes", help="Confirm --merge, which does nothing without it.")
+@option("--yes", help="Confirm --merge; without --yes, nothing is merged.")
 @AS_OF
 def duplicates(
     session: Session,
@@ -271,7 +271,7 @@ def duplicates(
         raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")
     if merging and as_of is not None:
         raise InvalidInputError(
-            "--merge cannot be combined with --as-of: the past cannot be changed",
+            "--merge cannot be combined with --as-of, because the past cannot be changed",
             hint="omit one of them",
         )
     failure, merged = None, dict[str, list[str]]()

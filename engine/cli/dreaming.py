@@ -1,4 +1,4 @@
-"""The command dream."""
+"""The command dream, which adds tags, entities and relations to the memory."""
 
 from __future__ import annotations
 

@@ -74,18 +74,18 @@ class Session:
             return real(path) if path else None
 
     def masked(self, failure: Failure) -> Failure:
-        """Return the failure with secrets masked, if the settings keep secrets out."""
+        """Return the failure, with secrets masked if the settings turn the secret filter on."""
         try:
             policy = find_secrets()[0]
         except EngineError:
-            return failure  # the settings themselves are invalid; the failure reports that
+            return failure  # the settings are invalid, which the failure reports
         if policy is None:
             return failure
         from engine.secrets.filter import SecretFilter
 
         secret_filter = SecretFilter(policy)
         if self.out.command is not None:
-            self.out.command = secret_filter.shown(self.out.command)  # an unknown command may be quoted
+            self.out.command = secret_filter.shown(self.out.command)  # it may be unknown text
         return replace(
             failure, message=secret_filter.shown(failure.message), hint=secret_filter.shown(failure.hint)
         )
@@ -109,7 +109,7 @@ class Session:
 
     @contextmanager
     def backend(self, url: str, *, create: bool = False) -> Iterator[Backend]:
-        """Open only the backend, for commands that must see the rows as they are, without any repair."""
+        """Open only the backend, for commands that must read the rows without any repair."""
         with patiently(backend_opener(url, create=create), self.wait) as backend, translated():
             yield backend
 
@@ -120,7 +120,7 @@ class Session:
 
     @contextmanager
     def meter(self, what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-        """Yield a progress function (done, total): a bar on a terminal, then a line with the totals."""
+        """Yield a function (done, total) that shows a bar on a terminal; print the totals at the end."""
         bar: Any = None
         last = 0
         started = time.perf_counter()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Span = tuple[str, str]
-"""A text and its Rich style, which is used on a terminal only."""
+"""A text and a Rich style, which is used only on a terminal."""
 
 Line = tuple[Span, ...]
 """One line of output; line breaks inside its texts are escaped."""

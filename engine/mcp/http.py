@@ -107,8 +107,8 @@ def _token(file: Path | None) -> tuple[str, bool]:
 def _checked(token: str, where: str) -> str:
     if not _TOKEN.fullmatch(token):
         raise RefusedError(
-            f"{where} is not a valid token: it must have {_TOKEN_CHARS_MIN} or more characters, each a letter, "
-            "a digit or one of `._~+/=-`",
+            f"{where} is not a valid token: it must have {_TOKEN_CHARS_MIN} or more characters, each "
+            "a letter, a digit or one of `._~+/=-`",
             hint="omit the token to have a new one created",
         )
     return token

@@ -108,8 +108,8 @@ def _relate(engine: Engine, arguments: Arguments) -> Fields:
 
 RELATE = Tool(
     "relate",
-    "Store a relation between two named entities, such as (daemon, listens_on, unix_socket); `source` is the id "
-    "of the atom that is the evidence.",
+    "Store a relation between two named entities, such as (daemon, listens_on, unix_socket); `source` is "
+    "the id of the atom that is the evidence.",
     members(
         {"subject": NAME, "predicate": text(most=32), "object": NAME, "source": ID},
         "subject",

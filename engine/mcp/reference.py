@@ -143,7 +143,7 @@ def _reads(
     read: Callable[[KnowledgeGraph, Arguments], Knowledge],
     instead: str,
 ) -> Tool:
-    """Create a tool that returns a part of the graph, or refuses if it costs over `READ_TOKENS_MAX` tokens."""
+    """Create a tool that returns a part of the graph of at most `READ_TOKENS_MAX` tokens, or an error."""
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
         from engine.knowledge import AnswerLimitError, shapes

@@ -175,7 +175,7 @@ class _IngestRun(ImportRun):
                     yield from self._line(item, file, lines)
             lines += line
             if whole and file.format == "jsonl":
-                yield from self.prune([file.source], "the text is no longer in the file")
+                yield from self.prune([file.source], "no longer in its file")
             progress(IngestProgress(done, len(self._files), self._pieces))
 
     def _atom(self, source: str, piece: Piece, sequence: int | None = None) -> Add:

@@ -43,7 +43,7 @@ class ItemCommands:
         return wanted_id(self._id_key, atom)
 
     def commands(self, rows: Lookup, item: Item) -> Iterator[Command]:
-        """Yield the commands for an item, with tombstones for the surplus atoms if it had more pieces before."""
+        """Yield the commands for an item; if it had more pieces before, the surplus atoms are tombstoned."""
         atoms = self.atoms(item)
         yield from map(UpsertAtom, atoms)
         at = len(atoms)
