@@ -33,7 +33,7 @@ TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
 @ATOM_FIELDS
 @option("--key", metavar="NAME", help="A key of your own for the atom, unique within its source.")
 @option("--id", metavar="UUID", help="Use this id instead of the computed one.")
-@option("--occurrence", metavar="N", type=int, help="The number of earlier identical texts in its source.")
+@option("--occurrence", metavar="N", type=int, help="The number of earlier identical texts in the source.")
 @FORCE
 def add(session: Session, text: str, force: bool, **fields: Any) -> int:
     """Add one atom.

@@ -148,7 +148,7 @@ def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> i
     "engine find --source 'notes/*' --form short",
 )
 @limit(20)
-@option("start", "--from", metavar="ID", help="List the atoms that edges connect with this atom.")
+@option("start", "--from", metavar="ID", help="Follow edges from this atom, and list the atoms reached.")
 @repeated("follow", "--follow", metavar="TYPE", help="Only edges of this type. Repeatable.")
 @direction("out")
 @option("--min-hops", metavar="N", type=at_least(0), default=1, help="The minimum number of hops.")

@@ -23,7 +23,7 @@ from engine.query.explore.policy import LanguagePolicy
 from engine.query.explore.program import Program
 from engine.query.explore.state import Exploration, Step
 
-VALUE = argument("given", "VALUE", "The value of the first option, without its name.", required=False)
+VALUE = argument("given", "VALUE", "The first option's value, without the option name.", required=False)
 QUERY = option("--query", metavar="TEXT", help="The question.")
 ASKED_ID = option("atom", "--id", metavar="ID", help="An atom's id, or its first 4 or more digits.")
 OFFSET = option(

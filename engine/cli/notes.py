@@ -54,7 +54,7 @@ def checkpoint(session: Session, key: str | None, out: str | None) -> int:
             found = engine.checkpoint_note(key=key, known=known)
     except InconsistentError as error:
         return contradicted(session, error, {out or key or "": earlier})
-    said = f"event {found.seq} records the root {found.root}"
+    said = f"event {found.seq} holds root {found.root}"
     session.out.note(f"recorded: {said}" if found.changed else f"nothing to do: {said}")
     if found.first:
         session.out.note(

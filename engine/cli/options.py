@@ -105,7 +105,12 @@ def limit(
 
 def direction(default: str) -> Callable[[Function], Function]:
     """Declare --direction, which selects the edges that start at an atom, that end at it, or both."""
-    return option("--direction", metavar="WAY", default=default, help="out, in or both.")
+    return option(
+        "--direction",
+        metavar="WAY",
+        default=default,
+        help="Edges that start at the atom (out), end at it (in), or both.",
+    )
 
 
 def dry_run(help: str = "Show what would be done; change nothing.") -> Callable[[Function], Function]:  # noqa: A002
@@ -133,7 +138,7 @@ ATOM_FIELDS = together(
     repeated("buckets", "--bucket", help="A bucket. Repeatable."),
     option("--source", metavar="NAME", help="The origin of the text, such as a file name or URL."),
     option("--sequence", metavar="N", type=int, help="The position of the atom within its source."),
-    option("--provenance", metavar="NAME", help="The origin class: internal, external or quarantine."),
+    option("--provenance", metavar="NAME", help="The provenance: internal, external or quarantine."),
     option("--trust", metavar="N", type=int, help="The trust in the text, from 0 to 100."),
     option("--created", metavar="TIME", callback=_microseconds, help="When the text was written."),
     repeated(

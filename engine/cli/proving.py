@@ -32,7 +32,9 @@ from proofs.verifier import examine
 from proofs.words import parse_claim, words_of
 
 CLAIMS = together(
-    argument("claim", "CLAIM", "The claim, in one of the forms listed above.", many=True, required=False),
+    argument(
+        "claim", "CLAIM", "The claim, in a form that `engine prove --help` lists.", many=True, required=False
+    ),
     option("--claims", metavar="LIST", help="A file with one claim on each line."),
 )
 
