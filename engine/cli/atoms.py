@@ -31,8 +31,8 @@ TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
 )
 @argument("text", "TEXT", "The text; - reads stdin.")
 @ATOM_FIELDS
-@option("--key", metavar="NAME", help="A key of your own for the atom, unique within its source.")
-@option("--id", metavar="UUID", help="Use this id instead of the computed one.")
+@option("--key", metavar="NAME", help="A key that you choose for the atom, unique within the source.")
+@option("--id", metavar="UUID", help="The id to use instead of the computed id.")
 @option("--occurrence", metavar="N", type=int, help="The number of earlier identical texts in the source.")
 @FORCE
 def add(session: Session, text: str, force: bool, **fields: Any) -> int:
@@ -79,7 +79,7 @@ def revise(session: Session, atom: str, text: str | None, force: bool, **options
 @AS_OF
 @option("--content", help="Print only the text, byte for byte.")
 def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int:
-    """Show one atom, live or not."""
+    """Show one atom, even if it is hidden or erased."""
     with session.engine() as engine:
         found = engine.get(engine.resolve(atom), as_of=as_of)
     if content and not session.out.json:
@@ -213,9 +213,9 @@ def supersede(session: Session, old: str, new: str, reason: str) -> int:
 
 
 @command("engine merge 1f0c 9a2e", "engine merge 1f0c 9a2e --force")
-@argument("keep", "KEEP", "The atom that stays.")
+@argument("keep", "KEEP", "The atom to keep.")
 @argument("other", "OTHER", "The atom that is merged into it.")
-@option("--force", help="Merge them even if they are not near-duplicates.")
+@option("--force", help="Merge the atoms even if they are not near-duplicates.")
 def merge(session: Session, keep: str, other: str, force: bool) -> int:
     """Merge an atom into its near-duplicate.
 

@@ -142,7 +142,7 @@ def examples(*lines: str) -> str:
 
 
 def command(*lines: str, name: str | None = None) -> Callable[[Callable[..., int]], CommandWithHelp]:
-    """Turn a function into a command: its docstring is the help text, `lines` are the examples.
+    """Turn a function into a command. The docstring is the help text, and `lines` are the examples.
 
     The function receives the session, then the arguments and options by name, and returns the exit code.
     The command has the function's name unless `name` is given.

@@ -76,7 +76,7 @@ def _analyzer() -> dict[str, str]:
 
 
 def _store(session: Session) -> dict[str, Any]:
-    """Return the location of the store, the setting that names it, and its condition."""
+    """Return the location and the condition of the store, and the setting that names the store."""
     found: dict[str, Any] = {"url": session.store, "origin": None, "state": "usable"}
     session.wait = 0.0  # if the store is in use, report it without waiting
     try:

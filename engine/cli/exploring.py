@@ -127,7 +127,7 @@ def explore_peek(session: Session, given: str | None, atom: str | None, **wanted
 def explore_expand(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
     """Show a whole atom.
 
-    Shows its text, source, tags, version and the number of its edges.
+    Shows the atom's text, source, tags, version and number of edges.
     """
     asked = _one(given, atom, "--id", "an atom's id")
     return _ask(session, Explorer.explore_expand, asked, **wanted)

@@ -71,7 +71,7 @@ def _run(args: list[str], session: Session) -> int:
 
 
 def _name() -> str:
-    """Return the name by which this process was started, for its help."""
+    """Return the name by which this process was started, to be shown in help texts."""
     started = PurePath(sys.argv[0]).name
     return started if started in NAMES else NAMES[0]
 

@@ -89,7 +89,7 @@ def _delete(session: Session, url: str, name: str, *, sure: bool, asked: bool) -
     failure = None
     if sure and not found.cleared:
         session.out.note(
-            "other processes have the file open: its write-ahead log keeps some data until they close it"
+            "other processes have the file open; the write-ahead log keeps data until they close the file"
         )
     elif not (sure or asked):
         hint = "check what would be deleted, then add --yes"

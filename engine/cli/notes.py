@@ -218,7 +218,7 @@ def _judgement(
     if trust.keys or trust.witnesses:
         yield line("checked", f"{counted(sum(one.by != 'unknown' for one in judged), 'signature')}")
     else:
-        yield line("checked", "only the format was checked; without a key, the author is not known")
+        yield line("checked", "only the format; without a key, the author is not known")
     if asked:
         yield line("store", "has it")
     if since is not None:

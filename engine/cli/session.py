@@ -1,4 +1,4 @@
-"""One run of the command line: its global options and its store."""
+"""The session of a command: the global options, and access to the store."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Session:
                 self._tell_secrets(engine)
 
     def place(self) -> Path | None:
-        """The real path of the store, whether or not it exists, or None for a store in memory."""
+        """The real path of the store, which need not exist, or None for a store in memory."""
         with translated():
             _, path = locate(self.setting.url)
             return real(path) if path else None
@@ -103,7 +103,7 @@ class Session:
 
     @contextmanager
     def reading(self, as_of: Moment | None) -> Iterator[Engine]:
-        """Open the store for reading, as it is now or as of `--as-of`."""
+        """Open the store for reading, in the current state or in the state that `--as-of` names."""
         with self.engine() as engine, nullcontext(engine) if as_of is None else engine.as_of(as_of) as memory:
             yield memory
 

@@ -15,7 +15,7 @@ Span = tuple[str, str]
 """A text and a Rich style, which is used only on a terminal."""
 
 Line = tuple[Span, ...]
-"""One line of output; line breaks inside its texts are escaped."""
+"""One line of output; line breaks inside the texts are escaped."""
 
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNSAFE = re.compile(f"[{_CONTROL}]")

@@ -43,7 +43,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "context": ("recalling", "Find the text that answers a question, ready for a prompt."),
         "bright": ("recalling", "Show the atoms that match a question, and their connections."),
         "find": ("edges", "List atoms by their fields, or by following edges."),
-        "get": ("atoms", "Show one atom, live or not."),
+        "get": ("atoms", "Show one atom, even if it is hidden or erased."),
         "edges": ("edges", "List the edges of an atom."),
         "tags": ("edges", "List the tags and the number of atoms with each."),
         "duplicates": ("atoms", "List groups of near-duplicate atoms."),
@@ -92,7 +92,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "help": ("helping", "Show help; with --json, the whole command tree."),
     },
 }
-"""For each help heading: its commands, each with its module in engine.cli and the first line of its help."""
+"""Help heading → the commands under it, each with a module of engine.cli and the first line of the help."""
 
 HELP = """A memory for agents and people: store texts, ask questions, and verify everything against one root.
 

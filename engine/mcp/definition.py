@@ -27,7 +27,10 @@ Schema = dict[str, Any]
 
 
 def text(*, most: int) -> Schema:
-    """Return the schema of a text of up to `most` characters. The engine itself rejects blank texts."""
+    """Return the schema of a text of up to `most` characters.
+
+    Blank texts are rejected later, by the engine.
+    """
     return {"type": "string", "maxLength": most}
 
 

@@ -75,7 +75,7 @@ def beginning(text: str) -> str:
 
 
 def shortened(value: Any) -> Any:
-    """Return a JSON value with its texts on one line, and with long texts and lists cut."""
+    """Return a JSON value in which every text is on one line, and long texts and lists are cut."""
     if isinstance(value, str):
         return beginning(value)
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""The tools that append events: remember, revise, tag, relate, forget. None of them deletes anything."""
+"""The tools that append events: remember, revise, tag, relate, forget. No tool deletes anything."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _near(engine: Engine, atom: str) -> list[Fields]:
 REMEMBER = Tool(
     "remember",
     "Store a text: one fact or note. Storing the same text again changes nothing. `near` lists near-"
-    "duplicates: revise those instead. `key` gives the atom a name of your own.",
+    "duplicates: revise these instead. `key` gives the atom a name of your own.",
     members(
         {
             "text": TEXT,

@@ -19,7 +19,7 @@ from engine.mcp.definition import Fields
 from engine.mcp.protocol import INVALID_REQUEST, PARSE_ERROR, ProtocolError, check_message, request_id
 
 LINE_BYTES_MAX: Final = 4 << 20
-"""The maximum length of a message in bytes, the same as the SDK's over HTTP."""
+"""The maximum length of a message in bytes. The SDK has the same limit for HTTP."""
 
 _READ_BYTES: Final = 1 << 16
 

@@ -18,7 +18,7 @@ from engine.trust.notes.files import PRIVATE, refuse_inside
 
 @contextmanager
 def _temporary(place: Path, shown: object) -> Iterator[Path]:
-    """Yield a temporary path in the same folder as `place`; the block must end by renaming it to `place`."""
+    """Yield a temporary path in the folder of `place`; the block must finally rename the path to `place`."""
     try:
         make_parents(place)
         with building(place) as folder:
@@ -124,7 +124,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         place = real(str(path))
     refuse_inside(place, None, "name a folder outside every store")
     if path.is_symlink() or _is_occupied(path):
-        raise RefusedError(f"{path} exists already", hint="name a new folder, or an empty one")
+        raise RefusedError(f"{path} exists already", hint="name a new or an empty folder")
     with _temporary(place, path) as new:
         new.mkdir()
         yield new

@@ -1,4 +1,4 @@
-"""Export the journal as JSON Lines, back it up, verify such files, and rebuild stores from them.
+"""Export the journal as JSON Lines, write backups, verify these files, and rebuild stores from the files.
 
 A backup contains only the journal. A copy of a store's files (`engine copy` makes one) would be three times
 as large, tied to one kind of backend, and full of rows that can be derived from the journal anyway.
@@ -168,7 +168,7 @@ def verify_backup(
         found = read_into(scratch, JournalReader(stream, name), progress)
         if expect is not None and found.overall.hex() != expect.lower():
             raise VerificationError(
-                f"{name} is complete, but its root is {found.overall.hex()}, not {expect}"
+                f"{name} is complete, but the root is {found.overall.hex()}, not {expect}"
             )
         with scratch.snapshot() as rows:
             history = read_history(rows, [note.checkpoint.size for note in notes])

@@ -38,7 +38,10 @@ _HEX: Final = re.compile("(?:[0-9a-f]{2})*")
 _UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DECIMAL: Final = re.compile("-?[1-9][0-9]{15,18}")
 _FLOAT: Final = "binary64"
-"""The key of a float, which is written as its bytes because JSON writers differ in their decimal forms."""
+"""The JSON key of a float in `meta`. The value is the bytes of the float in hex.
+
+A decimal number is not used, because JSON writers differ in how they write decimal numbers.
+"""
 _FURTHER: Final = frozenset(name for name, _ in FURTHER)
 _KINDS: Final = {kind.name.lower(): kind for kind in EventKind}
 _HASH: Final = sized(32)
@@ -290,7 +293,7 @@ def _object(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _difference(actual: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
-    """Return the reason why a readable line is not the canonical line of its event."""
+    """Return the reason why a readable line differs from the canonical line of the event that it contains."""
     if actual.get("leaf") != expected["leaf"] and actual.keys() == expected.keys():
         return "the header does not match the leaf hash: something in the line was changed"
     return "the line is not in canonical form"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 Format = Literal["markdown", "text", "jsonl"]
-"""The format of a file, determined by its suffix alone."""
+"""The format of a file, determined only by the suffix of the file name."""
 
 ATOM_TOKENS = 200
 """The size to which texts are split, in estimated tokens (Standard 065: `AvgTokensPerAtom`)."""
@@ -34,7 +34,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The text of one atom, cut out of its document."""
+    """A part of a document whose text becomes the content of one atom."""
 
     content: str
     """An exact slice of the decoded file, without outer blank lines; never blank."""
@@ -47,9 +47,9 @@ class Piece:
     links: tuple[Reference, ...]
     """The links in the text without duplicates, in order of appearance."""
     created: int | None
-    """The creation time in µs UTC, if the file gives one."""
+    """The creation time in µs UTC, or None if the file does not contain a creation time."""
     id: str | None
-    """The key that the file gives the atom (JSON lines only)."""
+    """The key of the atom, or None if the file does not contain a key (only JSON Lines files do)."""
     sequence: int | None
     """The position in the source (JSON Lines only), or None to number the pieces in their order."""
 

@@ -111,7 +111,7 @@ def _parse_line(fields: dict[str, Any], file_source: str, number: int, seen: dic
 
 
 def _count(seen: dict[bytes, int], source: str, content: str) -> int:
-    """Return the number of earlier occurrences of this content in this source, and count this one."""
+    """Return the number of earlier occurrences of this content in this source, and increment the number."""
     key = blake2b(f"{len(source)}:{source}{content}".encode(), digest_size=16).digest()
     count = seen.get(key, 0)
     seen[key] = count + 1

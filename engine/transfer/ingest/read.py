@@ -1,4 +1,4 @@
-"""Read one file: open it safely, decode it strictly, and parse it according to its format."""
+"""Read a file: open it safely, decode the text strictly, and parse the text according to its format."""
 
 from __future__ import annotations
 

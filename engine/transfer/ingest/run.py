@@ -219,7 +219,7 @@ class _IngestRun(ImportRun):
         first = self._lines.setdefault(wanted_id(self.id_key, add), before + line.line) - before
         if first != line.line:
             where = f"at line {first}" if first > 0 else "in an earlier file"
-            what = "the same text of this source" if piece.id is None else f"the id {piece.id!r}"
+            what = "the same text in this source" if piece.id is None else f"the id {piece.id!r}"
             reason = f"{what} was already used {where}"
             self.reports.append(Skipped(file.source, reason, line.line, kept=piece.id is None))
             return
@@ -251,7 +251,7 @@ class _IngestRun(ImportRun):
         return missing
 
     def prune(self, sources: Iterable[str], reason: str = "the file no longer exists") -> Iterator[Command]:
-        """Yield tombstones for the atoms of `sources`, except those that come from JSON lines of this run."""
+        """Yield tombstones for the atoms of `sources`, except atoms that come from JSON lines of this run."""
         for source in sources:
             with self.store.backend.snapshot() as rows:
                 commands = list(retire_others(rows, ACTOR, source, self._lines.keys(), reason))

@@ -166,7 +166,7 @@ def _entries(path: bytes, relative: bytes) -> list[tuple[bytes, bool]]:
 
 
 def _entry(path: bytes, source: bytes, top: bytes) -> SourceFile | Skipped | None:
-    """Return the result for an entry that is not a folder, or None if it is ignored."""
+    """Return the file or report for an entry that is not a folder, or None if the entry is ignored."""
     file_format = _format(os.fsdecode(source))
     try:
         mode = os.lstat(path).st_mode
@@ -210,12 +210,12 @@ def _source_file(path: bytes, source: bytes, file_format: Format) -> SourceFile 
 
 
 def _format(name: str) -> Format | None:
-    """Return the format for the suffix of a file name, or None if it is not supported."""
+    """Return the format that belongs to the suffix of a file name, or None if the suffix is not supported."""
     return FORMATS.get(PurePath(name).suffix.lower())
 
 
 def _printable(name: str) -> str:
-    """Return a file name as valid text for a report, with bytes that are not UTF-8 escaped."""
+    """Return a file name as valid text for a report; bytes that are not UTF-8 are escaped."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 

@@ -1,4 +1,4 @@
-"""Generate the pages of a mirror as bytes, in an order that depends on the store alone.
+"""Generate the pages of a mirror as bytes, in an order that depends only on the store.
 
 The live atoms are processed source by source, and atoms without a source day by day. A bundle contains the
 atoms of one source (or day), one bucket and one tag, on one or more pages. Each atom appears in full once: in
@@ -53,7 +53,7 @@ EDGES_MAX: Final = 500
 
 _READ_ATOMS: Final = 1000
 _READ_BODIES: Final = 16
-"""The number of contents held in memory at once: at most 16 MiB."""
+"""The number of contents that are held in memory at the same time (at most 16 MiB)."""
 
 NO_BUCKET: Final = ("inbox",)
 """The bucket in which an atom without buckets appears."""

@@ -169,7 +169,7 @@ def _foreign(
 
 
 def _move(old: int, path: list[str], new: int) -> str:
-    """Move a foreign entry to the same path in the new mirror, and return its new path.
+    """Move a foreign entry to the same path in the new mirror, and return the new path.
 
     A folder is merged into an existing folder. Any other entry gets a new name in the same folder if its path
     exists.

@@ -1,4 +1,4 @@
-"""The reports of writing a mirror and of checking one."""
+"""The reports of the two operations on mirrors: writing a mirror, and checking a mirror."""
 
 from __future__ import annotations
 

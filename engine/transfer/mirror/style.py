@@ -56,7 +56,7 @@ class Target(NamedTuple):
 
 
 class Style:
-    """The plain style, and the interface of all styles."""
+    """The plain style. Its methods are the interface of all styles."""
 
     name = StyleName.PLAIN
     tag_prefix = "#"
@@ -92,7 +92,7 @@ class Style:
         return f'[{inline(target.label)}]({path} "{show_id(target.atom)}")'
 
     def anchor(self, atom: bytes) -> str:
-        """Return the line that makes an atom's entry a link target, or "" if the style needs none."""
+        """Return the line that makes an atom's entry a link target, or "" if the style needs no such line."""
         return ""
 
 

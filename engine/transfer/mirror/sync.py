@@ -104,7 +104,7 @@ class Build:
         self._stack.close()
 
     def add(self, page: Page) -> None:
-        """Add a page; if the old mirror has the same page, its file is reused."""
+        """Add a page; if the old mirror has the same page, the file of the old page is reused."""
         digest = hashlib.sha256(page.data).hexdigest()
         if page.path in self.files:
             raise ConflictError(f"two pages would be named {page.path}")
@@ -183,7 +183,10 @@ class Build:
 
 
 def _swap(place: MirrorPlace, old: Existing | None) -> str | None:
-    """Put the new mirror in place, and return the new name of the old one, or None if there was no old one.
+    """Put the new mirror in place.
+
+    Returns:
+        The new name of the old mirror, or None if there was no old mirror.
 
     Raises:
         RefusedError: the folder at the place was replaced meanwhile.

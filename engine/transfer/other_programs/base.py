@@ -24,7 +24,7 @@ ACTOR: Final = "import"
 
 @dataclass(frozen=True, slots=True)
 class ItemRelation:
-    """An edge from an item to another item, which is identified by one of its names."""
+    """An edge from an item to a target item. The target is identified by one of the target's names."""
 
     predicate: str
     """The edge type, a valid label."""
@@ -36,7 +36,10 @@ class ItemRelation:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item in a file of another program. It becomes one atom, or several if its text is split."""
+    """An item in a file of another program, such as a message.
+
+    If the text is split, it becomes several atoms.
+    """
 
     where: str
     """The name of the file, for reports."""
@@ -49,7 +52,7 @@ class Item:
     Atom ids are derived from source and key, or from the text.
     """
     pieces: tuple[str, ...]
-    """The contents of the atoms in order; not empty, and exactly one if there is no key."""
+    """The contents of the item's atoms, in order: at least one, and exactly one if there is no key."""
     title: str | None = None
     kind: str = "note"
     tags: tuple[str, ...] = ()

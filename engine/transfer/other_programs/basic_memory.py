@@ -101,7 +101,7 @@ def _text(file: SourceFile) -> str:
 
 @dataclass(slots=True)
 class _Block:
-    """Consecutive lines that become one atom, or a part of one."""
+    """Consecutive lines of a note that become an atom or a part of an atom."""
 
     line: int
     """The number of the first line, from 0."""
@@ -171,7 +171,7 @@ def _fields(block: str) -> str:
 
 
 def _split_note(body: str) -> list[_Block]:
-    """Split a note into the blocks of its atoms: observations, relations, and the text between them."""
+    """Split a note into blocks, each for one atom: observations, relations, and the text between them."""
     made: list[_Block] = []
     run: list[_Block] = []
     for block in _blocks(body):
@@ -336,7 +336,7 @@ def _note_text(
 
 
 def _front(name: str, records: list[AtomRecord]) -> str:
-    """Return frontmatter for a note that had none; strings are written as JSON, which is valid YAML."""
+    """Return frontmatter for a note without stored frontmatter; strings are JSON, which is valid YAML."""
     tags = sorted({tag for record in records for tag in record.tags})
     listed = "".join(f"- {json.dumps(tag, ensure_ascii=False)}\n" for tag in tags)
     title = records[0].title or PurePosixPath(name).name

@@ -28,7 +28,7 @@ _SPEAKERS: Final = {"human": "User", "user": "User", "assistant": "Assistant"}
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message, reduced to its text."""
+    """A message of a conversation, with its text but without pictures, files and metadata."""
 
     key: object
     speaker: object
@@ -133,7 +133,7 @@ def _last(parents: Mapping[str, str | None], children: Mapping[str, Sequence[str
 
 
 def text_of(value: Any) -> str:
-    """Return the value if it is a string, otherwise ""."""
+    """Return the value if it is a string, otherwise an empty string."""
     return value if isinstance(value, str) else ""
 
 

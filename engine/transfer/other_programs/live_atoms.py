@@ -74,5 +74,5 @@ def live_atoms(store: Store) -> Iterator[LiveAtoms]:
 
 
 def name_of(record: AtomRecord) -> str:
-    """Return the name of an atom for other programs: its key, or its id if it has no key."""
+    """Return the name of an atom for other programs: the key, or the id if the atom has no key."""
     return show_id(record.id) if record.key is None else record.key

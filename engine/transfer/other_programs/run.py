@@ -42,9 +42,9 @@ class ImportReport:
     revived: int
     tombstoned: int
     linked: int
-    """The number of edges added, including those to the origin."""
+    """The number of edges added, including edges to the atom that represents the other program."""
     unlinked: int
-    """The number of edges removed, including those to the origin."""
+    """The number of edges removed, including edges to the atom that represents the other program."""
     unresolved: int
     """The number of relations whose target is not in the file."""
     left: tuple[tuple[str, int], ...]
