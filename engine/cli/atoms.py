@@ -29,7 +29,7 @@ TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
     "engine add 'The kettle is descaled on Mondays.' --tag kitchen",
     "pbpaste | engine add - --source clipboard",
 )
-@argument("text", "TEXT", "The text; - reads stdin.")
+@argument("text", "TEXT", "The text, or - to read it from stdin.")
 @ATOM_FIELDS
 @option("--key", metavar="NAME", help="A key that you choose for the atom, unique within the source.")
 @option("--id", metavar="UUID", help="The id to use instead of the computed id.")
@@ -52,7 +52,7 @@ def add(session: Session, text: str, force: bool, **fields: Any) -> int:
 
 @command("engine revise 1f0c 'The kettle is descaled on Fridays.'", "engine revise 1f0c --title Kettle")
 @ID
-@argument("text", "TEXT", "The new text; - reads stdin.", required=False)
+@argument("text", "TEXT", "The new text, or - to read it from stdin.", required=False)
 @ATOM_FIELDS
 @FORCE
 def revise(session: Session, atom: str, text: str | None, force: bool, **options: Any) -> int:

@@ -1,4 +1,4 @@
-"""Comparing saved checkpoints with a store, and saving evidence of a contradiction."""
+"""Functions that compare saved checkpoints with a store and save evidence of a contradiction."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def _packed(text: str) -> bytes:
     """Return the JSON value of `--data` as the canonical CBOR that an edge stores.
 
     Raises:
-        InvalidInputError: not JSON.
+        InvalidInputError: the value is not JSON.
     """
     try:
         return pack(parse(text))

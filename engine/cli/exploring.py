@@ -25,7 +25,7 @@ from engine.query.explore.state import Exploration, Step
 
 VALUE = argument("given", "VALUE", "The first option's value, without the option name.", required=False)
 QUERY = option("--query", metavar="TEXT", help="The question.")
-ASKED_ID = option("atom", "--id", metavar="ID", help="An atom's id, or its first 4 or more digits.")
+ASKED_ID = option("atom", "--id", metavar="ID", help="The id of an atom, or at least its first 4 digits.")
 OFFSET = option(
     "--offset",
     metavar="N",
@@ -161,7 +161,7 @@ def _one(given: str | None, option: str | None, name: str, what: str) -> str:
         InvalidInputError: the value is missing, or given in both ways.
     """
     if (given is None) == (option is None):
-        raise InvalidInputError(f"give {what} exactly once, with or without {name}")
+        raise InvalidInputError(f"give {what} once: either as an argument or with {name}")
     return str(option if given is None else given)
 
 

@@ -120,9 +120,9 @@ def import_(
     Importing again writes only what is new or changed. Items that cannot be imported are listed, and the
     exit code is 8. Creates the store if it does not exist. docs/moving.md describes the conversion.
 
-    mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; items deleted since the
-    last import come back. journal: the output of `engine export` or `engine backup` (- reads stdin);
-    creates the same store in a new place, or continues a store with the same beginning, and verifies
+    mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; the import restores items
+    that were deleted since the last import. journal: the output of `engine export` or `engine backup` (- for
+    stdin); creates the same store in a new place, or continues a store with the same beginning, and verifies
     its root.
     """
     one_of(FORMATS, form, "format")

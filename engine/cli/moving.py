@@ -24,7 +24,7 @@ FORMATS = ("basic-memory", JOURNAL, "mcp-memory", "mem0")
     "engine export - | engine import journal - --store sqlite:copy.db",
     "engine export notes/ --format basic-memory",
 )
-@argument("file", "FILE", "The file to create; - is stdout. For basic-memory, a folder.")
+@argument("file", "FILE", "The file to create, or - for stdout; for basic-memory, a folder.")
 @option("form", "--format", metavar="FORMAT", default=JOURNAL, help=f"One of: {', '.join(FORMATS)}.")
 def export(session: Session, file: str, form: str) -> int:
     """Export the memory for another store or another program.
@@ -88,7 +88,7 @@ def backup(session: Session, file: str) -> int:
     "engine verify-backup notes.backup --expect $(cat root.txt)",
     name="verify-backup",
 )
-@argument("file", "FILE", "The backup; - reads stdin.")
+@argument("file", "FILE", "The backup, or - to read it from stdin.")
 @EXPECT
 @CHECKPOINTS
 @EVIDENCE

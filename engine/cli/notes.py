@@ -112,7 +112,7 @@ def _written(path: Path, note: Note) -> str:
     "engine verify-checkpoint my.note --witness $(cat w.vkey) --add lines.txt",
     name="verify-checkpoint",
 )
-@argument("file", "FILE", "The checkpoint; - reads stdin.")
+@argument("file", "FILE", "The checkpoint, or - to read it from stdin.")
 @repeated(
     "keys", "--key", metavar="VKEY", help="A verifier key. If repeated, one of the keys must have signed."
 )

@@ -70,8 +70,8 @@ def one_of(known: Iterable[str], given: str, what: str) -> None:
 
 # Arguments
 
-ID = argument("atom", "ID", "An atom's id, or its first 4 or more digits.")
-IDS = argument("atoms", "ID", "Atom ids, or their first 4 or more digits.", many=True)
+ID = argument("atom", "ID", "The id of an atom, or at least its first 4 digits.")
+IDS = argument("atoms", "ID", "The ids of atoms, or at least the first 4 digits of each.", many=True)
 QUESTION = argument("query", "QUESTION", "The question.", many=True)
 
 # Options of several commands

@@ -33,7 +33,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """One line of fields, separated by tabs; on a terminal by two spaces, without empty fields."""
+    """A line of fields separated by tabs.
+
+    On a terminal, two spaces separate them, and empty fields are omitted.
+    """
 
     spans: Line
 

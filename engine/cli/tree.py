@@ -130,7 +130,7 @@ class Tree(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve a command; the error for an unknown name suggests similar names."""
+        """Find the command that `args` names; the error for an unknown name suggests similar names."""
         name = spelled(args[0])
         # Set before the command's options are parsed, so that an error in them can name the command.
         ctx.ensure_object(Session).out.command = name or args[0]

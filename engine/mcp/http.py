@@ -58,13 +58,13 @@ def serve_http(
         lease: The store.
         refused: Tools that are not offered, and are refused when called.
         host: 127.0.0.1, ::1 or localhost.
-        port: The port; 0 chooses a free one.
+        port: The port; 0 chooses a free port.
         token_file: The file with the token. If None, the token is ENGINE_MCP_TOKEN, or a new one that is
             shown once.
         note: A function that shows a text to the person who started the server.
 
     Raises:
-        RefusedError: the host is not loopback, the token is too weak, or others can read its file.
+        RefusedError: the host is not loopback, the token is too weak, or other users can read the token file.
         EngineError: the port is not available.
     """
     if host not in LOOPBACK:
@@ -90,7 +90,7 @@ def _token(file: Path | None) -> tuple[str, bool]:
     """Return the token from the file, the environment or a random source, and whether it is new.
 
     Raises:
-        RefusedError: the token is too short or has invalid characters, or others can read the file.
+        RefusedError: the token is too short or has invalid characters, or other users can read the file.
         NotFoundError: the file does not exist.
     """
     if file is not None:

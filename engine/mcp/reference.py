@@ -209,7 +209,7 @@ PROFILE: Final = Profile(
             _answer(
                 observations=_list(
                     _answer(
-                        entityName=_string("The entity to add to"),
+                        entityName=_string("The entity that gets the observations"),
                         contents=_list(_string(most=_TEXT_CHARS_MAX), "The observations to add"),
                     )
                 )
@@ -248,7 +248,7 @@ PROFILE: Final = Profile(
         _reads(
             "search_nodes",
             "Find entities of the knowledge graph whose name, type or observations contain a text.",
-            _answer(query=_string("The text to search for, in upper or lower case", most=_QUERY_CHARS_MAX)),
+            _answer(query=_string("The text to search for; case is ignored", most=_QUERY_CHARS_MAX)),
             lambda graph, given: graph.search_nodes(given["query"], tokens_max=READ_TOKENS_MAX),
             "search for a less common text, or use open_nodes with names",
         ),

@@ -193,7 +193,10 @@ class Erasures:
             self._claimed[subject] = (first, by) if by == event.erased else (header.seq, NEVER)
 
     def first_invalid(self) -> int | None:
-        """Return the first event whose payload is missing although the named event did not destroy it."""
+        """Return the first event whose missing payload was not destroyed by the event that is named for it.
+
+        Return None if there is no such event.
+        """
         claims = self._claimed.items()
         return min((seq for subject, (seq, by) in claims if self._erased.get(subject) != by), default=None)
 

@@ -103,7 +103,7 @@ def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset to continue from, and the tag that the `#` at `at` begins, if any."""
+    """Return the offset where the scan continues, and the tag that begins with the `#` at `at`, or None."""
     stop = _word_end(text, at + 1, end)
     if at > start and not text[at - 1].isspace():
         return stop, None
@@ -127,7 +127,7 @@ def _word_end(text: str, at: int, end: int) -> int:
 
 
 def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset to continue from, and the link that the `[[` at `at` begins, if any."""
+    """Return the offset where the scan continues, and the link that begins with the `[[` at `at`, or None."""
     close = text.find("]]", at + 2, min(end, at + _REACH))
     inner = text[at + 2 : close] if close > 0 else "["
     if "[" in inner or "\n" in inner:
@@ -140,7 +140,10 @@ def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset to continue from, and the relative link whose label the `]` at `at` ends, if any."""
+    """Return the offset where the scan continues, and the relative link, or None.
+
+    The label of the link ends with the `]` at `at`.
+    """
     if not text.startswith("](", at) or at + 2 >= end:
         return at + 1, None
     begin, stop = at + 2, min(end, at + 2 + _REACH)
@@ -170,7 +173,7 @@ def _destination_end(text: str, at: int, stop: int) -> int:
 
 
 def _link(at: int, target: str, fragment: str, kind: str) -> Mark | None:
-    """Return the link, or None if it names no page or cannot be stored."""
+    """Return the link, or None if the link names no page or cannot be stored."""
     target, fragment = target.strip(), fragment.strip()
     if not target or not (is_line(target, SOURCE_BYTES_MAX) and is_line(fragment, SOURCE_BYTES_MAX)):
         return None

@@ -31,13 +31,13 @@ def parse_jsonl(
     - `id`: a string, the key of the atom.
     - `title`: a string.
     - `source`: a string; the default is the parameter `source`. With `session`, a string or an integer, the
-      source is `<source>#<session>`: each session of a conversation is a source of its own.
+      source is `<source>#<session>`: each session of a conversation is a separate source.
     - `seq`: an integer, the position of the atom.
     - `timestamp`: ISO 8601 (UTC if it has no offset), or seconds or milliseconds since 1970.
     - `tags`: a list of strings, or one string with tags separated by commas or spaces.
 
-    Memory is bounded by one line plus some 150 bytes for each line without `id`, because occurrences of equal
-    contents are counted over the whole file.
+    Memory is bounded by one line plus about 150 bytes for each line without `id`, because occurrences of
+    equal contents are counted over the whole file.
 
     Args:
         stream: The file. It is read to its end and not closed.

@@ -97,7 +97,7 @@ class Page(NamedTuple):
 class Pages:
     """The pages of the atoms in one snapshot; can be iterated once.
 
-    Memory use is a few bytes for each atom of the store, some hundred bytes for each atom of the largest
+    Memory use is a few bytes for each atom of the store, a few hundred bytes for each atom of the largest
     source, and one page.
     """
 

@@ -30,7 +30,7 @@ class LiveAtoms:
     def records(self) -> Iterator[AtomRecord]:
         """Yield the live atoms in the order of their creation, except those that represent other programs.
 
-        This holds some 100 bytes per atom in memory.
+        The iterator keeps about 100 bytes per atom in memory.
         """
         found = []
         for ordinal in members(self._rows, LIVE):
