@@ -147,9 +147,7 @@ def _check_files(folder: int, manifest: Manifest) -> Iterator[MirrorFinding]:
             yield MirrorFinding(
                 Verdict.EDITED if exists else Verdict.MISSING,
                 path,
-                "the page was replaced by something that is not a file"
-                if exists
-                else "the page is missing",
+                "the page was replaced by something that is not a file" if exists else "the page is missing",
             )
         elif found != listed.sha256:
             yield MirrorFinding(Verdict.EDITED, path, "the page was changed after it was written")
