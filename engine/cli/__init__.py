@@ -1,1 +1,1 @@
-"""The command line `engine`: one file for each group of commands, without logic of the memory itself."""
+"""The command line `engine`: one module for each group of commands. The logic of the memory is elsewhere."""

@@ -29,11 +29,11 @@ TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
     "engine add 'The kettle is descaled on Mondays.' --tag kitchen",
     "pbpaste | engine add - --source clipboard",
 )
-@argument("text", "TEXT", "The text; - reads stdin.")
+@argument("text", "TEXT", "The text, or - to read it from stdin.")
 @ATOM_FIELDS
-@option("--key", metavar="NAME", help="A key of your own for the atom, unique within its source.")
-@option("--id", metavar="UUID", help="Use this id instead of the computed one.")
-@option("--occurrence", metavar="N", type=int, help="How many identical texts precede it in its source.")
+@option("--key", metavar="NAME", help="A key that you choose for the atom, unique within the source.")
+@option("--id", metavar="UUID", help="The id to use instead of the computed id.")
+@option("--occurrence", metavar="N", type=int, help="The number of earlier identical texts in the source.")
 @FORCE
 def add(session: Session, text: str, force: bool, **fields: Any) -> int:
     """Add one atom.
@@ -52,7 +52,7 @@ def add(session: Session, text: str, force: bool, **fields: Any) -> int:
 
 @command("engine revise 1f0c 'The kettle is descaled on Fridays.'", "engine revise 1f0c --title Kettle")
 @ID
-@argument("text", "TEXT", "The new text; - reads stdin.", required=False)
+@argument("text", "TEXT", "The new text, or - to read it from stdin.", required=False)
 @ATOM_FIELDS
 @FORCE
 def revise(session: Session, atom: str, text: str | None, force: bool, **options: Any) -> int:
@@ -79,7 +79,7 @@ def revise(session: Session, atom: str, text: str | None, force: bool, **options
 @AS_OF
 @option("--content", help="Print only the text, byte for byte.")
 def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int:
-    """Show one atom, live or not."""
+    """Show one atom, even if it is hidden or erased."""
     with session.engine() as engine:
         found = engine.get(engine.resolve(atom), as_of=as_of)
     if content and not session.out.json:
@@ -213,9 +213,9 @@ def supersede(session: Session, old: str, new: str, reason: str) -> int:
 
 
 @command("engine merge 1f0c 9a2e", "engine merge 1f0c 9a2e --force")
-@argument("keep", "KEEP", "The atom that stays.")
+@argument("keep", "KEEP", "The atom to keep.")
 @argument("other", "OTHER", "The atom that is merged into it.")
-@option("--force", help="Merge them even if they are not near-duplicates.")
+@option("--force", help="Merge the atoms even if they are not near-duplicates.")
 def merge(session: Session, keep: str, other: str, force: bool) -> int:
     """Merge an atom into its near-duplicate.
 
@@ -238,7 +238,7 @@ def unmerge(session: Session, atom: str, force: bool) -> int:
     """
     with session.engine() as engine:
         receipt = engine.unmerge(engine.resolve(atom), force=force)
-    return session.done(receipt, "unmerged", "nothing to do: the atom is live")
+    return session.done(receipt, "unmerged", "nothing to do: the atom is live, so there is no merge to undo")
 
 
 @command(
@@ -247,11 +247,11 @@ def unmerge(session: Session, atom: str, force: bool) -> int:
     "engine duplicates --merge --dry-run",
     "engine duplicates --merge --yes",
 )
-@option("--of", metavar="ID", help="Show only the group of this atom.")
+@option("--of", metavar="ID", help="Show only the group that contains this atom.")
 @limit(100)
-@option("merging", "--merge", help="Merge the atoms of each group into its first.")
+@option("merging", "--merge", help="Merge the other atoms of each group into the first atom.")
 @dry_run("Show what would be merged; change nothing.")
-@option("--yes", help="Confirm --merge, which does nothing without it.")
+@option("--yes", help="Confirm --merge; without --yes, nothing is merged.")
 @AS_OF
 def duplicates(
     session: Session,
@@ -271,7 +271,7 @@ def duplicates(
         raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")
     if merging and as_of is not None:
         raise InvalidInputError(
-            "--merge cannot be combined with --as-of: the past cannot be changed",
+            "--merge cannot be combined with --as-of, because the past cannot be changed",
             hint="omit one of them",
         )
     failure, merged = None, dict[str, list[str]]()

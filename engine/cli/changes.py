@@ -42,7 +42,7 @@ def diff(session: Session, before: str, after: str | None, markdown: bool) -> in
 
 
 def _moment(given: str) -> Moment | str:
-    """Return a seq, a time, or the text of a checkpoint note."""
+    """Return the moment that an argument names: a seq, a time, or the text of a checkpoint file."""
     if not given.isdigit() and Path(given).is_file():
         return read_file(given, NOTE_BYTES_MAX).decode(errors="replace")
     try:
@@ -130,14 +130,14 @@ def _summary(found: Diff) -> str:
 @command("engine revert 41..45", "engine revert --actor dreamer --since 120 --dry-run")
 @argument("events", "SEQ..SEQ", "A range of events, or a single event.", required=False)
 @option("--by", metavar="NAME", help="The actor recorded for the revert. [default: user]")
-@option("--since", metavar="SEQ", type=at_least(0), help="Undo all events from this one on.")
+@option("--since", metavar="SEQ", type=at_least(0), help="Undo this event and all later events.")
 @dry_run("Show what would be undone; change nothing.")
 def revert(session: Session, events: str | None, by: str | None, since: int | None, dry_run: bool) -> int:
     """Undo events by appending events that do the opposite.
 
-    The memory then is as if the events had not happened, except where something was changed again later:
-    those changes stay and are listed. The history is kept, so a revert can be reverted. Erased content
-    stays erased. --actor selects events by their actor; --by sets the actor of the revert.
+    Afterwards, the memory is as if the events had not happened. If a later event changed the same item
+    again, that item is not reverted but listed. The history is kept, so a revert can be reverted. Erased
+    content stays erased. --actor selects events by their actor; --by sets the actor of the revert.
     """
     first, last = _range(events, since)
     whose = session.actor if "actor" in session.given else None
@@ -194,7 +194,7 @@ def _origin(one: Origin) -> Iterator[Line]:
     by = f"{one.by} " if one.by else ""
     state = "" if one.state.name == "LIVE" else f"  {one.state.name.lower()}"
     yield ((f"{indent}{by}", "dim"), (one.id, "cyan"), (f"  {one.title or ''}{state}".rstrip(), ""))
-    if one.state.name != "ERASED":  # an erased atom has no source, kind or key any more
+    if one.state.name != "ERASED":  # an erased atom no longer has a source, kind or key
         place = f"{one.source} {one.sequence}" if one.sequence is not None else one.source
         key = f", key {one.key}" if one.key else ""
         trust = f", trust {one.trust}" if one.trust is not None else ""

@@ -1,4 +1,4 @@
-"""Declaring a command: its arguments, its options, its help page, and the session it runs in."""
+"""Functions and classes for declaring commands with arguments, options and a help page."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def option(*names: str, help: str, **attributes: Any) -> Callable[[Function], Fu
 def repeated(
     field: str, *names: str, metavar: str = "NAME", **attributes: Any
 ) -> Callable[[Function], Function]:
-    """Declare a repeatable option; the command receives all its values as the tuple `field`."""
+    """Declare a repeatable option; the command receives all values of the option as the tuple `field`."""
     return option(field, *names, metavar=metavar, multiple=True, **attributes)
 
 
@@ -95,7 +95,7 @@ GLOBAL_OPTIONS: list[click.Parameter] = [
         help="Seconds to wait for a store that is in use. [default: 2]",
     ),
 ]
-"""The options accepted both before and after the command; the last one given wins."""
+"""The options accepted both before and after the command; if one is repeated, the last value is used."""
 
 
 class CommandWithHelp(click.Command):
@@ -142,7 +142,7 @@ def examples(*lines: str) -> str:
 
 
 def command(*lines: str, name: str | None = None) -> Callable[[Callable[..., int]], CommandWithHelp]:
-    """Turn a function into a command: its docstring is the help text, `lines` are the examples.
+    """Turn a function into a command. The docstring is the help text, and `lines` are the examples.
 
     The function receives the session, then the arguments and options by name, and returns the exit code.
     The command has the function's name unless `name` is given.

@@ -1,4 +1,4 @@
-"""Comparing saved checkpoints with a store, and saving evidence of a contradiction."""
+"""Functions that compare saved checkpoints with a store and save evidence of a contradiction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def compared(
 ) -> bool:
     """Compare saved checkpoints with each other and with the store.
 
-    With `asked`, the store must contain all of `notes`. The second note of `since` must continue the first.
+    With `asked`, the store must contain all of `notes`. The second note of `since` must continue the first
+    note.
 
     Returns:
         False if the comparison needs the store, and the store was not consulted.
@@ -31,7 +32,7 @@ def compared(
         InconsistentError: the store contradicts a note, or the two notes contradict each other.
         InvalidInputError: the store contains both notes, and the first is newer than the second.
     """
-    # Two notes in the wrong order look like a rollback; a store that contains both rules that out.
+    # Two notes in the wrong order look like a rollback. If the store contains both, there was no rollback.
     turned = asked and since is not None and swapped(*since)
     settled = since is None or turned or check_pair(since[0].checkpoint, since[1].checkpoint)
     if asked:
@@ -67,7 +68,7 @@ def contradicted(
         known: The checked notes by file. If none of them is the contradicted checkpoint, the evidence is
             named after the first file.
         folder: The folder for the evidence; None means the folder of the file.
-        advice: What the user should check first.
+        advice: The hint that tells the user what to check first.
     """
     named = {note.checkpoint.text: (name, format_note(note).decode()) for name, note in known.items() if note}
     name, text = named.get(error.known, (next(iter(known), ""), error.known))

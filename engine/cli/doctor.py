@@ -62,7 +62,7 @@ def _version(name: str) -> str | None:
 def _sqlite() -> str | None:
     try:
         import sqlite3
-    except ImportError:  # some distributions omit it
+    except ImportError:  # some distributions omit this module
         return None
     return sqlite3.sqlite_version
 
@@ -70,15 +70,15 @@ def _sqlite() -> str | None:
 def _analyzer() -> dict[str, str]:
     try:
         from engine.text.analyzer import ANALYZER_NAME, fingerprint
-    except ImportError as error:  # a missing stemmer belongs into the report
+    except ImportError as error:  # a missing stemmer is reported, not raised
         return {"problem": str(error)}
     return {"name": ANALYZER_NAME, "fingerprint": fingerprint().hex()}
 
 
 def _store(session: Session) -> dict[str, Any]:
-    """Return the location of the store, the setting that names it, and its condition."""
+    """Return the location and the condition of the store, and the setting that names the store."""
     found: dict[str, Any] = {"url": session.store, "origin": None, "state": "usable"}
-    session.wait = 0.0  # a store in use is reported, not waited for
+    session.wait = 0.0  # if the store is in use, report it without waiting
     try:
         url, origin = session.setting
         named = session.named
@@ -98,13 +98,13 @@ def _mirror(session: Session) -> str | None:
     """Return the mirror folder from the settings."""
     try:
         folder = find_mirror(session.store, session.memory)
-    except EngineError:  # the store's entry reports this error
+    except EngineError:  # the entry of the store reports this error
         return None
     return None if folder is None else str(folder)
 
 
 def _secrets() -> dict[str, str]:
-    """Return the mode of the secret filter and the setting it comes from."""
+    """Return the mode of the secret filter and the setting that the mode comes from."""
     try:
         policy, origin = find_secrets()
     except EngineError as error:
@@ -114,7 +114,7 @@ def _secrets() -> dict[str, str]:
 
 def _free_bytes(path: str) -> int:
     """Return the free bytes on the disk of the nearest existing parent folder."""
-    place = Path(os.path.abspath(path))  # noqa: PTH100  links are followed by disk_usage itself
+    place = Path(os.path.abspath(path))  # noqa: PTH100  disk_usage follows links
     while not place.exists() and place != place.parent:
         place = place.parent
     return shutil.disk_usage(place).free

@@ -1,4 +1,4 @@
-"""The command dream."""
+"""The command dream, which adds tags, entities and relations to the memory."""
 
 from __future__ import annotations
 
@@ -46,8 +46,9 @@ def dream(
 ) -> int:
     """Tag untagged atoms, learn names, and add relations between atoms.
 
-    Adds tags, entities and edges as the actor `dreamer`. Removes nothing, and adds nothing again that
-    somebody removed. Continues where the last cycle ended. Lists near-duplicates without merging them.
+    Adds tags, entities and edges as the actor `dreamer`. Removes nothing, and does not restore
+    anything that somebody removed. Continues where the last cycle ended. Lists near-duplicates without
+    merging them.
     """
     if quiet_for is not None and not watching:
         raise InvalidInputError("--quiet-for has no effect without --watch", hint="add --watch")

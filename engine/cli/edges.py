@@ -68,7 +68,7 @@ def link(
 def unlink(session: Session, src: str, kind: str, dst: str, reason: str) -> int:
     """Hide an edge without deleting it.
 
-    `engine link` brings it back.
+    `engine link` brings the edge back.
     """
     with session.engine() as engine:
         receipt = engine.unlink(engine.resolve(src), kind, engine.resolve(dst), reason)
@@ -102,7 +102,7 @@ def relate(
 def unrelate(session: Session, subject: str, predicate: str, target: str, reason: str) -> int:
     """Hide a relation between two entities without deleting it.
 
-    The entities stay. `engine relate` brings it back.
+    The entities are not hidden. `engine relate` brings the relation back.
     """
     with session.engine() as engine:
         receipt = engine.unrelate(subject, predicate, target, reason)
@@ -113,7 +113,7 @@ def _packed(text: str) -> bytes:
     """Return the JSON value of `--data` as the canonical CBOR that an edge stores.
 
     Raises:
-        InvalidInputError: not JSON.
+        InvalidInputError: the value is not JSON.
     """
     try:
         return pack(parse(text))
@@ -148,7 +148,7 @@ def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> i
     "engine find --source 'notes/*' --form short",
 )
 @limit(20)
-@option("start", "--from", metavar="ID", help="Walk edges from this atom.")
+@option("start", "--from", metavar="ID", help="Follow edges from this atom, and list the atoms reached.")
 @repeated("follow", "--follow", metavar="TYPE", help="Only edges of this type. Repeatable.")
 @direction("out")
 @option("--min-hops", metavar="N", type=at_least(0), default=1, help="The minimum number of hops.")

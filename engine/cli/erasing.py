@@ -32,20 +32,21 @@ FOUND = 1
     "--reason",
     metavar="TEXT",
     required=True,
-    help="Why it is erased. The reason is stored: do not quote the content.",
+    help="The reason for erasing. It is stored: do not quote the content.",
 )
-@option("--forget", help="Keep no hash of it: the same content can be added again unnoticed.")
-@option("--no-probe", help="Do not search for the content before and after.")
+@option("--forget", help="Keep no hash of the content: the same content can then be added again unnoticed.")
+@option("--no-probe", help="Do not search for the content before and after erasing.")
 @dry_run("Show what would be destroyed; change nothing.")
 @option("--yes", help="Do not ask for confirmation.")
 def erase(
     session: Session, atom: str, reason: str, forget: bool, no_probe: bool, dry_run: bool, yes: bool
 ) -> int:
-    """Permanently destroy the content of an atom, and its edges.
+    """Permanently destroy the content and the edges of an atom.
 
-    The history stays verifiable: it shows what happened, when and by whom, but not the content. The
-    command searches the store's files and query results for the content before and after; exit code 4
-    means that it is still found. Prints what erasing cannot reach. Without a terminal, --yes is required.
+    The history remains verifiable: it shows each event, its time and its actor, but not the content. The
+    command searches the store's files and query results for the content before and after erasing; exit code
+    4 means that the content is still found. Lists copies that erasing cannot reach. Without a terminal,
+    --yes is required.
     """
     with session.engine() as engine:
         found = engine.resolve(atom)

@@ -1,4 +1,7 @@
-"""The command explore and its four verbs; every answer states its cost in tokens."""
+"""The command explore, and the four commands for single steps: recall, peek, expand and neighbors.
+
+Every answer states its cost in tokens.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +23,15 @@ from engine.query.explore.policy import LanguagePolicy
 from engine.query.explore.program import Program
 from engine.query.explore.state import Exploration, Step
 
-VALUE = argument("given", "VALUE", "The same value, without the option name.", required=False)
+VALUE = argument("given", "VALUE", "The first option's value, without the option name.", required=False)
 QUERY = option("--query", metavar="TEXT", help="The question.")
-ASKED_ID = option("atom", "--id", metavar="ID", help="An atom's id, or its first 4 or more digits.")
+ASKED_ID = option("atom", "--id", metavar="ID", help="The id of an atom, or at least its first 4 digits.")
 OFFSET = option(
     "--offset",
     metavar="N",
     type=at_least(0),
     default=0,
-    help="Where to continue: `next` of an earlier answer.",
+    help="The offset to continue from: `next` of an earlier answer.",
 )
 COST = together(
     option("--budget", metavar="N", type=at_least(1), help="The maximum number of tokens of the answer."),
@@ -37,7 +40,7 @@ COST = together(
         metavar="N",
         type=at_least(0),
         default=0,
-        help="Tokens spent so far, for the running total.",
+        help="The tokens spent so far, to be added to the total.",
     ),
 )
 
@@ -86,8 +89,8 @@ def explore(session: Session, query: tuple[str, ...], decide: str | None, **want
 )
 @VALUE
 @QUERY
-@limit(5, "At most 50.")
-@repeated("known", "--known", metavar="ID", help="Give no hint for this atom. Repeatable.")
+@limit(5, "The maximum number of hints, at most 50.")
+@repeated("known", "--known", metavar="ID", help="Omit the hint for this atom. Repeatable.")
 @COST
 @filter_options("provenances", "categories")
 @AS_OF
@@ -109,7 +112,7 @@ def explore_recall(session: Session, given: str | None, query: str | None, **wan
 def explore_peek(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
     """Show about 200 characters of an atom.
 
-    With --query, the passage around the words of the query; otherwise the beginning.
+    With --query, shows the passage around the words of the query, otherwise the beginning.
     """
     asked = _one(given, atom, "--id", "an atom's id")
     return _ask(session, Explorer.explore_peek, asked, **wanted)
@@ -124,7 +127,7 @@ def explore_peek(session: Session, given: str | None, atom: str | None, **wanted
 def explore_expand(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
     """Show a whole atom.
 
-    Shows its text, source, tags, version and the number of its edges.
+    Shows the atom's text, source, tags, version and number of edges.
     """
     asked = _one(given, atom, "--id", "an atom's id")
     return _ask(session, Explorer.explore_expand, asked, **wanted)
@@ -137,28 +140,28 @@ def explore_expand(session: Session, given: str | None, atom: str | None, **want
 @VALUE
 @option("--node", metavar="NODE", help="An id, the name of an entity, a #tag, or a word.")
 @direction("both")
-@limit(20, "At most 100.")
+@limit(20, "The maximum number of connections, at most 100.")
 @OFFSET
 @COST
 @AS_OF
 def explore_neighbors(session: Session, given: str | None, node: str | None, **wanted: Any) -> int:
     """Show the connections of an atom, an entity or a tag.
 
-    Each is a triple: subject → predicate → object. Besides edges, tags and the next atoms of the same
-    source are listed.
+    Each connection is a triple: subject → predicate → object. The list contains edges, tags, and the next
+    atoms of the same source.
     """
     asked = _one(given, node, "--node", "a node")
     return _ask(session, Explorer.explore_neighbors, asked, **wanted)
 
 
 def _one(given: str | None, option: str | None, name: str, what: str) -> str:
-    """Return the value, given either as an argument or through its option.
+    """Return the value, which is given either as an argument or as an option.
 
     Raises:
-        InvalidInputError: neither was given, or both.
+        InvalidInputError: the value is missing, or given in both ways.
     """
     if (given is None) == (option is None):
-        raise InvalidInputError(f"give {what} exactly once, with or without {name}")
+        raise InvalidInputError(f"give {what} once: either as an argument or with {name}")
     return str(option if given is None else given)
 
 
@@ -171,7 +174,7 @@ def _ask(
     as_of: Moment | None,
     **wanted: Any,
 ) -> int:
-    """Call one verb of an explorer, and print its answer and the cost."""
+    """Call one method of an explorer, and print the answer and its cost."""
     form = "json" if session.out.json else "text"
     with session.reading(as_of) as memory:
         answer = verb(memory.explorer(form=form, spent=spent), asked, **wanted)

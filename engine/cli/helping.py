@@ -33,7 +33,7 @@ def help_(session: Session, given: str | None) -> int:
     """Show help; with --json, the whole command tree."""
     name = None if given is None else spelled(given)
     if given is not None and name is None:
-        raise NotFoundError(f"there is no command {given!r}", hint="`engine help` lists them all")
+        raise NotFoundError(f"there is no command {given!r}", hint="`engine help` lists all commands")
     tree = build()
     wanted = list(COMMANDS) if name is None else [name]
     data = {

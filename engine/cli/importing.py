@@ -1,4 +1,4 @@
-"""Commands that read other data into a store: ingest, import."""
+"""The commands ingest and import, which read files into a store."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
     help="The provenance of new atoms: internal, external or quarantine.",
 )
 @option("--prune", help="Also tombstone the atoms of files that no longer exist.")
-@option("sure", "--yes", help="Prune even if none of the current files was ingested before.")
+@option("sure", "--yes", help="Confirm --prune if none of the current files was ingested before.")
 @option("--force", help="Also ingest content that was erased.")
 @dry_run()
 def ingest(
@@ -118,11 +118,11 @@ def import_(
     """Import an export of another memory system.
 
     Importing again writes only what is new or changed. Items that cannot be imported are listed, and the
-    exit code is 8. Creates the store if it does not exist. docs/moving.md says how each item is converted.
+    exit code is 8. Creates the store if it does not exist. docs/moving.md describes the conversion.
 
-    mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; items deleted since the
-    last import come back. journal: the output of `engine export` or `engine backup` (- reads stdin);
-    creates the same store in a new place, or continues a store with the same beginning, and verifies
+    mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; the import restores items
+    that were deleted since the last import. journal: the output of `engine export` or `engine backup` (- for
+    stdin); creates the same store in a new place, or continues a store with the same beginning, and verifies
     its root.
     """
     one_of(FORMATS, form, "format")
@@ -131,7 +131,7 @@ def import_(
     if form == JOURNAL:
         if provenance is not None:
             raise InvalidInputError(
-                "--provenance cannot be used with journal: every atom keeps its own provenance"
+                "--provenance cannot be used with journal, because every atom keeps its provenance"
             )
         return _journal(session, file, dry_run=dry_run)
     if form == MCP_MEMORY:
@@ -211,7 +211,7 @@ def _answer(
         session: The current run.
         report: The counts, the skipped items and the warnings.
         lines: The report as text, without the number of skipped items.
-        held: The number of items that were imported.
+        held: The number of items that were imported, or would be in a dry run.
         dry_run: True if nothing was to be written.
         mirror: The failure of updating the mirror, if any. It is printed as a note if the command
             also fails for another reason.
@@ -230,7 +230,7 @@ def _answer(
             session.out.note(mirror.message)
         rest = f"{'the rest' if held else 'nothing'} {'would be' if dry_run else 'was'} imported"
         said = f"{len(report.skipped)} skipped; {rest}"
-        failure = Failure(PARTIAL_IMPORT, "partial_import", said, "--json lists them all")
+        failure = Failure(PARTIAL_IMPORT, "partial_import", said, "--json lists all of them")
     return session.out.answer(plain(report), [*lines, *totals], failure=failure)
 
 

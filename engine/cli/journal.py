@@ -40,11 +40,11 @@ def history(session: Session, atom: str, as_of: Moment | None) -> int:
     "engine log export public",
 )
 @argument("action", "export", "Export the log as static files.", required=False)
-@argument("folder", "DIR", "The folder to write to: new, empty, or of an earlier export.", required=False)
-@option("start", "--from", metavar="SEQ", type=at_least(0), help="Start at this event.")
+@argument("folder", "DIR", "The folder to write to: new, empty, or an earlier export.", required=False)
+@option("start", "--from", metavar="SEQ", type=at_least(0), help="The first event to list.")
 @limit(None, f"At most N events. [default: {LAST}]")
 @option("--jsonl", help="Print every event as one line of JSON, without a limit.")
-@option("note", "--checkpoint", metavar="FILE", help="Export up to this checkpoint, and include it.")
+@option("note", "--checkpoint", metavar="FILE", help="Export up to and including this checkpoint.")
 @AS_OF
 def log(
     session: Session,
@@ -101,7 +101,7 @@ def _export(session: Session, folder: str | None, note: str | None) -> int:
 
 
 def _contradicted(session: Session, error: InconsistentError, folder: Path) -> int:
-    """Save the evidence beside the folder: the folder itself may be public."""
+    """Save the evidence beside the folder, not in it, because the folder may be public."""
     notes = [note for note in published_notes(folder) if note.checkpoint.text == error.known]
     named = folder.resolve() if folder.name in {"", ".."} else folder
     return contradicted(session, error, {str(named): notes[0] if notes else None})

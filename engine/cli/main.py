@@ -18,15 +18,15 @@ from engine.cli.tree import build
 
 INTERRUPTED = 130
 NAMES: Final = ("engine", "memroot")
-"""The names under which the command is installed. Anything else that starts it is shown as the first."""
+"""The names under which the command is installed. If started under another name, help shows the first."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `engine` with the arguments `argv` (default: those of the process) and return the exit code.
 
     0 ok · 1 failure · 2 usage · 3 not found · 4 verification failed · 5 busy · 6 conflict · 7 refused ·
-    8 partial import · 9 rollback or fork · 130 interrupted. The only exception it raises is SystemExit,
-    after shell completion.
+    8 partial import · 9 rollback or fork · 130 interrupted. Only shell completion raises an
+    exception, SystemExit.
     """
     args = list(sys.argv[1:] if argv is None else argv)
     _open_streams()
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _hung_up()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except OSError as error:  # for example, stdout is a file on a full disk
+    except OSError as error:  # for example, if stdout is a file on a full disk
         sys.stderr.write(f"error: the output cannot be written: {error.strerror}\n")
         return _hung_up()
     return code
@@ -60,7 +60,7 @@ def _run(args: list[str], session: Session) -> int:
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
-        hint = "everything acknowledged is kept; run the command again to continue"
+        hint = "all acknowledged changes are saved; run the command again to continue"
         return session.out.fail(Failure(INTERRUPTED, "interrupted", "interrupted", hint))
     except Exception as error:  # noqa: BLE001  the outermost handler: users get a message instead of a traceback
         if os.environ.get("ENGINE_DEBUG"):
@@ -71,7 +71,7 @@ def _run(args: list[str], session: Session) -> int:
 
 
 def _name() -> str:
-    """Return the name by which this process was started, for its help."""
+    """Return the name by which this process was started, to be shown in help texts."""
     started = PurePath(sys.argv[0]).name
     return started if started in NAMES else NAMES[0]
 

@@ -1,4 +1,4 @@
-"""The command memory, which manages the named memories of a root."""
+"""The command memory, which manages several named memories in one folder or file (the root)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.named.changing import Memory, create, delete, described, memories, n
 from engine.store.named_places import memory_url, root_of
 
 ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
-"""The number of names that each action takes."""
+"""Action → the number of memory names that the action takes."""
 
 
 @command(
@@ -27,13 +27,13 @@ ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
 )
 @argument("action", "ACTION", "list, create, rename or delete.")
 @argument("names", "NAME", "The memory; for rename, also the new name.", many=True, required=False)
-@option("--yes", help="Confirm the deletion; otherwise, only show what would be deleted.")
+@option("--yes", help="Confirm the deletion. Without --yes, delete only shows what would be deleted.")
 @dry_run("Show what would be done; change nothing.")
 def memory(session: Session, action: str, names: tuple[str, ...], yes: bool, dry_run: bool) -> int:
-    """List, create, rename or delete the named memories of a root.
+    """List, create, rename or delete named memories.
 
-    --store names the root: a folder, or one file as sqlite:PATH. Other commands select one of its
-    memories with --memory NAME. Exit code 5: the memory is in use. 7: delete without --yes.
+    --store names the root, which holds the memories: a folder, or one file as sqlite:PATH. Other commands
+    select a memory with --memory NAME. Exit code 5: the memory is in use. 7: delete without --yes.
     """
     one_of(ACTIONS, action, "action")
     if len(names) != ACTIONS[action]:
@@ -89,7 +89,7 @@ def _delete(session: Session, url: str, name: str, *, sure: bool, asked: bool) -
     failure = None
     if sure and not found.cleared:
         session.out.note(
-            "other processes have the file open: its write-ahead log keeps some data until they close it"
+            "other processes have the file open; the write-ahead log keeps data until they close the file"
         )
     elif not (sure or asked):
         hint = "check what would be deleted, then add --yes"

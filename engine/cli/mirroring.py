@@ -1,4 +1,4 @@
-"""The command mirror, and updating the mirror that the settings name."""
+"""The command mirror, and a function that updates the mirror named in the settings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOUND_SHOWN = 20
     "engine mirror vault/memory --style obsidian",
     "engine mirror check ~/memory",
 )
-@argument("action", "check", "Check the folder; change nothing.", required=False)
+@argument("action", "check", "Check the mirror in DIR; change nothing.", required=False)
 @argument(
     "folder",
     "DIR",
@@ -36,11 +36,11 @@ FOUND_SHOWN = 20
 @option("--style", metavar="NAME", help="plain or obsidian. [default: unchanged, or plain if new]")
 @dry_run()
 def mirror(session: Session, action: str | None, folder: str | None, style: str | None, dry_run: bool) -> int:
-    """Write the memory to a folder of Markdown files, or check one.
+    """Write the memory to a folder of Markdown files, or check such a folder.
 
     Writes every live atom to DIR/@bucket/#tag/, ordered by source. Replaces only a mirror of this store.
-    Other files in it are kept, and edited pages are kept under another name. `check` exits with 4 if a
-    page was edited or is missing, or if the mirror is stale or forged.
+    Keeps other files in DIR, and keeps edited pages under another name. Exit code 4 of `check`: a page was
+    edited or is missing, or the mirror is stale or forged.
     """
     checks = action == CHECK
     if not checks and folder is not None:
@@ -59,8 +59,8 @@ def mirror(session: Session, action: str | None, folder: str | None, style: str 
 def after_writes(session: Session, engine: Engine) -> Failure | None:
     """Update the mirror that the settings name; return the failure, if any.
 
-    The store already contains the writes. If the mirror cannot be written, the command fails, but
-    nothing is undone.
+    The changes are already in the store. If the mirror cannot be written, the command fails, but
+    the changes are not undone.
     """
     folder = find_mirror(session.store, session.memory)
     if folder is None:
@@ -88,13 +88,14 @@ def _folder(session: Session, given: str | None) -> str:
 
 
 def _keep_apart(session: Session, folder: str) -> None:
-    """Raise InvalidInputError if the store is inside the folder."""
+    """Raise RefusedError if the store is inside the folder."""
     store = session.place()
     if store is not None:
         place = Path(os.path.abspath(folder))  # noqa: PTH100  as the mirror itself reads it
         if place == store or place in store.parents:
             raise RefusedError(
-                f"the store {store} is inside the folder {folder}", hint="choose a folder outside"
+                f"the store {store} is inside the folder {folder}",
+                hint="choose a folder that does not contain the store",
             )
 
 

@@ -24,14 +24,14 @@ FORMATS = ("basic-memory", JOURNAL, "mcp-memory", "mem0")
     "engine export - | engine import journal - --store sqlite:copy.db",
     "engine export notes/ --format basic-memory",
 )
-@argument("file", "FILE", "The file to create; - is stdout. For basic-memory, a folder.")
+@argument("file", "FILE", "The file to create, or - for stdout; for basic-memory, a folder.")
 @option("form", "--format", metavar="FORMAT", default=JOURNAL, help=f"One of: {', '.join(FORMATS)}.")
 def export(session: Session, file: str, form: str) -> int:
     """Export the memory for another store or another program.
 
-    journal: the whole journal as JSON Lines, from which `engine import journal` makes a store with the
-    same root. Other formats: the live atoms, as far as the format can express them; what it cannot
-    express is counted.
+    The format journal contains the whole journal as JSON Lines; `engine import journal` creates a store with
+    the same root from it. The other formats contain the live atoms; data that a format cannot express is
+    counted.
     """
     one_of(FORMATS, form, "format")
     if file == STDIN and session.out.json:
@@ -75,7 +75,7 @@ def backup(session: Session, file: str) -> int:
     """
     if file == STDIN:
         raise InvalidInputError(
-            "a backup cannot go to stdout: the next backup is compared with the file",
+            "a backup needs a file, because the next backup is compared with it",
             hint="use `engine export -`",
         )
     with session.engine() as engine, session.meter("written", "events") as move:
@@ -88,7 +88,7 @@ def backup(session: Session, file: str) -> int:
     "engine verify-backup notes.backup --expect $(cat root.txt)",
     name="verify-backup",
 )
-@argument("file", "FILE", "The backup; - reads stdin.")
+@argument("file", "FILE", "The backup, or - to read it from stdin.")
 @EXPECT
 @CHECKPOINTS
 @EVIDENCE

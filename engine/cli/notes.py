@@ -32,16 +32,16 @@ from proofs.vkey import parse_vkey
 
 
 @command("engine checkpoint", "engine checkpoint --key ~/keys/notes -o notes.checkpoint")
-@option("--key", metavar="FILE", help="Sign it with this key.")
+@option("--key", metavar="FILE", help="Sign the checkpoint with this key.")
 @option("--out", "-o", metavar="FILE", help="Write the checkpoint to this file, not to stdout.")
 def checkpoint(session: Session, key: str | None, out: str | None) -> int:
     """Print a checkpoint to keep outside the store.
 
     Records the overall root in the journal, unless the last event already did, and prints the origin,
     size and root of the log. Exit code 9: the store does not continue the checkpoint in FILE, or the
-    last one that the key signed.
+    last checkpoint that the key signed.
     """
-    if key is not None and _is_vkey(key) and not os.path.exists(key):  # noqa: PTH110  as below
+    if key is not None and _is_vkey(key) and not os.path.exists(key):  # noqa: PTH110  see _no_files
         raise InvalidInputError(
             "--key needs the file of a signing key, but this is a verifier key",
             hint="example: --key notes.key; `engine key new` creates one",
@@ -70,7 +70,7 @@ def checkpoint(session: Session, key: str | None, out: str | None) -> int:
 
 
 def _earlier(path: Path, store: Path | None, *, signed: bool) -> Note | None:
-    """Check that a note may be written to `path`, and return the note there that it would replace."""
+    """Check that a note may be written to `path`, and return the existing note that would be replaced."""
     check_writable(path, store)
     if not path.exists():
         return None
@@ -89,7 +89,7 @@ def _earlier(path: Path, store: Path | None, *, signed: bool) -> Note | None:
 
 
 def _kept(path: Path, text: str, earlier: Note | None) -> str:
-    """Write a note to `path`; keep the signatures that others added to the same text there."""
+    """Write a note to `path`, keeping signatures that others added to the same text in the existing file."""
     note = parse_note(text.encode())
     if earlier is not None and earlier.checkpoint == note.checkpoint:
         note = merged(note, path)
@@ -112,19 +112,21 @@ def _written(path: Path, note: Note) -> str:
     "engine verify-checkpoint my.note --witness $(cat w.vkey) --add lines.txt",
     name="verify-checkpoint",
 )
-@argument("file", "FILE", "The checkpoint; - reads stdin.")
+@argument("file", "FILE", "The checkpoint, or - to read it from stdin.")
 @repeated(
-    "keys", "--key", metavar="VKEY", help="A verifier key; at least one of them must have signed. Repeatable."
+    "keys", "--key", metavar="VKEY", help="A verifier key. If repeated, one of the keys must have signed."
 )
-@repeated("witnesses", "--witness", metavar="VKEY", help="A witness that must have cosigned. Repeatable.")
+@repeated(
+    "witnesses", "--witness", metavar="VKEY", help="The key of a witness that must have cosigned. Repeatable."
+)
 @option(
     "--threshold",
     metavar="N",
     type=at_least(1),
     help="The number of witnesses that must have cosigned. [default: all]",
 )
-@option("--since", metavar="OLD", help="An older checkpoint that this one must continue.")
-@option("--against-store", help="Also check it against the store; implied by --store.")
+@option("--since", metavar="OLD", help="An older checkpoint that FILE must continue.")
+@option("--against-store", help="Also check the checkpoint against the store; implied by --store.")
 @option("--add", metavar="OTHER", help="Add the signatures in OTHER that were made by the given keys.")
 @EVIDENCE
 def verify_checkpoint(
@@ -140,7 +142,7 @@ def verify_checkpoint(
 ) -> int:
     """Check a saved checkpoint and its signatures.
 
-    Without keys, checks only the format, and with --against-store also that the store's log had this
+    Without keys, checks only the format. With --against-store, also checks that the store's log had this
     root at this size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts
     the checkpoint.
     """
@@ -162,7 +164,7 @@ def verify_checkpoint(
         settled = compared(session, pair or [note], pair, asked=asked)
     except InconsistentError as error:
         turned = old is not None and not asked and swapped(old, note)
-        advice = "if OLD is the newer one, swap the two files" if turned else ""
+        advice = "if OLD is newer than NEW, swap the two files" if turned else ""
         return contradicted(session, error, {file: note, since or "": old}, evidence, advice)
     if not settled:
         raise InvalidInputError(
@@ -191,7 +193,7 @@ def _said(note: Note, judged: tuple[Judged, ...], trust: Trust) -> dict[str, Any
 
 
 def _store_id(note: Note) -> str | None:
-    """Return the id of the store that the note names, or None if the origin is not of a memroot store."""
+    """Return the id of the store that the note names, or None if the note is not of a memroot store."""
     try:
         return str(UUID(bytes=store_id_of(note.checkpoint.origin)))
     except ProofError:
@@ -234,8 +236,8 @@ def _judgement(
 def key(session: Session, action: str, file: str, name: str | None) -> int:
     """Create or show a key that signs checkpoints.
 
-    Prints the verifier key, which others need to check signatures, and writes it to FILE.vkey. FILE
-    itself is secret. It is never overwritten.
+    Prints the verifier key, which others need to check signatures, and writes the verifier key to
+    FILE.vkey. FILE is secret, and an existing FILE is never overwritten.
     """
     one_of(["new", "show"], action, "action")
     if action == "new":

@@ -59,7 +59,7 @@ def _microseconds(ctx: click.Context, param: click.Parameter, text: str | None) 
 
 
 def one_of(known: Iterable[str], given: str, what: str) -> None:
-    """Check that a word is in `known`; `what` names it in the message, such as "format".
+    """Check that a word is in `known`; `what` is the kind of word in the error message, such as "format".
 
     Raises:
         InvalidInputError: the word is not in `known`.
@@ -70,8 +70,8 @@ def one_of(known: Iterable[str], given: str, what: str) -> None:
 
 # Arguments
 
-ID = argument("atom", "ID", "An atom's id, or its first 4 or more digits.")
-IDS = argument("atoms", "ID", "Atom ids, or their first 4 or more digits.", many=True)
+ID = argument("atom", "ID", "The id of an atom, or at least its first 4 digits.")
+IDS = argument("atoms", "ID", "The ids of atoms, or at least the first 4 digits of each.", many=True)
 QUESTION = argument("query", "QUESTION", "The question.", many=True)
 
 # Options of several commands
@@ -90,7 +90,7 @@ EVIDENCE = option(
     "--evidence", metavar="DIR", help="Where to save both checkpoints on exit code 9. [default: beside FILE]"
 )
 CHECKPOINTS = repeated(
-    "checkpoints", "--checkpoint", metavar="FILE", help="A checkpoint that must be continued. Repeatable."
+    "checkpoints", "--checkpoint", metavar="FILE", help="A checkpoint that the log must continue. Repeatable."
 )
 EXPECT = option("--expect", metavar="HEX", help="The expected root, 64 hex digits.")
 WEIGHT = option("--weight", metavar="X", type=float, default=1.0, help="Its strength.")
@@ -104,8 +104,13 @@ def limit(
 
 
 def direction(default: str) -> Callable[[Function], Function]:
-    """Declare --direction: the edges that start at an atom, end at it, or both."""
-    return option("--direction", metavar="WAY", default=default, help="out, in or both.")
+    """Declare --direction, which selects the edges that start at an atom, that end at it, or both."""
+    return option(
+        "--direction",
+        metavar="WAY",
+        default=default,
+        help="Edges that start at the atom (out), end at it (in), or both.",
+    )
 
 
 def dry_run(help: str = "Show what would be done; change nothing.") -> Callable[[Function], Function]:  # noqa: A002
@@ -114,7 +119,7 @@ def dry_run(help: str = "Show what would be done; change nothing.") -> Callable[
 
 
 def together(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
-    """Combine several options, listed in help in this order."""
+    """Combine several options into one decorator; help lists the options in this order."""
 
     def given(function: Function) -> Function:
         for one in reversed(options):
@@ -127,14 +132,14 @@ def together(*options: Callable[[Function], Function]) -> Callable[[Function], F
 # Fields of an atom
 
 ATOM_FIELDS = together(
-    option("--title", metavar="TEXT", help="A title, one line."),
+    option("--title", metavar="TEXT", help="The title, one line."),
     option("--kind", metavar="NAME", help="The kind of atom."),
     repeated("tags", "--tag", "-t", metavar="TAG", help="A tag. Repeatable."),
     repeated("buckets", "--bucket", help="A bucket. Repeatable."),
-    option("--source", metavar="NAME", help="Where the text comes from."),
-    option("--sequence", metavar="N", type=int, help="Its position within its source."),
-    option("--provenance", metavar="NAME", help="internal, external or quarantine."),
-    option("--trust", metavar="N", type=int, help="From 0 to 100."),
+    option("--source", metavar="NAME", help="The origin of the text, such as a file name or URL."),
+    option("--sequence", metavar="N", type=int, help="The position of the atom within its source."),
+    option("--provenance", metavar="NAME", help="The provenance: internal, external or quarantine."),
+    option("--trust", metavar="N", type=int, help="The trust in the text, from 0 to 100."),
     option("--created", metavar="TIME", callback=_microseconds, help="When the text was written."),
     repeated(
         "meta",
@@ -143,7 +148,7 @@ ATOM_FIELDS = together(
         callback=_entries,
         help="A value to store with the atom; VALUE is JSON or text. Repeatable.",
     ),
-    repeated("aliases", "--alias", help="Another name of the atom. Repeatable."),
+    repeated("aliases", "--alias", help="Another name for the atom. Repeatable."),
 )
 """The options of `add` and `revise` that set fields of an atom."""
 
@@ -186,7 +191,7 @@ _FILTERS = {
     ),
     "superseded": option("--superseded", help="Include superseded atoms."),
 }
-"""The option for each field of `Filters`."""
+"""Field of `Filters` → the option that sets the field."""
 
 
 def filter_options(*left_out: str) -> Callable[[Function], Function]:

@@ -26,7 +26,7 @@ STDIN = "-"
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reason why a command failed, with its exit code."""
+    """The reason why a command failed, and the exit code."""
 
     exit_code: int
     code: str
@@ -52,7 +52,7 @@ def plain(value: Any, name: str = "") -> Any:
     if isinstance(value, Enum):
         return value.value
     if name == "meta":
-        return value  # a key of `meta` may be equal to the name of a time field
+        return value  # a key of `meta` may have the name of a time field without being a time
     if isinstance(value, Mapping):
         return {str(key): plain(item, str(key)) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -84,7 +84,7 @@ class Output:
 
     @property
     def rich(self) -> bool:
-        """True if stdout is a terminal that takes tables and colours."""
+        """True if stdout is a terminal that can show tables and colours."""
         return not (self.plain or self.json) and _for_eyes(sys.stdout)
 
     @property
@@ -160,7 +160,7 @@ class Output:
 
     def _complain(self, failure: Failure) -> None:
         sys.stdout.flush()  # Flush, so that the result precedes the error if both streams go to one file.
-        # Printed with --quiet too: an exit code without a reason is not useful.
+        # The error is printed even with --quiet: an exit code without a reason is not useful.
         hint = f"\nhint: {shown(failure.hint, line=True)}" if failure.hint else ""
         sys.stderr.write(f"error: {shown(failure.message, line=True)}{hint}\n")
 

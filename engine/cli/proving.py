@@ -32,7 +32,9 @@ from proofs.verifier import examine
 from proofs.words import parse_claim, words_of
 
 CLAIMS = together(
-    argument("claim", "CLAIM", "The claim, in the words listed above.", many=True, required=False),
+    argument(
+        "claim", "CLAIM", "The claim, in a form that `engine prove --help` lists.", many=True, required=False
+    ),
     option("--claims", metavar="LIST", help="A file with one claim on each line."),
 )
 
@@ -111,7 +113,7 @@ def prove(
 @option("--root", metavar="HEX", help="The overall root that you trust.")
 @option("--store-id", metavar="ID", help="The id of the store that the proof is from.")
 @option("--size", metavar="N", type=at_least(0), help="The number of events that the root covers, if known.")
-@option("--checkpoint", metavar="NOTE", help="The checkpoint that you trust, instead of a root.")
+@option("--checkpoint", metavar="NOTE", help="A checkpoint that you trust, to be used instead of a root.")
 def verify_proof(
     session: Session,
     file: str,
@@ -154,7 +156,7 @@ _OTHERWISE = "the proof is of another claim, another root or another checkpoint,
 def terms(session: Session, text: tuple[str, ...]) -> int:
     """Show the index terms of a text, for claims about terms.
 
-    The index finds a word by its terms, and a claim names one of them. Needs no store.
+    The index stores each word as one or more terms, and a claim names one of these terms. Needs no store.
     """
     found = {word: index_terms(word) for word in " ".join(text).split()}
     rows = ((word, " ".join(found[word])) for word in found)
@@ -163,7 +165,7 @@ def terms(session: Session, text: tuple[str, ...]) -> int:
 
 
 def _answer(fact: verified.Verified) -> Iterator[Shown]:
-    """Yield the claim and what else the proof shows."""
+    """Yield the lines that describe the claim and the other facts that the proof shows."""
     yield line("holds", " ".join(words_of(fact.claim)))
     match fact:
         case verified.LiveAtom(body=AtomBody() as body) | verified.TombstonedAtom(body=AtomBody() as body):
@@ -186,7 +188,7 @@ def _answer(fact: verified.Verified) -> Iterator[Shown]:
 
 
 def _note_words(session: Session, fact: verified.Verified) -> None:
-    """Print a note if a claim names a term that is not a term of the word."""
+    """Print a note if the term that a claim names is not one of the terms of the given word."""
     term = getattr(fact.claim, "term", None)
     if term is not None and (other := index_terms(term)) != [term]:
         named = " ".join(other) or "none"
@@ -196,10 +198,10 @@ def _note_words(session: Session, fact: verified.Verified) -> None:
 
 
 def _check_target(path: Path, session: Session) -> None:
-    """Check that the proof may be written to `path`, before it is made.
+    """Check that a proof may be written to `path`; called before the proof is created.
 
     Raises:
-        RefusedError: `path` exists and is not a proof, or it is inside the store.
+        RefusedError: `path` exists and is not a proof, or `path` is inside the store.
     """
     check_writable(path, session.place())
     if path.is_file():
@@ -224,7 +226,7 @@ def _report(proof: Proof, file: str, claims: str | None, checkpoint: str | None)
 
 
 def _is_whole(lines: list[list[str]], proof: Proof) -> bool:
-    """Return True if a verifier that reads these lines checks the claims that were proved."""
+    """Return True if these lines, as a verifier reads them, are the claims that were proved."""
     try:
         return [parse_claim(line) for line in lines] == list(proof.claims)
     except ProofError:

@@ -32,7 +32,7 @@ DEFAULT_BUDGET = 2000
 @option("--inflate", help="Include the text around the hits, as `engine context` does.")
 @filter_options()
 @AS_OF
-@option("--explain", help="Show the contribution of each signal, and the near misses.")
+@option("--explain", help="Show the share of each signal in the score, and near misses.")
 def recall(
     session: Session,
     query: tuple[str, ...],
@@ -44,7 +44,8 @@ def recall(
 ) -> int:
     """Find the atoms that answer a question best.
 
-    Finds atoms by their words and their connections, best first. Finding nothing is not an error.
+    Finds atoms by their words and their connections, and lists the best atom first. If nothing is found, the
+    exit code is 0.
     """
     if inflate:
         if limit is not None or explain:
@@ -77,7 +78,7 @@ def context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
     """Find the text that answers a question, ready for a prompt.
 
     Adjacent atoms of a source form one window, with some of the text around them. The filter options
-    apply to that text, too. Finding nothing is not an error.
+    apply to that text, too. If nothing is found, the exit code is 0.
     """
     return _context(session, query, **wanted)
 
@@ -89,7 +90,7 @@ def _context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
     atoms = counted(sum(len(window.ids) for window in answer.windows), "atom")
     tokens = f"{answer.tokens:,} of {answer.budget:,} tokens"
     session.out.note(f"{tokens}: {atoms} in {counted(windows, 'window')}")
-    # Each line of the text ends with a line end; printing adds the last one.
+    # Each line of the text ends with a line end; printing adds the last line end.
     text = [answer.text.removesuffix("\n")] if answer.text else []
     return session.out.answer(plain(answer), text, count=windows)
 
@@ -161,8 +162,8 @@ class Format(StrEnum):
 def bright(session: Session, query: tuple[str, ...], form: str, **wanted: Any) -> int:
     """Show the atoms that match a question, and their connections.
 
-    Connections are edges, shared tags and buckets, and neighbours in a source, each with a strength from
-    0 to 1.
+    Atoms are connected by edges, shared tags and buckets, and adjacent positions in a source. Each connection
+    has a strength from 0 to 1.
     """
     drawn = choice(Format, form, "--format")
     with session.engine() as engine:

@@ -1,4 +1,4 @@
-"""The command mcp."""
+"""The command mcp, which serves a memory over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ LOOPBACK = "127.0.0.1"
     "engine mcp --read-only --store notes",
     "ENGINE_MCP_TOKEN=… engine mcp --http 8765",
 )
-@option("--read-only", help="Offer only tools that read, and never create a store.")
+@option("--read-only", help="Offer only the tools that change nothing, and never create a store.")
 @option("--profile", metavar="NAME", default="memory", help="The set of tools: memory or reference.")
 @option(
     "port",
     "--http",
     metavar="PORT",
     type=click.IntRange(0, 65_535),
-    help="Serve http://HOST:PORT/mcp; 0 chooses a free port.",
+    help="Serve http://HOST:PORT/mcp instead of stdin and stdout; port 0 chooses a free port.",
 )
 @option(
     "--host", metavar="HOST", default=LOOPBACK, help="The address for --http: 127.0.0.1, ::1 or localhost."
@@ -47,8 +47,8 @@ def mcp(
 ) -> int:
     """Serve the memory to agents over MCP.
 
-    Speaks the Model Context Protocol on stdin and stdout, or with --http on a port of this machine, where
-    clients need the token. Only the protocol uses stdout; the log goes to stderr.
+    Uses the Model Context Protocol over stdin and stdout, or with --http over a port of this machine, where
+    clients need the token. Only messages of the protocol are written to stdout; the log is written to stderr.
 
     The server opens the store when a call needs it, creates it if it is missing, and closes it between
     calls, so that other commands and servers can use it. A call waits up to --wait seconds (default: 10)
@@ -68,7 +68,7 @@ def mcp(
     else:
         from engine.mcp.http import serve_http
 
-        # Printed with --quiet too: a new token is not shown anywhere else.
+        # This is printed even with --quiet, because a new token is not shown anywhere else.
         def note(text: str) -> None:
             click.echo(text, err=True)
 

@@ -1,4 +1,4 @@
-"""One run of the command line: its global options and its store."""
+"""The session of a command: the global options, and access to the store."""
 
 from __future__ import annotations
 
@@ -70,24 +70,24 @@ class Session:
                 self._tell_secrets(engine)
 
     def place(self) -> Path | None:
-        """The real path of the store, whether or not it exists, or None for a store in memory."""
+        """The real path of the store, which need not exist, or None for a store in memory."""
         with translated():
             _, path = locate(self.setting.url)
             return resolve_path(path) if path else None
 
     def masked(self, failure: Failure) -> Failure:
-        """Return the failure with secrets masked, if the settings keep secrets out."""
+        """Return the failure, with secrets masked if the settings turn the secret filter on."""
         try:
             policy = find_secrets()[0]
         except EngineError:
-            return failure  # the settings themselves are invalid; the failure reports that
+            return failure  # the settings are invalid, which the failure reports
         if policy is None:
             return failure
         from engine.secrets.filter import SecretFilter
 
         secret_filter = SecretFilter(policy)
         if self.out.command is not None:
-            self.out.command = secret_filter.shown(self.out.command)  # an unknown command may be quoted
+            self.out.command = secret_filter.shown(self.out.command)  # it may be unknown text
         return replace(
             failure, message=secret_filter.shown(failure.message), hint=secret_filter.shown(failure.hint)
         )
@@ -105,13 +105,13 @@ class Session:
 
     @contextmanager
     def reading(self, as_of: Moment | None) -> Iterator[Engine]:
-        """Open the store for reading, as it is now or as of `--as-of`."""
+        """Open the store for reading, in the current state or in the state that `--as-of` names."""
         with self.engine() as engine, nullcontext(engine) if as_of is None else engine.as_of(as_of) as memory:
             yield memory
 
     @contextmanager
     def backend(self, url: str, *, create: bool = False) -> Iterator[Backend]:
-        """Open only the backend, for commands that must see the rows as they are, without any repair."""
+        """Open only the backend, for commands that must read the rows without any repair."""
         with retry_while_busy(backend_opener(url, create=create), self.wait) as backend, translated():
             yield backend
 
@@ -122,7 +122,7 @@ class Session:
 
     @contextmanager
     def meter(self, what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-        """Yield a progress function (done, total): a bar on a terminal, then a line with the totals."""
+        """Yield a function (done, total) that shows a bar on a terminal; print the totals at the end."""
         bar: Any = None
         last = 0
         started = time.perf_counter()

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 Span = tuple[str, str]
-"""A text and its Rich style, which is used on a terminal only."""
+"""A text and a Rich style, which is used only on a terminal."""
 
 Line = tuple[Span, ...]
-"""One line of output; line breaks inside its texts are escaped."""
+"""One line of output; line breaks inside the texts are escaped."""
 
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNSAFE = re.compile(f"[{_CONTROL}]")
@@ -33,7 +33,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """One line of fields, separated by tabs; on a terminal by two spaces, without empty fields."""
+    """A line of fields separated by tabs.
+
+    On a terminal, two spaces separate them, and empty fields are omitted.
+    """
 
     spans: Line
 

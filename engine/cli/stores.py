@@ -1,4 +1,4 @@
-"""Commands on a store as a whole: init, status."""
+"""The commands init and status, which create and describe a store."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def init(session: Session) -> int:
 def status(session: Session) -> int:
     """Show what is in the store.
 
-    Changes nothing: followers that are behind stay behind, and the number of live atoms is as of the
-    follower `tags`.
+    Changes nothing, and does not update derived data that is out of date. The number of live atoms is
+    therefore that at the last event that the follower `tags` has processed.
     """
     url, origin = session.setting
     with session.engine() as engine:

@@ -26,7 +26,7 @@ def show(item: Shown) -> None:
     if isinstance(item, str):
         screen.print(Text(shown(item)), soft_wrap=True)
     elif isinstance(item, Table):
-        # Not Rich's table, which wraps ids in a narrow window, so that they cannot be copied.
+        # Rich's table is not used: in a narrow window it wraps ids, so that they cannot be copied.
         rows = [item.headers, *(tuple(shown(cell, line=True) for cell in row) for row in item.rows)]
         widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
         for number, row in enumerate(rows):
@@ -64,7 +64,7 @@ class Bar:
         self._moved = 0.0
 
     def move(self, done: int, total: int) -> None:
-        """Show that `done` of `total` are done; redraw only a few times per second."""
+        """Set the progress to `done` of `total`; the bar is redrawn only a few times per second."""
         now = time.monotonic()
         if done >= total or now - self._moved >= SECONDS_BETWEEN_UPDATES:
             self._moved = now

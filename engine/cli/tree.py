@@ -1,8 +1,8 @@
 """The tree of commands: their names, the first lines of their help, and their modules.
 
-The module of a command is imported when the command is used, and imports what its commands need. That takes
-time (measured: the engine 0.12 s, ingestion 0.08 s more, Rich 0.04 s), so `engine --help` and a misspelt
-command must avoid it. Therefore the first lines of the help are listed here, and this module imports no part
+The module of a command is imported only when the command is used, because its imports take time (measured:
+the engine 0.12 s, ingestion 0.08 s more, Rich 0.04 s). `engine --help` and a misspelt command must not need
+that time. Therefore the first lines of the help are listed here, and this module imports no part
 of the engine, directly or indirectly. The modules it imports use imports inside functions only for this.
 """
 
@@ -43,7 +43,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "context": ("recalling", "Find the text that answers a question, ready for a prompt."),
         "bright": ("recalling", "Show the atoms that match a question, and their connections."),
         "find": ("edges", "List atoms by their fields, or by following edges."),
-        "get": ("atoms", "Show one atom, live or not."),
+        "get": ("atoms", "Show one atom, even if it is hidden or erased."),
         "edges": ("edges", "List the edges of an atom."),
         "tags": ("edges", "List the tags and the number of atoms with each."),
         "duplicates": ("atoms", "List groups of near-duplicate atoms."),
@@ -65,11 +65,11 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Maintain": {
         "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),
-        "mirror": ("mirroring", "Write the memory to a folder of Markdown files, or check one."),
-        "memory": ("memories", "List, create, rename or delete the named memories of a root."),
+        "mirror": ("mirroring", "Write the memory to a folder of Markdown files, or check such a folder."),
+        "memory": ("memories", "List, create, rename or delete named memories."),
         "secrets": ("erasing", "Search the store for passwords, keys and other secrets."),
-        "erase": ("erasing", "Permanently destroy the content of an atom, and its edges."),
-        "rebuild": ("upkeep", "Rebuild everything except the journal from the journal."),
+        "erase": ("erasing", "Permanently destroy the content and the edges of an atom."),
+        "rebuild": ("upkeep", "Rebuild all derived data of the store from the journal."),
         "doctor": ("doctor", "Show versions and settings, for a bug report."),
     },
     "Move": {
@@ -92,9 +92,9 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "help": ("helping", "Show help; with --json, the whole command tree."),
     },
 }
-"""For each help heading: its commands, each with its module in engine.cli and the first line of its help."""
+"""Help heading → the commands under it, each with a module of engine.cli and the first line of the help."""
 
-HELP = """A memory for agents and people: text in, answers out, and one root that commits to all of it.
+HELP = """A memory for agents and people: store texts, ask questions, and verify everything against one root.
 
 --store, --memory, --json, --quiet, --plain, --actor and --wait may also follow the command.
 """
@@ -130,7 +130,7 @@ class Tree(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve a command; the error for an unknown name suggests similar names."""
+        """Find the command that `args` names; the error for an unknown name suggests similar names."""
         name = spelled(args[0])
         # Set before the command's options are parsed, so that an error in them can name the command.
         ctx.ensure_object(Session).out.command = name or args[0]

@@ -46,8 +46,8 @@ def verify_root(
     """Check that the store matches its journal exactly.
 
     Replays the whole journal and compares every row, every checkpoint and every root. Changes nothing.
-    Exit code 4: there is a difference; the message names the first one. 9: the store does not continue
-    a checkpoint; this is checked first.
+    Exit code 4: there is a difference; the message names the first difference. 9: the store does not
+    continue a checkpoint; this is checked first.
     """
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"--expect {expect!r} is not 64 hex digits")
@@ -77,9 +77,9 @@ def verify_root(
 
 @command("engine rebuild")
 def rebuild(session: Session) -> int:
-    """Rebuild everything except the journal from the journal.
+    """Rebuild all derived data of the store from the journal.
 
-    Prints the root, which does not change. The journal is only read.
+    Derived data is everything except the journal. Prints the root, which does not change.
     """
     with session.backend(session.setting.url) as backend, session.meter("rebuilt", "events") as move:
         found = maintenance.rebuild(backend, move)
@@ -112,7 +112,7 @@ def _verdict(first: Difference) -> tuple[str, str]:
     if first.family == "root":
         return (
             f"the store matches its journal, but {first.problem}",
-            "another store, or an older root: compare with `engine root --as-of SEQ`",
+            "the root may be of another store, or an older one: compare with `engine root --as-of SEQ`",
         )
     message = f"the store does not match its journal; first difference: {_where(first)}: {first.problem}"
     if first.family in {"journal", "payload"}:

@@ -1,4 +1,4 @@
-"""Validation of a call's arguments against the tool's input schema."""
+"""Validation of the arguments of a tool call against the tool's input schema."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ class Checker:
 
 
 def _check_texts(value: Any, name: str) -> None:
-    """Reject characters that no text may contain, anywhere in a value.
+    """Reject a value if a text in it has a character that no text may contain.
 
     Raises:
-        InvalidInputError: NUL, a lone surrogate, U+FFFE or U+FFFF.
+        InvalidInputError: the value has NUL, a lone surrogate, U+FFFE or U+FFFF.
     """
     waiting = [value]
     while waiting:

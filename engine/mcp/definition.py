@@ -23,11 +23,14 @@ Fields = dict[str, Any]
 """An answer as JSON types, sent as structured content and as text."""
 
 Schema = dict[str, Any]
-"""A JSON Schema with bounds; kept short, because every conversation pays for its tokens."""
+"""A JSON Schema with bounds. It must be short, because clients send it to the model in each conversation."""
 
 
 def text(*, most: int) -> Schema:
-    """Return the schema of a text of up to `most` characters. The engine itself rejects blank texts."""
+    """Return the schema of a text of up to `most` characters.
+
+    Blank texts are rejected later, by the engine.
+    """
     return {"type": "string", "maxLength": most}
 
 
@@ -50,7 +53,7 @@ def members(properties: Mapping[str, Schema], *required: str) -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool.
+    """A tool of the server.
 
     `run` is called with the open memory in a worker thread, possibly in several at once. It returns the
     whole answer, or raises an error of the `EngineError` family, which becomes an answer with `isError`
@@ -59,33 +62,39 @@ class Tool:
     """
 
     name: str
-    """`[a-z][a-z0-9_]{0,39}`."""
+    """The name, which matches `[a-z][a-z0-9_]{0,39}`."""
     description: str
-    """One or two sentences for a language model; every conversation pays for their tokens."""
+    """One or two sentences for a language model.
+
+    They must be short: clients send them in each conversation.
+    """
     input: Mapping[str, Any]
     """A JSON Schema of type object, without additional properties, with bounds on every value."""
     output: Mapping[str, Any]
     """A short JSON Schema of type object that every answer matches."""
     run: Callable[[Engine, Arguments], Fields]
     writes: bool = False
-    """True if the tool may append events. With `--read-only` it is not offered, and calls are refused."""
+    """True if the tool may append events.
+
+    With `--read-only`, the tool is not offered, and calls are refused.
+    """
     idempotent: bool = True
     """True if a second call with the same arguments changes nothing. Only relevant for tools that write."""
     destructive: bool = False
     """True if the tool removes or hides something. Only relevant for tools that write."""
     text: Callable[[Fields], str] = dumped
-    """Makes the text block of an answer; by default it is the same JSON as the structured content."""
+    """Create the text block of an answer; by default, it is the same JSON as the structured content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One resource. `uri` may have one placeholder `{name}`; its value is passed to `read`, otherwise ""."""
+    """A resource. `uri` may have one placeholder `{name}`, whose value is passed to `read` (otherwise "")."""
 
     uri: str
     name: str
     description: str
     read: Callable[[Engine, str], str]
-    """(memory, value of the placeholder) → text. Raises NotFoundError if there is no such resource."""
+    """Return the text for (memory, value of the placeholder); raise NotFoundError if it does not exist."""
     mime_type: str = "application/json"
 
 

@@ -1,4 +1,4 @@
-"""Answers requests for tools, resources and prompts, independent of the transport."""
+"""Handling of requests for tools, resources and prompts, independent of the transport."""
 
 from __future__ import annotations
 
@@ -30,16 +30,19 @@ if TYPE_CHECKING:
     from engine.mcp.arguments import Checker
 
 THREADS: Final = 8
-"""The number of requests that use the store at the same time; further ones wait."""
+"""The maximum number of requests that use the store at the same time; further requests wait."""
 
 WAITING: Final = frozenset({"tools/call", "resources/read"})
-"""The methods that use the store and may take a while. All others are answered immediately."""
+"""The methods that use the store and may be slow. All other methods are answered immediately."""
 
 log = logging.getLogger(__name__)
 
 
 class Dispatcher:
-    """One profile on one store. It keeps no state between requests and is thread-safe."""
+    """The request handler of one profile on one store.
+
+    It keeps no state between requests and is thread-safe.
+    """
 
     def __init__(self, profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> None:
         """Offer `profile` on the store of `lease`; calls of the tools in `refused` are refused."""
@@ -69,7 +72,7 @@ class Dispatcher:
 
     @property
     def methods(self) -> frozenset[str]:
-        """The methods that are answered, in either version of the protocol."""
+        """The methods that are answered, of both versions of the protocol."""
         return frozenset(self._answers)
 
     def answer(self, method: str, params: Params) -> Fields:
@@ -128,7 +131,8 @@ class Dispatcher:
     def _tool(self, name: str) -> Tool:
         if name in self._refused:
             raise RefusedError(
-                f"{name} writes, but this server is read-only", hint="start `engine mcp` without --read-only"
+                f"{name} writes, but this server is read-only",
+                hint="start `engine mcp` without --read-only",
             )
         if name not in self._tools:
             raise ProtocolError(INVALID_PARAMS, f"there is no tool {ascii(name)[:80]}")

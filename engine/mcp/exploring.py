@@ -1,6 +1,6 @@
-"""The tools that only read: the four verbs of exploration, history, prove and status.
+"""The tools that only read: the four exploration tools, history, prove and status.
 
-Also the fields that every answer has, and the helpers that several tools share.
+This module also adds the fields that every answer has, and contains helpers that several tools share.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 BUDGET_MAX: Final = 20_000
 QUERY_CHARS_MAX: Final = 4000
 COUNT_MAX: Final = 999_999_999
-"""An upper bound for seqs, offsets and spent tokens."""
+"""The maximum value of event numbers, offsets and spent tokens in arguments."""
 HISTORY_TOKENS_MAX: Final = 2000
-"""The maximum cost of a page of history. A page has at least one event, whatever it costs."""
+"""The maximum cost of a page of history, in tokens. A page has at least one event, even if it costs more."""
 
 PROOF_BYTES_MAX: Final = 16 << 10
-"""The maximum size of a proof in an answer; a larger one would cost tens of thousands of tokens as text."""
+"""The maximum size of a proof in an answer, in bytes.
+
+A larger proof would cost tens of thousands of tokens as text.
+"""
 
 ID: Final = text(most=36)
 SPENT: Final = number(most=COUNT_MAX)
@@ -37,7 +40,7 @@ OFFSET: Final = number(most=COUNT_MAX)
 
 SHOWN_CHARS: Final = 200
 LISTED: Final = 20
-"""Limits for texts and lists that accompany an answer, in characters and items."""
+"""The maximum length, in characters or items, of texts and lists that accompany an answer."""
 
 
 def stated(root: Checkpoint, fields: Fields) -> Fields:
@@ -72,7 +75,7 @@ def beginning(text: str) -> str:
 
 
 def shortened(value: Any) -> Any:
-    """Return a JSON value with its texts on one line, and with long texts and lists cut."""
+    """Return a JSON value in which every text is on one line, and long texts and lists are cut."""
     if isinstance(value, str):
         return beginning(value)
     if isinstance(value, (list, tuple)):
@@ -87,7 +90,7 @@ def budget(default: int) -> dict[str, Any]:
 
 
 ANSWER: Final = {"type": "object"}
-"""The output schema of all tools. It lists no fields, so that it costs few tokens in `tools/list`."""
+"""The output schema of all tools. It lists no fields, so that the answer to `tools/list` is short."""
 
 
 def verb(
@@ -98,13 +101,13 @@ def verb(
     *,
     tokens: int,
 ) -> Tool:
-    """Make a tool of a verb of exploration, with the arguments `as_of` and `spent`.
+    """Create a tool that calls one method of an explorer, with the arguments `as_of` and `spent`.
 
     Args:
         name: The name of the tool.
         description: The description for language models.
         properties: The tool's own arguments; the first one is required.
-        ask: Calls the verb of an explorer.
+        ask: A function that calls the method of an explorer.
         tokens: The default token budget.
     """
 
@@ -234,7 +237,7 @@ def _prove(engine: Engine, arguments: Arguments) -> Fields:
     if answer["cost_tokens"] > most:
         raise RefusedError(
             f"the answer costs {answer['cost_tokens']} tokens, more than budget_tokens {most}",
-            hint="make fewer claims (`sealed` omits an atom's content), or give a larger budget",
+            hint="give fewer claims (`sealed` omits an atom's content) or a larger budget",
         )
     return answer
 

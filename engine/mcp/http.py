@@ -1,7 +1,8 @@
 """The optional HTTP server for programs on the same machine that have the token.
 
-It listens on loopback only, requires a bearer token, and checks Host and Origin against the port (DNS
-rebinding). There is no CORS, no session and no stream: each POST to /mcp is one message with one JSON answer.
+The server listens on loopback only, requires a bearer token, and checks the headers Host and Origin against
+its address (to prevent DNS rebinding). There is no CORS, no session and no stream: each POST to /mcp contains
+one message and gets one JSON answer.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ LOOPBACK: Final = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": ":
 """The addresses that may be served, and their host names."""
 
 CONNECTIONS_MAX: Final = 64
-"""The maximum number of simultaneous connections; further ones get status 503."""
+"""The maximum number of simultaneous connections; further connections get status 503."""
 
 END_SECONDS: Final = 1
 
 VARIABLE: Final = "ENGINE_MCP_TOKEN"
 
 _TOKEN_CHARS_MIN: Final = 16
-"""The minimum length of a token; a shorter one could be guessed."""
+"""The minimum length of a token in characters; a shorter token could be guessed."""
 
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9._~+/=-]{{{_TOKEN_CHARS_MIN},1024}}")
 _FILE_BYTES_MAX: Final = 2048
@@ -57,13 +58,13 @@ def serve_http(
         lease: The store.
         refused: Tools that are not offered, and are refused when called.
         host: 127.0.0.1, ::1 or localhost.
-        port: The port; 0 chooses a free one.
+        port: The port; 0 chooses a free port.
         token_file: The file with the token. If None, the token is ENGINE_MCP_TOKEN, or a new one that is
             shown once.
-        note: Shows a text to the person who started the server.
+        note: A function that shows a text to the person who started the server.
 
     Raises:
-        RefusedError: the host is not loopback, the token is too weak, or others can read its file.
+        RefusedError: the host is not loopback, the token is too weak, or other users can read the token file.
         EngineError: the port is not available.
     """
     if host not in LOOPBACK:
@@ -89,7 +90,7 @@ def _token(file: Path | None) -> tuple[str, bool]:
     """Return the token from the file, the environment or a random source, and whether it is new.
 
     Raises:
-        RefusedError: the token is too short or has invalid characters, or others can read the file.
+        RefusedError: the token is too short or has invalid characters, or other users can read the file.
         NotFoundError: the file does not exist.
     """
     if file is not None:
@@ -106,8 +107,9 @@ def _token(file: Path | None) -> tuple[str, bool]:
 def _checked(token: str, where: str) -> str:
     if not _TOKEN.fullmatch(token):
         raise RefusedError(
-            f"{where} is not a token of {_TOKEN_CHARS_MIN} or more letters, digits and . _ ~ + / = -",
-            hint="omit it to create a new token",
+            f"{where} is not a valid token: it must have {_TOKEN_CHARS_MIN} or more characters, each "
+            "a letter, a digit or one of `._~+/=-`",
+            hint="omit the token to have a new one created",
         )
     return token
 

@@ -1,7 +1,8 @@
-"""Opens the store when a call needs it, and closes it shortly after, so that others can use it.
+"""Opens the store when a call needs it and closes it shortly afterwards, so that other processes can use it.
 
-Only one process at a time can open a LevelDB store. A server that kept it open would lock out every other
-client and the command line. Stores that several processes can open at once, and stores in memory, stay open.
+Only one process at a time can open a LevelDB store. A server that kept the store open would lock out all
+other clients and the command line. A store stays open if several processes can open it at the same time, or
+if it is in memory.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ LINGER_SECONDS = 0.05
 """The seconds that an unused store stays open, so that a series of calls need not reopen it."""
 
 HOLD_SECONDS = 0.5
-"""After so many seconds, the store is closed as soon as no call uses it, even if more calls wait."""
+"""The seconds after which the store is closed as soon as no call uses it, even if further calls wait."""
 
 PAUSE_SECONDS = 0.05
-"""The seconds that it then stays closed. Other processes try every 20 ms (`engine.front.opening`)."""
+"""The seconds that the store then stays closed.
+
+Other processes retry every 20 ms (`engine.front.opening`).
+"""
 
 
 log = logging.getLogger(__name__)
@@ -42,7 +46,7 @@ class Lease:
         """Create the lease without opening the store.
 
         Args:
-            open_store: Opens the store, or raises BusyError without waiting.
+            open_store: A function that opens the store, or raises BusyError without waiting.
             wait: The seconds to retry after BusyError.
         """
         self._open_store = open_store
@@ -59,7 +63,7 @@ class Lease:
 
     @contextmanager
     def memory(self) -> Iterator[Engine]:
-        """Keep the store open for the length of the block, and yield it.
+        """Yield the store, which stays open until the block ends.
 
         Raises:
             BusyError: another process had the store open for the whole waiting time.
@@ -79,7 +83,7 @@ class Lease:
         """Refuse new calls, wait for the running ones, and close the store. Closing twice is allowed.
 
         Returns:
-            True if all calls ended within `timeout` seconds. If not, the last call closes the store.
+            True if all calls ended within `timeout` seconds. Otherwise the last call closes the store.
         """
         with self._changed:
             self._closed = True
@@ -102,7 +106,7 @@ class Lease:
                     break
                 if not self._changed.wait(max(deadline - time.monotonic(), 0)):
                     raise BusyError(
-                        "another call takes a long time, and other processes get the store after it",
+                        "another call is still running, and after it other processes get the store",
                         hint="try again",
                     )
             self._moving = True
@@ -136,7 +140,7 @@ class Lease:
             self._changed.notify_all()
 
     def _leased(self) -> bool:
-        """Return True if an open store keeps other processes out."""
+        """Return True if no other process can open the store while it is open here."""
         if self._engine is None:
             return False
         can = self._engine.store.backend.capabilities
@@ -161,7 +165,7 @@ class Lease:
         self._changed.notify_all()
 
     def _close_later(self) -> None:
-        """Close the store later, unless it has been used since or is in use then."""
+        """Close the store later, unless a call uses it before or at that time."""
         self._idle_since = since = time.monotonic()
 
         def close() -> None:

@@ -10,11 +10,11 @@ from engine.base.errors import InvalidInputError
 from engine.mcp.definition import Profile, Tool
 
 MODULES: Final = {"memory": "engine.mcp.tools", "reference": "engine.mcp.reference"}
-"""The module of each profile; its PROFILE is the profile."""
+"""Profile name → the module that defines the profile in the variable PROFILE."""
 
 
 def profile_of(name: str, *, read_only: bool = False) -> Profile:
-    """Return a profile; with `read_only`, without the tools that write and the prompts that use them.
+    """Return a profile; `read_only` removes the tools that write and the prompts that use these tools.
 
     Raises:
         InvalidInputError: there is no such profile.

@@ -1,8 +1,9 @@
 """The Model Context Protocol: its versions, its errors, and the validation of messages and params.
 
-Up to version 2025-11-25, a client starts with a handshake (`initialize`); the version in it changes no
-answer of this server. Since version 2026-07-28 there is no handshake: `_meta` of each request is an envelope
-that names the version. So the server keeps no state for a connection; the request alone decides the answer.
+Up to version 2025-11-25, a client starts with a handshake (`initialize`). The version that the client names
+there does not affect later answers of this server. Since version 2026-07-28, there is no handshake: the field
+`_meta` of each request names the version; this module calls the field the envelope. In both cases, the answer
+depends only on the request, and the server keeps no state for a connection.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def check_message(message: object) -> None:
     """Check that `message` is a JSON-RPC 2.0 request, notification or response.
 
     Raises:
-        ProtocolError: it is not, or it contains a lone surrogate, which is not valid Unicode.
+        ProtocolError: `message` is something else, or contains a lone surrogate, which is not valid Unicode.
     """
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         known = False
@@ -121,7 +122,7 @@ def check_envelope(params: Params) -> None:
     """Check the envelope of a request.
 
     Raises:
-        ProtocolError: its version is not supported, or it is malformed.
+        ProtocolError: the envelope is malformed, or names a version that is not supported.
     """
     meta = params["_meta"]
     version = meta[VERSION_KEY]
@@ -139,7 +140,7 @@ def check_envelope(params: Params) -> None:
 
 
 def enveloped(method: str, result: Fields) -> Fields:
-    """Return the result in the form of the protocol without a handshake, marked as not cacheable."""
+    """Return the result in the format of the protocol without a handshake, marked as not cacheable."""
     cached = {"ttlMs": 0, "cacheScope": "private"} if method in _CACHEABLE else {}
     return {**result, **cached, "resultType": "complete", "_meta": {SERVER_KEY: SERVER}}
 

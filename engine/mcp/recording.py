@@ -1,4 +1,4 @@
-"""The tools that append events: remember, revise, tag, relate, forget. None of them deletes anything."""
+"""The tools that append events: remember, revise, tag, relate, forget. No tool deletes anything."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def _remember(engine: Engine, arguments: Arguments) -> Fields:
     fields = {name: value for name, value in arguments.items() if name != "text"}
     receipt = engine.apply([Add(arguments["text"], **fields)])[0]
     held_back = engine.held_back(receipt.subject)
-    # Otherwise a model would store again and again a text that recall always leaves out.
+    # Without this report, a model might repeatedly store a text that recall always leaves out.
     held = {} if held_back is None else {"not_recalled": held_back}
     return received(engine, [receipt], near=_near(engine, receipt.subject), **held)
 
 
 def _near(engine: Engine, atom: str) -> list[Fields]:
-    """Return the near-duplicates of an atom, so that a model notices repetition."""
+    """Return the near-duplicates of an atom, to show a model that the text is already stored."""
     groups = engine.duplicates(of=atom, limit=1)
     found = [one for group in groups for one in (group.keep, *group.others) if one.id != atom]
     return [
@@ -43,7 +43,7 @@ def _near(engine: Engine, atom: str) -> list[Fields]:
 REMEMBER = Tool(
     "remember",
     "Store a text: one fact or note. Storing the same text again changes nothing. `near` lists near-"
-    "duplicates: revise those instead. `key` gives the atom a name of your own.",
+    "duplicates: revise these instead. `key` gives the atom a name of your own.",
     members(
         {
             "text": TEXT,
@@ -72,7 +72,7 @@ def _revise(engine: Engine, arguments: Arguments) -> Fields:
 
 REVISE = Tool(
     "revise",
-    "Change an atom; its history is kept. Fields that are not given stay; `tags` replaces all tags.",
+    "Change an atom; its history is kept. Omitted fields are unchanged; `tags` replaces all tags.",
     {**members({"id": ID, "text": TEXT, "title": LINE, "tags": TAGS}, "id"), "minProperties": 2},
     ANSWER,
     _revise,
@@ -108,8 +108,8 @@ def _relate(engine: Engine, arguments: Arguments) -> Fields:
 
 RELATE = Tool(
     "relate",
-    "Store a relation between two named entities, as (daemon, listens_on, unix_socket); `source` is the id "
-    "of the atom that is the evidence.",
+    "Store a relation between two named entities, such as (daemon, listens_on, unix_socket); `source` is "
+    "the id of the atom that is the evidence.",
     members(
         {"subject": NAME, "predicate": text(most=32), "object": NAME, "source": ID},
         "subject",

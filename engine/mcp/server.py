@@ -34,7 +34,7 @@ def server_of(dispatcher: Dispatcher) -> Server[Any]:
     limiter: list[anyio.CapacityLimiter] = []
 
     async def answer(context: Context, params: types.RequestParams) -> Fields:
-        del params  # the dispatcher checks the params itself
+        del params  # the dispatcher checks the params
         call = partial(dispatcher.answer, context.method, context.params or {})
         try:
             if context.method not in WAITING:
@@ -60,7 +60,7 @@ class Guard:
     """The ASGI app behind checks of Host, Origin, token, path and method, in this order."""
 
     def __init__(self, app: ASGIApp, settings: TransportSecuritySettings, token: str) -> None:
-        """Guard `app`; `settings` name the allowed hosts and origins."""
+        """Put the checks in front of `app`; `settings` lists the allowed hosts and origins."""
         self._app = app
         self._names = TransportSecurityMiddleware(settings)
         self._token = token
@@ -101,7 +101,7 @@ def _is_bearer(header: str | None, token: str) -> bool:
 
 
 class _Escaping:
-    """Sends JSON with `<` and control characters escaped, as over a pipe."""
+    """A JSON response in which `<` and control characters are escaped, as in messages over a pipe."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 def serve(profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> None:
     """Serve until the input ends, the output closes, or SIGTERM or SIGINT arrives; then close the store."""
     wire = Wire()
-    # Ends the process even during a call: every acknowledged event is on disk.
+    # The process may end even during a call, because every acknowledged event is already on disk.
     deadline = threading.Timer(END_SECONDS, os._exit, [0])
     deadline.daemon = True
 
@@ -62,7 +62,7 @@ class _Request:
 
 
 class Server:
-    """One connection. Requests that use the store run in threads; others are answered in order."""
+    """One connection. Requests that use the store run in threads; all others are answered in order."""
 
     def __init__(self, dispatcher: Dispatcher, wire: Wire) -> None:
         """Send the answers of `dispatcher` over `wire`."""
@@ -99,7 +99,7 @@ class Server:
         self._threads.submit(self._answer, request)
 
     def _cancel(self, given: object) -> None:
-        """Cancel a request: it gets no answer, and is not run if it has not started."""
+        """Cancel a request: no answer is sent, and the request is not run if it has not started."""
         with self._lock:
             for request in self._running:
                 request.cancelled |= type(given) is type(request.id) and given == request.id

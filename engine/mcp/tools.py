@@ -52,7 +52,7 @@ def _checkpoint(engine: Engine, nothing: str) -> str:
             f"No checkpoint is recorded among the last {LOOKED_BACK:,} events of this memory. "
             "`engine checkpoint` records one.\n"
         )
-    # The event records the state of the memory just before it.
+    # The checkpoint records the state of the memory just before its own event.
     lines = {
         "store": show_id(engine.store.identity.store_id),
         "size": header.seq,

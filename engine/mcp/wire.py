@@ -1,7 +1,7 @@
 """The transport over stdin and stdout: one JSON-RPC message per line, in UTF-8.
 
 `<` and control characters are escaped in messages. File descriptors 0 and 1 are redirected to other files,
-so that other output of the process cannot get between the messages.
+so that no other output of the process can appear between the messages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.mcp.definition import Fields
 from engine.mcp.protocol import INVALID_REQUEST, PARSE_ERROR, ProtocolError, check_message, request_id
 
 LINE_BYTES_MAX: Final = 4 << 20
-"""The maximum length of a message in bytes, the same as the SDK's over HTTP."""
+"""The maximum length of a message in bytes. The SDK has the same limit for HTTP."""
 
 _READ_BYTES: Final = 1 << 16
 
@@ -40,7 +40,7 @@ class Wire:
         self.ended = False
 
     def close(self) -> None:
-        """Restore the file descriptors."""
+        """Restore the file descriptors of stdin and stdout."""
         for saved, fd in zip((self._in, self._out), self._taken, strict=True):
             os.dup2(saved, fd)
             os.close(saved)
@@ -48,7 +48,7 @@ class Wire:
         os.close(self._waker)
 
     def end(self) -> None:
-        """Stop reading and writing, after a signal or when the client no longer reads."""
+        """Stop reading and writing; called after a signal, or if the client no longer reads."""
         self.ended = True
         with suppress(OSError):
             os.write(self._waker, b"!")

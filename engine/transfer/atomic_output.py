@@ -18,7 +18,7 @@ from engine.trust.notes.files import PRIVATE, refuse_inside
 
 @contextmanager
 def _temporary(place: Path, shown: object) -> Iterator[Path]:
-    """Yield a temporary path in the same folder as `place`; the block must end by renaming it to `place`."""
+    """Yield a temporary path in the folder of `place`; the block must finally rename the path to `place`."""
     try:
         make_parents(place)
         with staging(place) as folder:
@@ -30,7 +30,7 @@ def _temporary(place: Path, shown: object) -> Iterator[Path]:
 
 @contextmanager
 def new_file(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
-    """Open a file for writing that appears under its name, synced to disk, when the block ends.
+    """Open a temporary file for writing that is synced to disk and moved to `path` when the block ends.
 
     No partial file ever appears at `path`. Missing parent folders are created. With `replace`, an existing
     regular file is replaced.
@@ -60,11 +60,14 @@ def _refuse_existing(path: Path, *, replace: bool) -> None:
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise RefusedError(f"{path} exists and is not a regular file", hint="name a new file")
     if path.exists() and not replace:
-        raise RefusedError(f"{path} exists already", hint="name a new file, or remove that one")
+        raise RefusedError(f"{path} exists already", hint="name a new file, or remove the existing file")
 
 
 def _link(new: Path, place: Path) -> bool:
-    """Link `new` to `place` and return True; return False if `place` exists, which a rename would replace."""
+    """Create the hard link `place` to `new` and return True, or return False if `place` exists.
+
+    A rename would replace an existing file.
+    """
     try:
         os.link(new, place)
     except FileExistsError:
@@ -74,10 +77,10 @@ def _link(new: Path, place: Path) -> bool:
 
 @contextmanager
 def new_store(url: str) -> Iterator[Backend]:
-    """Open an empty backend that is moved to its place when the block ends; until then, the place is empty.
+    """Open an empty backend that is moved to `place` when the block ends; until then, nothing exists there.
 
     Raises:
-        ConflictError: something was created at the place meanwhile; it is left unchanged.
+        ConflictError: another process created something at `place` meanwhile; it is left unchanged.
         EngineError: the operating system refuses to write.
     """
     with translated():
@@ -88,7 +91,8 @@ def new_store(url: str) -> Iterator[Backend]:
             yield backend
         if not _move_store(new, place):
             raise ConflictError(
-                f"{place} was created by another process meanwhile", hint="run the command again to add to it"
+                f"{place} was created by another process meanwhile",
+                hint="run the command again",
             )
 
 
@@ -100,7 +104,7 @@ def _move_store(new: Path, place: Path) -> bool:
     fsync_tree(new)
     if _is_occupied(place):
         return False
-    new.rename(place)  # replaces an empty folder, fails on anything else
+    new.rename(place)  # os.rename replaces an empty folder, and fails if anything else exists
     return True
 
 
@@ -110,7 +114,7 @@ def _is_occupied(place: Path) -> bool:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder that appears under its name, synced to disk, when the block ends.
+    """Yield an empty temporary folder that is synced to disk and moved to `path` when the block ends.
 
     Raises:
         RefusedError: something other than an empty folder exists at `path`, or `path` is inside a store.
@@ -120,9 +124,9 @@ def new_folder(path: Path) -> Iterator[Path]:
         place = resolve_path(str(path))
     refuse_inside(place, None, "name a folder outside every store")
     if path.is_symlink() or _is_occupied(path):
-        raise RefusedError(f"{path} exists already", hint="name a new folder, or an empty one")
+        raise RefusedError(f"{path} exists already", hint="name a new or an empty folder")
     with _temporary(place, path) as new:
         new.mkdir()
         yield new
         fsync_tree(new)
-        new.rename(place)  # replaces an empty folder, fails on anything else
+        new.rename(place)  # os.rename replaces an empty folder, and fails if anything else exists

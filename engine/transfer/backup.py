@@ -1,4 +1,4 @@
-"""Export the journal as JSON Lines, back it up, verify such files, and rebuild stores from them.
+"""Export the journal as JSON Lines, write backups, verify these files, and rebuild stores from the files.
 
 A backup contains only the journal. A copy of a store's files (`engine copy` makes one) would be three times
 as large, tied to one kind of backend, and full of rows that can be derived from the journal anyway.
@@ -44,7 +44,7 @@ from proofs.note import Note, origin_of
 
 STDIN = "-"
 _NAMED = "sqlite+"
-"""The start of the schemes of stores that share one file."""
+"""The prefix of the URL schemes of stores that share one file."""
 
 Write = Callable[[bytes], object]
 """A callback that receives the next bytes of an export."""
@@ -88,7 +88,7 @@ def export_store(store: Store, write: Write, progress: Progress = no_progress) -
             progress(frontier.size, roots.size)
     if frontier.root() != roots.log:
         raise CorruptionError(
-            f"the {roots.size} headers of the journal are not the headers that the log commits to",
+            f"the {roots.size} headers in the journal differ from the headers that the log commits to",
             hint="`engine verify-root` names the first header that differs",
             family="journal",
         )
@@ -129,7 +129,7 @@ def backup(store: Store, path: str | Path, progress: Progress = no_progress) -> 
 
 
 def _existing_backup(path: Path) -> NotedCheckpoint | None:
-    """Return the checkpoint in the first line of the backup at `path`, or None if there is no file."""
+    """Return the checkpoint in the first line of the backup at `path`, or None if the file does not exist."""
     if not path.exists() or not path.is_file():
         return None
     try:
@@ -168,7 +168,7 @@ def verify_backup(
         found = read_into(scratch, JournalReader(stream, name), progress)
         if expect is not None and found.overall.hex() != expect.lower():
             raise VerificationError(
-                f"{name} is complete, but its root is {found.overall.hex()}, not {expect}"
+                f"{name} is complete, but the root is {found.overall.hex()}, not {expect}"
             )
         with scratch.snapshot() as rows:
             history = read_history(rows, [note.checkpoint.size for note in notes])
@@ -192,7 +192,8 @@ def import_journal(
 
     Raises:
         CorruptionError: a line is wrong; the error names it.
-        ConflictError: the existing store is another one, has more events, or is being written to.
+        ConflictError: the existing store is a different store, has more events than the file, or is being
+            written to.
         RefusedError: content was erased after the last event of the existing store.
     """
     with translated():
@@ -218,7 +219,7 @@ def _forward(scratch: Backend, target: Backend, journal: JournalReader, progress
     before = read_log(target).size
     if before and read_identity(target).store_id != journal.head.identity.store_id:
         raise ConflictError(
-            "the existing store is not the store that was exported", hint="choose an empty place: --store"
+            "the existing store is not the store that was exported", hint="name a new store: --store"
         )
     read_into(scratch, journal, progress)
     _refuse_erasures(scratch, before)
@@ -227,9 +228,10 @@ def _forward(scratch: Backend, target: Backend, journal: JournalReader, progress
 
 
 def _refuse_erasures(scratch: Backend, since: int) -> None:
-    """Raise RefusedError if content was erased after event `since`, the size of the existing store.
+    """Raise RefusedError if content was erased after the first `since` events, which the existing store has.
 
-    Appending events does not destroy content that the existing store still holds. A new store never held it.
+    The existing store may still hold that content, and appending events does not destroy it. A new store
+    never held it.
     """
     for _, row in scratch.scan_prefix(ERASURE):
         if since and decode_seq(row, "erasure") >= since:
@@ -241,7 +243,7 @@ def _refuse_erasures(scratch: Backend, since: int) -> None:
 
 @contextmanager
 def open_input(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file for reading, or stdin for `-`, and yield it with its name for messages.
+    """Open a file for reading, or stdin for `-`, and yield it with the name to use in messages.
 
     Raises:
         NotFoundError: there is no such file.
@@ -252,7 +254,7 @@ def open_input(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
         yield sys.stdin.buffer, "stdin"
         return
     try:
-        # Closed below: an error inside the block must not be taken for an error of opening.
+        # The file is closed below: an error inside the block must not be reported as an error of opening.
         stream = Path(path).open("rb")  # noqa: SIM115
     except FileNotFoundError:
         raise NotFoundError(f"there is no file {path}") from None

@@ -1,7 +1,7 @@
 """Read an exported journal, recomputing every event, commitment and root.
 
-The file is not trusted. It is read into a temporary store, which is moved to its place only if its roots are
-those that the file names.
+The file is not trusted. It is read into a temporary store. The temporary store is moved to its final place
+only if its roots equal the roots in the file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from proofs.events import ERASING_KINDS, CheckpointBody, CheckpointDetail, Event
 from proofs.hashing import NAMESPACES
 
 NEVER = -1
-"""A number that no event has, for an erasure that did not happen."""
+"""The number used in place of an event's number if there was no erasure; no event has this number."""
 
 EventCheck = Callable[[RawEntry], None]
 """A callback that receives each event before the event is used; raising an exception ends the import."""
@@ -44,10 +44,10 @@ def accept_all(event: RawEntry) -> None:
 
 
 FROM_HEADERS = ("atoms", "edges")
-"""The first namespaces: their roots depend on headers alone, so destroyed payloads do not change them."""
+"""The first namespaces. Their roots depend only on headers, so destroyed payloads do not change them."""
 
 LINE_BYTES_MAX = 32 << 20
-"""The maximum number of bytes of a line: an event has up to 4 MiB, and a byte becomes up to six."""
+"""The maximum number of bytes of a line: an event has up to 4 MiB, and JSON may write a byte as six bytes."""
 
 
 class JournalReader:
@@ -58,7 +58,7 @@ class JournalReader:
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        """Read the first line of the export; errors call the export `name`."""
+        """Read the first line of the export; `name` is the name of the export in error messages."""
         self.check: EventCheck = accept_all
         self._stream = stream
         self._digest = sha256()
@@ -76,10 +76,10 @@ class JournalReader:
         return damaged(self.name, self.line, reason, seq if seq >= 0 else None)
 
     def events(self) -> Iterator[RawEntry]:
-        """Yield all events, each of them checked; call `finish` afterwards to check the export as a whole.
+        """Check and yield all events in order; call `finish` afterwards to check the export as a whole.
 
         Raises:
-            CorruptionError: a line is not what an export writes; the error names it.
+            CorruptionError: a line is not one that an export writes; the error names the line.
         """
         size = self.head.roots.size
         try:
@@ -98,7 +98,7 @@ class JournalReader:
         """Compare the first and the last line with the identity and roots that were computed from the events.
 
         Raises:
-            CorruptionError: one of the two lines differs; the error names it.
+            CorruptionError: one of the two lines differs; the error names the line.
         """
         expected = tail_line(roots.size, roots.log, self._digest.digest())
         try:
@@ -174,15 +174,15 @@ def _batches(events: Iterator[RawEntry]) -> Iterator[list[RawEntry]]:
 
 
 class Erasures:
-    """A check that each missing payload was destroyed by the event that its line names."""
+    """A check that each missing payload was destroyed by the event that the line of the payload names."""
 
     def __init__(self) -> None:
         self._claimed: dict[bytes, tuple[int, int]] = {}
-        """Subject → its first event without a payload, and the erasing event that its line names."""
+        """Subject → (first event without a payload, erasing event that the line of that event names)."""
         self._erased: dict[bytes, int] = {}
 
     def add(self, event: RawEntry) -> None:
-        """Record the next event."""
+        """Record the next event, for a later call of `first_invalid`."""
         header = event.entry.header
         subject = subject_key(header.detail)
         if header.kind in ERASING_KINDS:
@@ -193,7 +193,10 @@ class Erasures:
             self._claimed[subject] = (first, by) if by == event.erased else (header.seq, NEVER)
 
     def first_invalid(self) -> int | None:
-        """Return the first event whose payload is missing although the named event did not destroy it."""
+        """Return the first event whose missing payload was not destroyed by the event that is named for it.
+
+        Return None if there is no such event.
+        """
         claims = self._claimed.items()
         return min((seq for subject, (seq, by) in claims if self._erased.get(subject) != by), default=None)
 

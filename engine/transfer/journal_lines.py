@@ -38,22 +38,25 @@ _HEX: Final = re.compile("(?:[0-9a-f]{2})*")
 _UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DECIMAL: Final = re.compile("-?[1-9][0-9]{15,18}")
 _FLOAT: Final = "binary64"
-"""The key of a float, which is written as its bytes because JSON writers differ in their decimal forms."""
+"""The JSON key of a float in `meta`. The value is the bytes of the float in hex.
+
+A decimal number is not used, because JSON writers differ in how they write decimal numbers.
+"""
 _FURTHER: Final = frozenset(name for name, _ in FURTHER)
 _KINDS: Final = {kind.name.lower(): kind for kind in EventKind}
 _HASH: Final = sized(32)
 _SALT: Final = (sized(SALT_BYTES),)
 _SEQ: Final = (uint(SEQ_MAX),)
 _COMMON: Final = (uint(INTEGER_MAX), text(LABEL_CHARS_MAX), _HASH, forms.optional(uint(SEQ_MAX)))
-"""The checks of a header's common fields: time, actor, commitment, prev."""
+"""The checks of the fields that every header has: time, actor, commitment, prev."""
 
 
 class LineError(Exception):
-    """A line is not what an export writes."""
+    """Raised if a line is not one that an export writes; the message is the reason."""
 
 
 class Head(NamedTuple):
-    """The first line of an export: the identity of the store, and the roots that its events must have."""
+    """The first line of an export: the identity of the store, and the roots computed from all events."""
 
     identity: Identity
     """The identity without the id key, which is in the genesis event."""
@@ -164,7 +167,7 @@ def event_line(raw: RawEntry) -> bytes:
 
 
 def _by_name(value: Detail | Body) -> dict[str, Any]:
-    """Return the fields by name, without further fields that are None."""
+    """Return the fields by name, without optional fields that are None."""
     pairs = zip(value._fields, value, strict=True)
     return {name: _to_json(field) for name, field in pairs if field is not None or name not in _FURTHER}
 
@@ -188,7 +191,7 @@ def read_event(raw: bytes, fields: dict[str, Any], seq: int) -> RawEntry:
     `fields` is the result of `parse_line` for the line, and `seq` is the number that the event must have.
 
     Raises:
-        LineError: the event has another number, or the line is not what an export writes.
+        LineError: the event has another number, or the line is not one that an export writes.
     """
     try:
         event = _event(fields, seq)
@@ -245,7 +248,7 @@ def _build(make: Any, checks: Sequence[Check], fields: Mapping[str, Any]) -> Any
 
 
 def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
-    """Return the values that JSON values stand for, each checked against its bounds."""
+    """Return the values that the JSON values represent, each checked against its bounds."""
     found = [_value(value, check) for value, check in zip(values, checks, strict=True)]
     try:
         return forms.fields(found, tuple(checks), "a field")
@@ -254,7 +257,7 @@ def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
 
 
 def _further_field(value: Any) -> Any:
-    """Return the value of a further field; the floats in a `meta` object are decoded from their binary64."""
+    """Return the value of an optional field; floats in a `meta` object are decoded from binary64."""
     if not isinstance(value, dict):
         return value
     floats = {key: one[_FLOAT] for key, one in value.items() if isinstance(one, dict) and [*one] == [_FLOAT]}
@@ -290,7 +293,7 @@ def _object(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _difference(actual: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
-    """Return the reason why a readable line is not the canonical line of its event."""
+    """Return the reason why a readable line differs from the canonical line of the event that it contains."""
     if actual.get("leaf") != expected["leaf"] and actual.keys() == expected.keys():
         return "the header does not match the leaf hash: something in the line was changed"
     return "the line is not in canonical form"

@@ -78,7 +78,7 @@ SESSION: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     (
         "delete_relations",
         {"relations": [WORKS, KNOWS | {"relationType": "hates"}]},
-        {"success": True, "message": "Deleted 1 of 2 relations. The rest matched nothing."},
+        {"success": True, "message": "Deleted 1 of 2 relations. The others do not exist."},
     ),
     (
         "delete_relations",

@@ -1,1 +1,1 @@
-"""Ingest: find files, read them, split them into atoms, and bring the store into agreement with them."""
+"""Ingest: find files, read them, split them into atoms, and update the store so that it matches the files."""

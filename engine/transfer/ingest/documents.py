@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Literal
 
 Format = Literal["markdown", "text", "jsonl"]
-"""The format of a file, determined by its suffix alone."""
+"""The format of a file, determined only by the suffix of the file name."""
 
 ATOM_TOKENS = 200
 """The size to which texts are split, in estimated tokens (Standard 065: `AvgTokensPerAtom`)."""
 
 
 class BadItemError(Exception):
-    """A file, or an item in a file, cannot be ingested."""
+    """Raised if a file, or an item in a file, cannot be ingested; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +34,24 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The text of one atom, cut out of its document."""
+    """A part of a document whose text becomes the content of one atom."""
 
     content: str
     """An exact slice of the decoded file, without outer blank lines; never blank."""
     title: str | None
     """One line of at most `TITLE_BYTES_MAX` bytes."""
     tags: tuple[str, ...]
-    """Distinct tags in their stored form, those of the whole file first."""
+    """Distinct tags in their stored form. The tags of the whole file come first."""
     occurrence: int
-    """The number of equal contents earlier in the same source; 0 if `id` is given."""
+    """The number of earlier pieces of the same source with the same content; 0 if `id` is given."""
     links: tuple[Reference, ...]
-    """Distinct links in order of appearance."""
+    """The links in the text without duplicates, in order of appearance."""
     created: int | None
-    """The creation time in µs UTC, if the file gives one."""
+    """The creation time in µs UTC, or None if the file does not contain a creation time."""
     id: str | None
-    """The key that the file gives the atom (JSON lines only)."""
+    """The key of the atom, or None if the file does not contain a key (only JSON Lines files do)."""
     sequence: int | None
-    """The position that the file gives the atom (JSON lines only). Otherwise the order of pieces decides."""
+    """The position in the source (JSON Lines only), or None to number the pieces in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class JsonLine:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An item that was not ingested, and the reason. The items around it were ingested."""
+    """An item that was not ingested, and the reason. Other items of the same file are still ingested."""
 
     source: str
     reason: str
@@ -87,9 +87,9 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to read."""
+    """A file to read, with its format and its source."""
 
     path: Path
     source: str
-    """`<folder>/<relative path>`, `/` between components, NFC."""
+    """The source: `<folder>/<relative path>`, with `/` between the components, in Unicode form NFC."""
     format: Format

@@ -18,7 +18,10 @@ from engine.transfer.ingest.documents import BadItemError
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MILLISECONDS_FROM = 10**11
-"""The smallest number read as milliseconds: March 1973. Read as seconds, it is in the year 5138."""
+"""The smallest number that is read as milliseconds since 1970; smaller numbers are read as seconds.
+
+As milliseconds, it is a time in March 1973; as seconds, it would be in the year 5138.
+"""
 _MICROSECONDS_MAX = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
 
 
@@ -94,8 +97,11 @@ def created_from_text(text: str) -> int | None:
 
 
 def created_from_number(number: float) -> int | None:
-    """Return seconds since 1970, or milliseconds from 1e11 on, as µs UTC, or None if out of range."""
-    if not 0 <= number <= _MICROSECONDS_MAX:  # also excludes NaN, and integers too large for a float
+    """Return a number of seconds since 1970 (if at least 1e11, of milliseconds) as µs UTC.
+
+    Return None if the time is out of range.
+    """
+    if not 0 <= number <= _MICROSECONDS_MAX:  # also excludes NaN and huge integers
         return None
     scale = 1_000 if number >= _MILLISECONDS_FROM else 1_000_000
     created = number * scale if isinstance(number, int) else round(number * scale)
@@ -103,7 +109,10 @@ def created_from_number(number: float) -> int | None:
 
 
 def created_from_value(value: Any) -> int | None:
-    """Return a JSON string or number as µs UTC, by the rules of the two functions above; otherwise None."""
+    """Return the time that a JSON string (ISO 8601) or number (seconds or milliseconds) gives, as µs UTC.
+
+    Return None if the value is not a valid time.
+    """
     if isinstance(value, str):
         return created_from_text(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

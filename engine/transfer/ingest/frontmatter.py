@@ -1,7 +1,8 @@
 """Read the title, tags and date from the YAML block at the start of a Markdown file.
 
-Only the node tree of PyYAML is used, never its constructors. Each scalar stays the text that was written
-(`no` stays a word, and `2021-06-04` stays text in a title), and YAML tags cannot create objects.
+Only the node tree of PyYAML is used, never its constructors. Therefore each scalar keeps the text in the
+file (`no` is not converted to a boolean, and `2021-06-04` in a title is not converted to a date), and YAML
+tags cannot create objects.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Frontmatter:
 
 
 class _UnsupportedYamlError(yaml.YAMLError):
-    """The YAML is valid but not accepted here."""
+    """Raised if a frontmatter block is valid YAML but uses features that are not accepted."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -45,12 +46,12 @@ class _Loader(yaml.SafeLoader):
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Compose a node and its children; raise `_UnsupportedYamlError` if it is not accepted."""
+        """Compose a node and its children; raise `_UnsupportedYamlError` if one of them is not accepted."""
         event: object = self.peek_event()  # type: ignore[no-untyped-call]
         if getattr(event, "anchor", None) is not None:
             raise _UnsupportedYamlError("anchors and aliases are not accepted")
         if self.depth >= _DEPTH_MAX:
-            raise _UnsupportedYamlError(f"it is nested deeper than {_DEPTH_MAX} levels")
+            raise _UnsupportedYamlError(f"the block is nested deeper than {_DEPTH_MAX} levels")
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
@@ -72,7 +73,7 @@ def read_frontmatter(text: str) -> Frontmatter:
     found = Frontmatter(end=min(closing.end() + 1, len(text)), closing=closing.start())
     block = text[opening.end() : closing.start()]
     if len(block.encode()) > FRONTMATTER_BYTES_MAX:
-        return replace(found, broken=f"it is over {FRONTMATTER_BYTES_MAX} bytes long")
+        return replace(found, broken=f"the block is over {FRONTMATTER_BYTES_MAX} bytes long")
     try:
         fields = _fields(block)
     except yaml.MarkedYAMLError as error:
@@ -99,7 +100,7 @@ def _fields(block: str) -> dict[str, yaml.Node]:
     if node is None:
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise _UnsupportedYamlError("it is not a mapping of keys to values")
+        raise _UnsupportedYamlError("the block is not a mapping of keys to values")
     fields: dict[str, yaml.Node] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):

@@ -23,7 +23,7 @@ class ImportRun:
         self.counts: Counter[EventKind] = Counter()
         self.reports: list[Skipped] = []
         self.erased: Counter[str] = Counter()
-        """Source → the number of its atoms that were skipped because their content was erased."""
+        """Source → the number of atoms of the source that were skipped because their content was erased."""
 
     def apply(self, commands: Iterable[Command]) -> None:
         """Commit the commands, and count their events."""

@@ -1,7 +1,7 @@
 """Find tags and links in a paragraph, in the syntax of Obsidian and CommonMark.
 
-The text is scanned once from left to right, at the characters that can begin a construct. The end of a
-construct is searched only within a fixed distance, so the time is linear for any text.
+The text is scanned once from left to right for the characters that can begin a tag, a link or a code span.
+The end of each is searched only within a fixed distance, so the time is linear for any text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.transfer.ingest.documents import Reference
 from engine.transfer.ingest.field_values import is_line, tag_of
 
 Mark = tuple[int, str | Reference]
-"""The offset of a tag or link, and the tag (without `#`) or the link."""
+"""The offset of a tag or link in the text, and the tag (a string without `#`) or the link itself."""
 
 _MARKS: Final = re.compile(r"[`\\#\[\]]")
 _BACKTICKS: Final = re.compile("`+")
@@ -34,7 +34,7 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
     space, followed by letters and digits of any script, `_`, `-` and `/`, with at least one letter or digit
     and not only digits; nested tags stay whole. Links are `[[page]]`, `[[page#heading|shown]]`, embeds of
     these, and `[shown](relative/path.md#heading)`. URLs with a scheme, absolute paths, and links to the same
-    page are ignored. `isalnum` depends on the Unicode version of the running Python. That is acceptable here,
+    page are ignored. `isalnum` depends on the Unicode version of the running Python. That is acceptable,
     because the tags and links are journaled and never extracted again.
     """
     closing = _code_ends(text, start, end)
@@ -46,7 +46,8 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
         char = text[at]
         found: Mark | None = None
         if char == "`":
-            # A run whose first backtick is escaped begins one character later and opens no code span.
+            # If the first of several backticks is escaped, the others begin one character later and open no
+            # code span.
             done = closing.get(at, at + 1)
         elif char == "\\":
             done = at + 2
@@ -65,7 +66,7 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
 
 
 def without_markup(text: str) -> str:
-    """Return the heading `text` without emphasis and backticks, with links replaced by their shown text."""
+    """Return the heading `text` without emphasis and backticks, and with each link replaced by its label."""
     out: list[str] = []
     done = 0
     for match in re.finditer(r"[`*\[\]]|__|~~|==", text):
@@ -88,7 +89,10 @@ def without_markup(text: str) -> str:
 
 
 def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
-    """Map each run of backticks to the end of the code span that it opens, or to its own end if none."""
+    """Map each sequence of backticks to the end of the code span that it opens.
+
+    A sequence that opens no code span is mapped to its own end.
+    """
     ends: dict[int, int] = {}
     next_of_length: dict[int, int] = {}
     for match in reversed(list(_BACKTICKS.finditer(text, start, end))):
@@ -99,7 +103,7 @@ def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset to continue from, and the tag that the `#` at `at` begins, if any."""
+    """Return the offset where the scan continues, and the tag that begins with the `#` at `at`, or None."""
     stop = _word_end(text, at + 1, end)
     if at > start and not text[at - 1].isspace():
         return stop, None
@@ -110,7 +114,10 @@ def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _word_end(text: str, at: int, end: int) -> int:
-    """Return the offset after the characters of a tag; vowel signs and accents belong to their letter."""
+    """Return the offset of the first character that does not belong to the tag.
+
+    Combining vowel signs and accents belong to the letter before them.
+    """
     while True:
         match = _TAG.match(text, at, end)
         at = match.end() if match else at
@@ -120,7 +127,7 @@ def _word_end(text: str, at: int, end: int) -> int:
 
 
 def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset to continue from, and the link that the `[[` at `at` begins, if any."""
+    """Return the offset where the scan continues, and the link that begins with the `[[` at `at`, or None."""
     close = text.find("]]", at + 2, min(end, at + _REACH))
     inner = text[at + 2 : close] if close > 0 else "["
     if "[" in inner or "\n" in inner:
@@ -133,7 +140,10 @@ def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset to continue from, and the relative link whose label the `]` at `at` ends, if any."""
+    """Return the offset where the scan continues, and the relative link, or None.
+
+    The label of the link ends with the `]` at `at`.
+    """
     if not text.startswith("](", at) or at + 2 >= end:
         return at + 1, None
     begin, stop = at + 2, min(end, at + 2 + _REACH)
@@ -152,7 +162,7 @@ def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _destination_end(text: str, at: int, stop: int) -> int:
-    """Return the offset of the first white space or unpaired `)` from `at` on."""
+    """Return the offset of the first white space or unpaired `)` at or after `at`."""
     depth = 0
     while at < stop and not text[at].isspace():
         depth += (text[at] == "(") - (text[at] == ")")
@@ -163,7 +173,7 @@ def _destination_end(text: str, at: int, stop: int) -> int:
 
 
 def _link(at: int, target: str, fragment: str, kind: str) -> Mark | None:
-    """Return the link, or None if it names no page or cannot be stored."""
+    """Return the link, or None if the link names no page or cannot be stored."""
     target, fragment = target.strip(), fragment.strip()
     if not target or not (is_line(target, SOURCE_BYTES_MAX) and is_line(fragment, SOURCE_BYTES_MAX)):
         return None

@@ -31,13 +31,13 @@ def parse_jsonl(
     - `id`: a string, the key of the atom.
     - `title`: a string.
     - `source`: a string; the default is the parameter `source`. With `session`, a string or an integer, the
-      source is `<source>#<session>`: each session of a conversation is a source of its own.
+      source is `<source>#<session>`: each session of a conversation is a separate source.
     - `seq`: an integer, the position of the atom.
     - `timestamp`: ISO 8601 (UTC if it has no offset), or seconds or milliseconds since 1970.
     - `tags`: a list of strings, or one string with tags separated by commas or spaces.
 
-    Memory is bounded by one line plus some 150 bytes for each line without `id`, because occurrences of equal
-    contents are counted over the whole file.
+    Memory is bounded by one line plus about 150 bytes for each line without `id`, because occurrences of
+    equal contents are counted over the whole file.
 
     Args:
         stream: The file. It is read to its end and not closed.
@@ -86,7 +86,7 @@ def _object(raw: bytes) -> dict[str, Any]:
 
 
 def _parse_line(fields: dict[str, Any], file_source: str, number: int, seen: dict[bytes, int]) -> JsonLine:
-    """Return the line as a piece, or raise `BadItemError`; a content without id is counted in `seen`."""
+    """Return the line as a piece, or raise `BadItemError`; a piece without id is counted in `seen`."""
     text = _text(fields, "text")
     content = text if text is not None else _text(fields, "content")
     if content is None:
@@ -111,7 +111,7 @@ def _parse_line(fields: dict[str, Any], file_source: str, number: int, seen: dic
 
 
 def _count(seen: dict[bytes, int], source: str, content: str) -> int:
-    """Return the number of earlier occurrences of this content in this source, and count this one."""
+    """Return the number of earlier occurrences of this content in this source, and increment the number."""
     key = blake2b(f"{len(source)}:{source}{content}".encode(), digest_size=16).digest()
     count = seen.get(key, 0)
     seen[key] = count + 1
@@ -119,7 +119,11 @@ def _count(seen: dict[bytes, int], source: str, content: str) -> int:
 
 
 def _text(fields: dict[str, Any], key: str) -> str | None:
-    """Return the string under `key`, or None if it is null or absent; raise `BadItemError` otherwise."""
+    """Return the string under `key`, or None if the value is null or absent.
+
+    Raises:
+        BadItemError: the value is something else.
+    """
     value = fields.get(key)
     if value is not None and not isinstance(value, str):
         raise BadItemError(f"`{key}` must be a string")
@@ -127,7 +131,7 @@ def _text(fields: dict[str, Any], key: str) -> str | None:
 
 
 def _source(fields: dict[str, Any], file_source: str) -> str:
-    """Return the source with its session, or raise `BadItemError`."""
+    """Return the source of the line, with the session if there is one; raise `BadItemError` if invalid."""
     source = _text(fields, "source")
     source = source if source is not None else file_source
     session = fields.get("session")
@@ -139,7 +143,7 @@ def _source(fields: dict[str, Any], file_source: str) -> str:
 
 
 def _sequence(fields: dict[str, Any]) -> int | None:
-    """Return the value of `seq`, or raise `BadItemError`."""
+    """Return the value of `seq`, or raise `BadItemError` if it is invalid."""
     value = fields.get("seq")
     if value is None:
         return None
@@ -149,7 +153,7 @@ def _sequence(fields: dict[str, Any]) -> int | None:
 
 
 def _created(fields: dict[str, Any]) -> int | None:
-    """Return the value of `timestamp` in µs UTC, or raise `BadItemError`."""
+    """Return the value of `timestamp` in µs UTC, or raise `BadItemError` if it is invalid."""
     value = fields.get("timestamp")
     if value is None:
         return None
@@ -159,7 +163,7 @@ def _created(fields: dict[str, Any]) -> int | None:
 
 
 def _tags(fields: dict[str, Any]) -> tuple[str, ...]:
-    """Return the value of `tags`, or raise `BadItemError`."""
+    """Return the value of `tags`, or raise `BadItemError` if it is invalid."""
     value = fields.get("tags")
     if value is None:
         return ()

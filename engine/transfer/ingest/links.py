@@ -1,9 +1,9 @@
 """Resolve links to atoms.
 
-A wiki link names a file without its suffix, or the last components of its path. Among several candidates, a
-file in the same folder is preferred, then the shortest path, then the first one in byte order. A relative
-link is a path relative to the file that contains it. Names are compared in NFC, ignoring case. Nothing here
-opens a path: sources are data.
+A wiki link names a file without its suffix, or the last components of the path of a file. Among several
+candidates, a file in the same folder is preferred, then the shortest path, then the first path in byte order.
+A relative link is a path relative to the file that contains the link. Names are compared in NFC, ignoring
+case. Links are only compared with the sources of atoms; no file is opened.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ class Targets:
     """The sources that links can refer to; `load` is called for a source only when a link refers to it."""
 
     def __init__(self, sources: Iterable[str], load: Callable[[str], Atoms]) -> None:
-        """Index `sources`; of sources that differ only in case, links refer to the first in byte order."""
+        """Index `sources`.
+
+        If several sources differ only in case, links refer to the first one in byte order.
+        """
         self._load = cache(load)
         self._by_path: dict[str, str] = {}
         self._by_name: dict[str, list[str]] = {}

@@ -18,11 +18,14 @@ from engine.transfer.ingest.pieces import Cut, document, file_title
 from engine.transfer.ingest.split import Block, Section, split
 
 _NESTING_MAX = 20
-"""The maximum nesting of quotes and lists. The text of deeper ones is not parsed and stays in its block."""
+"""The maximum nesting of quotes and lists.
+
+Text that is nested deeper is kept in its block without parsing.
+"""
 _WINDOW = 64 << 10
-"""The number of characters that are parsed at once."""
+"""The number of characters that are parsed in one step."""
 _WHOLE = frozenset({"fence", "code_block", "table_open", "html_block"})
-"""The types of blocks that are kept together if they fit."""
+"""The types of blocks that are kept in one piece if they are not too large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class _Outline:
 
 @dataclass(slots=True)
 class _TopBlock:
-    """A top-level block while its parts are being read."""
+    """A top-level block whose parts are still being read."""
 
     start: int
     whole: bool
@@ -56,7 +59,7 @@ def parse_markdown(
 
     A file is split at its headings. Sections over `tokens_max` estimated tokens are split further: between
     blocks, list items, lines, sentences or words. A heading without a body is joined to the following
-    section; the last heading of a file is joined to the section before it. Except for frontmatter and blank
+    section; at the end of the file, it is joined to the section before it. Except for frontmatter and blank
     lines, each line is in exactly one piece, in order. Frontmatter that cannot be parsed is kept as content
     and reported. Link reference definitions are kept as text. HTML blocks and code contain no tags or links.
 
@@ -83,7 +86,7 @@ def parse_markdown(
 
 @cache
 def _parser() -> MarkdownIt:
-    """Return a parser for blocks alone: inline markup is not needed, and link definitions are content."""
+    """Return a parser that reads only blocks, not inline markup, and treats link definitions as content."""
     parser = MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).enable("table").disable("reference")
     parser.core.ruler.enableOnly(["block"])
     return parser
@@ -94,7 +97,8 @@ def _add(outline: _Outline, text: str, offset: int, end: int) -> None:
 
     The parser's tokens can take a thousand bytes for each byte of text, so the text is parsed in windows. The
     last block of a window may continue after it, so the next window starts with that block. The outline is
-    therefore the same as for the whole text at once, except for blocks larger than half a window.
+    therefore the same as if the whole text were parsed in one step, except for blocks larger than half a
+    window.
     """
     while offset < end:
         stop = end
@@ -118,7 +122,10 @@ def _add_window(outline: _Outline, text: str, offset: int, stop: int, *, is_last
 
 
 def _top_blocks(text: str, offset: int, stop: int) -> tuple[list[_TopBlock], list[tuple[int, int]]]:
-    """Return the top-level blocks of `text[offset:stop]`, the first from `offset` on, and the paragraphs."""
+    """Return the top-level blocks and the paragraphs of `text[offset:stop]`.
+
+    The first block starts at `offset`, even if blank lines precede its text.
+    """
     body = text[offset:stop]
     starts = list(accumulate((len(line) + 1 for line in body.split("\n")), initial=offset))
     starts[-1] = stop
@@ -145,7 +152,7 @@ def _top_blocks(text: str, offset: int, stop: int) -> tuple[list[_TopBlock], lis
 
 
 def _sections(outline: _Outline) -> tuple[list[Section], list[str | None]]:
-    """Return the sections, and for each one the text of its last heading, or None if it has no heading."""
+    """Return the sections, each with the text of the last heading in the section (None if there is none)."""
     runs: list[tuple[list[Block], list[Block], list[str]]] = [([], [], [])]
     for block, heading in outline.blocks:
         if heading is None:
@@ -163,7 +170,7 @@ def _sections(outline: _Outline) -> tuple[list[Section], list[str | None]]:
 
 
 def _place_marks(text: str, paragraphs: Iterable[tuple[int, int]], cuts: list[Cut]) -> None:
-    """Add each tag and link to the cut in which it begins."""
+    """Add each tag and link to the span (`Cut`) in which it begins."""
     starts = [cut.span[0] for cut in cuts]
     for start, end in paragraphs:
         if text.find("#", start, end) < 0 and text.find("[", start, end) < 0:

@@ -37,10 +37,11 @@ def document(
     tags: tuple[str, ...] = (),
     created: int | None = None,
 ) -> tuple[Document, tuple[Skipped, ...]]:
-    """Return the document made of `cuts`, which must be in file order, and a report of what was left out.
+    """Return the document made of `cuts`, which must be in file order, and reports of what was left out.
 
-    Pieces with a `content_problem` and tags beyond `TAGS_PER_ATOM_MAX` are left out. The tags of the file
-    precede the tags of each piece. `created` is the creation time that the file gives, in µs UTC.
+    Pieces whose content is invalid (`content_problem`) and tags beyond `TAGS_PER_ATOM_MAX` are left out. The
+    tags of the file precede the tags of each piece. `created` is the creation time that the file gives, in µs
+    UTC.
     """
     seen: Counter[str] = Counter()
     pieces: list[Piece] = []
@@ -74,7 +75,7 @@ def document(
 
 
 def distinct_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags in their order without duplicates; of equal tags, the first spelling is kept."""
+    """Return the tags in the same order without duplicates, keeping the first spelling of each tag."""
     spellings: dict[str, str] = {}
     for tag in tags:
         spellings.setdefault(tag_identity(tag), tag)
@@ -82,7 +83,7 @@ def distinct_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def file_title(source: str) -> str | None:
-    """Return the file name without its suffix as a title, or None if it is not valid as a title."""
+    """Return the file name without the suffix as a title, or None if the name is not valid as a title."""
     return title_of(PurePosixPath(source).stem)
 
 

@@ -1,4 +1,4 @@
-"""Read one file: open it safely, decode it strictly, and parse it according to its format."""
+"""Read a file: open it safely, decode the text strictly, and parse the text according to its format."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def read_file(
     tokens_max: int = ATOM_TOKENS,
     screen: Screen | None = None,
 ) -> Iterator[Document | JsonLine | Skipped]:
-    """Yield the `Skipped` reports and then the `Document` of a file; for JSON Lines, a result for each line.
+    """Yield the `Skipped` reports of a file, and then its `Document`.
 
-    The results for JSON Lines are `JsonLine` and `Skipped` objects, in order. A file that is invalid, missing
-    or unreadable raises no exception, but is reported as `Skipped`.
+    For a JSON Lines file, yield a `JsonLine` or `Skipped` for each line, in order. A file that is invalid,
+    missing or unreadable raises no exception, but is reported as `Skipped`.
 
     Args:
         file: The file, as returned by `find_files`.
@@ -83,7 +83,10 @@ def read_file(
 def screened_files(
     screen: Screen | None, found: Iterable[SourceFile | Skipped]
 ) -> Iterator[SourceFile | Skipped]:
-    """Yield the files and reports with secrets in names redacted; a file whose name is refused is skipped."""
+    """Yield the files and reports with secrets in names redacted.
+
+    If the filter refuses the name of a file, yield a `Skipped` instead.
+    """
     if screen is None:
         yield from found
         return
@@ -99,7 +102,7 @@ def screened_files(
             yield Skipped(shown, str(error))
             continue
         if source in seen:
-            yield Skipped(shown, "another file has the same name once secrets are redacted")
+            yield Skipped(shown, "another file has the same name after secrets are redacted")
             continue
         seen.add(source)
         yield replace(item, source=source)

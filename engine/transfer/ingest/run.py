@@ -1,7 +1,7 @@
-"""Ingest files: add, revise and tombstone atoms until the store agrees with the files, then link the atoms.
+"""Ingest files: add, revise and tombstone atoms so that the store matches the files, then link the atoms.
 
-    files ── find, read ──▶ pieces ── compare with the store ──▶ commands ──▶ events, a thousand to a batch
-                                                                  then the links, once every target is known
+    files ── find, read ──▶ pieces ── compare with the store ──▶ commands ──▶ events, a thousand per batch
+                                                                  then the links, when all targets are known
 
 If nothing changed, nothing is written. If the process is killed, running it again continues the work.
 """
@@ -101,16 +101,16 @@ def ingest(
     dry_run: bool = False,
     progress: Callable[[IngestProgress], None] = lambda _: None,
 ) -> IngestReport:
-    """Bring the store into agreement with the files under `paths` (see `engine.Engine.ingest`).
+    """Update the store so that it matches the files under `paths` (see `engine.Engine.ingest`).
 
     All events have the actor `ingest`. A later run changes only atoms that this actor wrote last.
 
     Raises:
         NotFoundError: a path does not exist; nothing was written.
         InvalidInputError: a name, tag, bucket or provenance breaks a rule; nothing was written.
-        RefusedError: with `prune` and without `sure`, none of a folder's files is known, and the atoms of all
-            known files under its name would be tombstoned. The folder may be a different one of the same
-            name. Nothing was written.
+        RefusedError: with `prune` and without `sure`, none of the files in a folder was ingested before, and
+            the atoms of all files that were ingested under the folder's name would be tombstoned. The folder
+            may be a different one of the same name. Nothing was written.
     """
     screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     checked_tags = validation.tags(tags)
@@ -153,8 +153,8 @@ class _IngestRun(ImportRun):
         self._own_sources = {file.source for file in self._files}
         self._pieces = 0
         self._read: dict[str, Atoms] = {}
-        # The atom of each JSON line of this run → the number of the line, counted over all files (some 150
-        # bytes a line).
+        # The atom of each JSON line of this run → the number of the line, counted over all files. This takes
+        # about 150 bytes for each line.
         self._lines: dict[bytes, int] = {}
         self._pending_links: list[tuple[str, bytes, tuple[Reference, ...]]] = []
         self._unresolved = 0
@@ -206,20 +206,20 @@ class _IngestRun(ImportRun):
         yield from commands
 
     def _line(self, line: JsonLine, file: SourceFile, before: int) -> Iterator[Command]:
-        """Yield the command for a JSON line, after `before` lines of other files.
+        """Yield the command for a JSON line; `before` is the number of lines in the files before this file.
 
-        A line that repeats the source and id of an earlier line is reported instead.
+        If an earlier line has the same source and id, the line is reported instead.
         """
         source, piece = line.source, line.piece
         if source != file.source and source in self._own_sources:
-            reason = f"{source!r} is the source of another file, which alone determines its atoms"
+            reason = f"{source!r} is the source of another file; only that file can set its atoms"
             self.reports.append(Skipped(file.source, reason, line.line))
             return
         add = self._atom(source, piece, line.line * STEP if piece.sequence is None else piece.sequence)
         first = self._lines.setdefault(wanted_id(self.id_key, add), before + line.line) - before
         if first != line.line:
             where = f"at line {first}" if first > 0 else "in an earlier file"
-            what = "the same text of this source" if piece.id is None else f"the id {piece.id!r}"
+            what = "the same text in this source" if piece.id is None else f"the id {piece.id!r}"
             reason = f"{what} was already used {where}"
             self.reports.append(Skipped(file.source, reason, line.line, kept=piece.id is None))
             return
@@ -230,8 +230,8 @@ class _IngestRun(ImportRun):
         """Return the sources in `folders` whose files no longer exist.
 
         Raises:
-            RefusedError: `sure` is False, and none of a folder's files is known although other files under
-                its name are.
+            RefusedError: `sure` is False, and none of the files in a folder was ingested before, although
+                other files were ingested under the folder's name.
         """
         present = self._own_sources | {item.source for item in self.reports}
         missing: list[str] = []
@@ -244,21 +244,21 @@ class _IngestRun(ImportRun):
                 raise RefusedError(
                     f"none of the files now in {folder}/ was ingested before, and the atoms of all "
                     f"{len(known)} files that were ingested under this name would be tombstoned",
-                    hint="if that was another folder of the same name, give this one a name of its own with "
-                    "--name; if the files were renamed or removed, confirm with --yes",
+                    hint="if those files were in another folder of the same name, give this folder another "
+                    "name with --name; if the files were renamed or removed, confirm with --yes",
                 )
             missing += [source for source in known if source not in present]
         return missing
 
-    def prune(self, sources: Iterable[str], reason: str = "its file is gone") -> Iterator[Command]:
-        """Yield tombstones for the atoms of `sources`, except those that come from JSON lines of this run."""
+    def prune(self, sources: Iterable[str], reason: str = "the file no longer exists") -> Iterator[Command]:
+        """Yield tombstones for the atoms of `sources`, except atoms that come from JSON lines of this run."""
         for source in sources:
             with self.store.backend.snapshot() as rows:
                 commands = list(retire_others(rows, ACTOR, source, self._lines.keys(), reason))
             yield from commands
 
     def links(self) -> Iterator[Command]:
-        """Yield the commands for the links from the documents read to any document in the store."""
+        """Yield the commands for links that start in the documents of this run and end in any document."""
         targets = Targets(
             [*values(self.store.backend, Group.SOURCE), *self._read],
             lambda source: self._read.get(source) or self._live_atoms(source),
@@ -274,7 +274,7 @@ class _IngestRun(ImportRun):
             yield from commands
 
     def _live_atoms(self, source: str) -> Atoms:
-        """Return the current live atoms of a source that was not read as a document."""
+        """Return the live atoms of a source that was not read as a document in this run."""
         with self.store.backend.snapshot() as rows:
             records = [record for record in atoms_of(rows, source).values() if record.state is State.LIVE]
         records.sort(key=lambda record: (record.sequence or 0, record.id))

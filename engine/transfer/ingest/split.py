@@ -1,8 +1,9 @@
 """Split a text into spans of about the size of an atom, without losing any text.
 
-A text is given as sections of adjacent blocks. Blocks are joined in order as long as they fit. A block that
-is too large by itself is split at the offsets in `cuts`, then at line ends, after sentences, between words,
-and finally between any two characters. Concatenated, the spans are the original text except for blank lines.
+A text is given as sections of adjacent blocks. Consecutive blocks are joined while the span is not too large.
+A block that is too large by itself is split at the offsets in `cuts`, then at line ends, after sentences,
+between words, and finally between any two characters. Concatenated, the spans are the original text except
+for blank lines.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ class Block:
     start: int
     end: int
     cuts: tuple[int, ...] = ()
-    """The preferred offsets for splitting the block, ascending: items of a list, parts of a quote."""
+    """The offsets where the block is split first, ascending: the starts of list items or parts of a quote."""
     whole: bool = False
-    """Keep the block in one span if it fits, even if its heading is then alone (fences, tables)."""
+    """True to keep the block (a fence or table) in one span if it fits, even if its heading is then alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The headings and the body of a section. There are several headings if the first ones have no body."""
+    """A section: its headings and its body. It has several headings if the first headings have no body."""
 
     headings: tuple[Block, ...]
     body: tuple[Block, ...]
@@ -100,7 +101,7 @@ def _pack(text: str, section: Section, tokens_max: int) -> Iterator[Span]:
     cost = 0
     for number, block in enumerate(blocks):
         block_cost = estimate_tokens(text[block.start : block.end])
-        # A heading alone is a poor atom, so the block after it is split rather than separated from it.
+        # A heading alone is not a useful atom, so the block after it is split rather than separated from it.
         after_heading = number == len(section.headings)
         fits = block_cost <= tokens_max
         joins = cost + block_cost <= tokens_max
@@ -115,14 +116,18 @@ def _pack(text: str, section: Section, tokens_max: int) -> Iterator[Span]:
 
 
 def _divide(text: str, block: Block, tokens_max: int) -> Iterator[tuple[int, int]]:
-    """Yield the starts and costs of the parts of `block`, divided at its `cuts` or lines, or finer."""
+    """Yield the start and the cost in tokens of each part of `block`.
+
+    The block is divided at its `cuts` or at line ends, and parts that are still too large are divided
+    further.
+    """
     if not block.cuts:
         return _refine(text, _lines(text, block.start, block.end, tokens_max), tokens_max, 1)
     return _refine(text, pairwise([block.start, *block.cuts, block.end]), tokens_max, 0)
 
 
 def _refine(text: str, units: Iterable[Span], tokens_max: int, level: int) -> Iterator[tuple[int, int]]:
-    """Yield the starts and costs of `units`; units over `tokens_max` are divided further."""
+    """Yield the start and the cost in tokens of each unit; units over `tokens_max` are divided further."""
     for start, end in units:
         cost = estimate_tokens(text[start:end])
         if cost <= tokens_max:
@@ -132,7 +137,7 @@ def _refine(text: str, units: Iterable[Span], tokens_max: int, level: int) -> It
 
 
 def _lines(text: str, start: int, end: int, _: int) -> Iterator[Span]:
-    """Divide into lines, each with its line end."""
+    """Divide a span into lines, each with its line end."""
     return (match.span() for match in _LINES.finditer(text, start, end))
 
 
@@ -150,7 +155,10 @@ def _after(pattern: re.Pattern[str]) -> Callable[[str, int, int, int], Iterator[
 
 
 def _characters(text: str, start: int, end: int, tokens_max: int) -> Iterator[Span]:
-    """Divide into spans that fit for any text, and do not begin with a combining mark if possible."""
+    """Divide a span between characters into parts that are never too large, whatever the text is.
+
+    If possible, no part begins with a combining mark.
+    """
     step = tokens_max // _TOKENS_PER_CHARACTER_MAX
     while end - start > step:
         cuts = range(start + step, start, -1)

@@ -52,7 +52,7 @@ def find_files(
         folders are ignored.
 
     Raises:
-        NotFoundError: a path does not exist; nothing was read.
+        NotFoundError: a path does not exist; no file was read.
         InvalidInputError: `name` is not valid as the first component of a source, or a path is not in `root`.
     """
     if name is not None and ("/" in name or name in {"", ".", ".."} or source_problem(name)):
@@ -86,12 +86,15 @@ def source_of(path: Path, *, name: str | None, root: str | Path | None) -> str:
 
 
 def _unique_sources(items: Iterable[SourceFile | Skipped]) -> Iterator[SourceFile | Skipped]:
-    """Yield the items, but skip a file with the source of an earlier one, whose atoms it would replace."""
+    """Yield the items, with a report in place of each file that has the same source as an earlier file.
+
+    Such a file would replace the atoms of the earlier file.
+    """
     seen: set[str] = set()
     for item in items:
         if isinstance(item, SourceFile):
             if item.source in seen:
-                yield Skipped(item.source, "another file has the same source; ingest this one with --name")
+                yield Skipped(item.source, "another file has the same source; ingest this file with --name")
                 continue
             seen.add(item.source)
         yield item
@@ -120,13 +123,16 @@ def _search(root: Path, source: str) -> Iterator[SourceFile | Skipped]:
 
 
 def _folder_name(path: Path, real: Path) -> str:
-    """Return the last component of `path`; of the real path if that is `.` or `..`; `root` for `/`."""
+    """Return the last component of `path`.
+
+    If the component is `.` or `..`, return the last component of the real path. For `/`, return `root`.
+    """
     named = path.name not in {"", ".."}
     return (path.name if named else real.name) or "root"
 
 
 def _walk(root: Path, prefix: str) -> Iterator[SourceFile | Skipped]:
-    """Yield the files in the folder `root`, depth first. It does not recurse: folders can nest deeply."""
+    """Yield the files in the folder `root`, depth first; not recursive, because folders can nest deeply."""
     top = os.fsencode(root)
     first = os.fsencode(prefix)
     pending: list[tuple[bytes, bool]] = [(b"", True)]
@@ -149,9 +155,9 @@ def _walk(root: Path, prefix: str) -> Iterator[SourceFile | Skipped]:
 
 
 def _entries(path: bytes, relative: bytes) -> list[tuple[bytes, bool]]:
-    """Return the relative paths of a folder's entries that are not hidden, each with True for a folder.
+    """Return (relative path, True if it is a folder) for each entry of a folder that is not hidden.
 
-    The paths are sorted, and those of folders end in `/`.
+    The paths are sorted, and the paths of folders end in `/`.
     """
     with os.scandir(path) as listing:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
@@ -160,7 +166,7 @@ def _entries(path: bytes, relative: bytes) -> list[tuple[bytes, bool]]:
 
 
 def _entry(path: bytes, source: bytes, top: bytes) -> SourceFile | Skipped | None:
-    """Return the result for an entry that is not a folder, or None if it is ignored."""
+    """Return the file or report for an entry that is not a folder, or None if the entry is ignored."""
     file_format = _format(os.fsdecode(source))
     try:
         mode = os.lstat(path).st_mode
@@ -177,7 +183,10 @@ def _entry(path: bytes, source: bytes, top: bytes) -> SourceFile | Skipped | Non
 
 
 def _link_reason(path: bytes, top: bytes, file_format: Format | None) -> str | None:
-    """Return the reason why a symbolic link is skipped, or None if its target would be ignored anyway."""
+    """Return the reason why a symbolic link is skipped, or None if it is ignored without a report.
+
+    It is ignored if its target would be ignored, too.
+    """
     try:
         target = os.path.realpath(path, strict=True)
     except OSError as error:
@@ -186,7 +195,7 @@ def _link_reason(path: bytes, top: bytes, file_format: Format | None) -> str | N
         return None
     if os.path.commonpath([target, top]) != top:
         return "a symbolic link to a target outside the folder"
-    return "a symbolic link; its target is read at its own path"
+    return "a symbolic link; the target is read at the path of the target"
 
 
 def _source_file(path: bytes, source: bytes, file_format: Format) -> SourceFile | Skipped:
@@ -201,12 +210,12 @@ def _source_file(path: bytes, source: bytes, file_format: Format) -> SourceFile 
 
 
 def _format(name: str) -> Format | None:
-    """Return the format for the suffix of a file name, or None if it is not supported."""
+    """Return the format that belongs to the suffix of a file name, or None if the suffix is not supported."""
     return FORMATS.get(PurePath(name).suffix.lower())
 
 
 def _printable(name: str) -> str:
-    """Return a file name as valid text for a report, with bytes that are not UTF-8 escaped."""
+    """Return a file name as valid text for a report; bytes that are not UTF-8 are escaped."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 

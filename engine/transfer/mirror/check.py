@@ -65,12 +65,14 @@ def _check_against_store(
 ) -> Iterator[MirrorFinding]:
     """Yield the differences between the manifest and the store at the head of the mirror."""
     if manifest.store_id != show_id(store.identity.store_id):
-        yield MirrorFinding(Verdict.FORGED, MANIFEST, f"it belongs to another store, {manifest.store_id}")
+        yield MirrorFinding(Verdict.FORGED, MANIFEST, f"the mirror is of another store, {manifest.store_id}")
         return
     size = read_log(rows).size
     if manifest.size > size:
         yield MirrorFinding(
-            Verdict.FORGED, MANIFEST, f"it covers {manifest.size} events, but the store has only {size}"
+            Verdict.FORGED,
+            MANIFEST,
+            f"the mirror covers {manifest.size} events; the store has only {size}",
         )
         return
     if manifest.size < size:
@@ -105,7 +107,7 @@ def _check_against_store(
     for path in sorted(wrong):
         yield MirrorFinding(Verdict.FORGED, path, _difference(path in files, path in manifest.files))
     if expected.root == manifest.root and not wrong:
-        yield MirrorFinding(Verdict.FORGED, MANIFEST, "it differs from the manifest that the store generates")
+        yield MirrorFinding(Verdict.FORGED, MANIFEST, "the manifest differs from the generated one")
 
 
 def _difference(in_store: bool, in_manifest: bool) -> str:
@@ -118,7 +120,7 @@ def _difference(in_store: bool, in_manifest: bool) -> str:
 
 @contextmanager
 def _store_at(store: Store, rows: Reader, size: int) -> Iterator[tuple[Store, Reader]]:
-    """Yield the store as it was with `size` events, and a snapshot with all followers at that head."""
+    """Yield the store as it was after `size` events, and a snapshot with all followers at that event."""
     if read_log(rows).size == size:
         with store.view(*store.followers) as now:
             if read_log(now).size == size:
@@ -129,7 +131,10 @@ def _store_at(store: Store, rows: Reader, size: int) -> Iterator[tuple[Store, Re
 
 
 def _erased_since(rows: Reader, start: int, stop: int) -> int | None:
-    """Return the first event from `start` on that destroyed content: earlier states cannot be rebuilt."""
+    """Return the first event at or after `start` that destroyed content, or None.
+
+    States of the store before such an event cannot be rebuilt.
+    """
     return next((seq for seq in range(start, stop) if read_header(rows, seq)[0].kind in ERASING_KINDS), None)
 
 

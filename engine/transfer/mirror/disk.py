@@ -61,7 +61,7 @@ def names(folder: int) -> list[str]:
 
 
 def lstat(folder: int, name: str) -> os.stat_result | None:
-    """Return the status of an entry without following a link, or None if it does not exist."""
+    """Return the status of an entry without following a link, or None if the entry does not exist."""
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -69,7 +69,7 @@ def lstat(folder: int, name: str) -> os.stat_result | None:
 
 
 def lstat_at(folder: int, path: str) -> os.stat_result | None:
-    """Return the status of the entry at a path, or None if it or a parent folder does not exist."""
+    """Return the status of the entry at a path, or None if the entry or a parent folder does not exist."""
     *parents, name = path.split("/")
     try:
         with open_path(folder, parents) as parent:
@@ -86,12 +86,12 @@ def is_file(status: os.stat_result | None) -> bool:
 
 
 def is_folder(status: os.stat_result | None) -> bool:
-    """Return True if the status is that of a folder, and not of a link to one."""
+    """Return True if the status is that of a folder, not of a link to a folder."""
     return status is not None and stat.S_ISDIR(status.st_mode)
 
 
 def same_file(one: os.stat_result | None, other: os.stat_result | None) -> bool:
-    """Return True if both exist and are the same file or folder."""
+    """Return True if both entries exist and are the same file or folder."""
     return one is not None and other is not None and os.path.samestat(one, other)
 
 
@@ -127,7 +127,7 @@ def _file(folder: int, path: str) -> Iterator[BufferedReader | None]:
 
 
 def write(folder: int, name: str, data: bytes) -> None:
-    """Create a new file; it is durable only after a call of `sync_tree`."""
+    """Create a new file; it survives a loss of power only after a call of `sync_tree`."""
     descriptor = os.open(name, _MAKE, 0o666, dir_fd=folder)
     try:
         remaining = memoryview(data)
@@ -138,7 +138,10 @@ def write(folder: int, name: str, data: bytes) -> None:
 
 
 def link(old: int, new: int, path: str) -> bool:
-    """Create a hard link to a file of one tree at the same path in another; return False if impossible."""
+    """Create a hard link to a file of one folder tree at the same path in another folder tree.
+
+    Return False if the file system does not allow the link.
+    """
     *parents, name = path.split("/")
     with open_path(old, parents) as source, open_path(new, parents, create=True) as target:
         try:
@@ -156,7 +159,7 @@ def exchange(folder: int, one: str, other: str) -> bool:
 
 
 def move(source: int, name: str, target: int, new: str) -> bool:
-    """Move an entry to `new` in another folder; return False without moving it if `new` exists."""
+    """Move an entry to the name `new` in another folder; if `new` exists, move nothing and return False."""
     try:
         if _renameat2(source, name, target, new, _NO_REPLACE):
             return True
@@ -191,7 +194,7 @@ def _system(name: str) -> Any:
 
 
 def folders(folder: int) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of all folders below an open one as tuples of names, each after the folders in it."""
+    """Yield the paths of all folders below an open folder, as tuples of names; inner folders come first."""
     for name in names(folder):
         if is_folder(lstat(folder, name)):
             with open_folder(name, folder) as inner:

@@ -70,13 +70,13 @@ def decode(raw: bytes) -> Manifest:
     try:
         value = parse(raw, bytes_max=_BYTES_MAX)
     except JsonError as error:
-        raise InvalidInputError(f"it is {error}") from None
+        raise InvalidInputError(f"the manifest is {error}") from None
     if not isinstance(value, dict):
-        raise InvalidInputError("it is not a JSON object")
+        raise InvalidInputError("the manifest is not a JSON object")
     if value.get("format") != FORMAT:
-        raise InvalidInputError(f"its format is not {FORMAT}")
+        raise InvalidInputError(f"the format is not {FORMAT}")
     if list(value) != _FIELDS:
-        raise InvalidInputError(f"its fields must be {', '.join(_FIELDS)}")
+        raise InvalidInputError(f"the fields must be {', '.join(_FIELDS)}")
     return Manifest(
         store_id=_text(value["store_id"], _UUID, "store_id"),
         size=_size(value["size"]),
@@ -96,25 +96,25 @@ def _json(value: object) -> str:
 
 def _text(value: object, form: re.Pattern[str], what: str) -> str:
     if not isinstance(value, str) or not form.fullmatch(value):
-        raise InvalidInputError(f"its {what} {ascii(value)[:80]} is not valid")
+        raise InvalidInputError(f"the {what} {ascii(value)[:80]} is not valid")
     return value
 
 
 def _size(value: object) -> int:
     if type(value) is not int or value < 1:
-        raise InvalidInputError("its size is not a positive integer")
+        raise InvalidInputError("the size is not a positive integer")
     return value
 
 
 def _style(value: object) -> StyleName:
     if not isinstance(value, str) or value not in set(StyleName):
-        raise InvalidInputError(f"its style {ascii(value)[:80]} is unknown")
+        raise InvalidInputError(f"the style {ascii(value)[:80]} is unknown")
     return StyleName(value)
 
 
 def _object(value: object, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InvalidInputError(f"its {what} are not a JSON object")
+        raise InvalidInputError(f"the {what} are not a JSON object")
     return value
 
 

@@ -51,11 +51,11 @@ class MirrorNames:
         return "@" + self._short("bucket", bucket)
 
     def tag(self, tag: str) -> str:
-        """Return the part of a folder name that represents a tag, given in its case-folded form."""
+        """Return the part of a folder name that represents the case-folded tag `tag`."""
         return self._short("tag", tag)
 
     def page(self, stem: str, *identity: str, number: int = 1) -> str:
-        """Return the file name of page `number` of the bundle that the texts `identity` identify."""
+        """Return the file name of page `number` of a bundle; the texts `identity` identify the bundle."""
         suffix = "" if number == 1 else f"_p{number}"
         return f"{safe(stem)}_{self.digest('page', *identity)}{suffix}.md"
 
@@ -73,7 +73,7 @@ class MirrorNames:
 def safe(text: str) -> str:
     """Return the last 80 bytes of `text` in NFC, with `_` for all but letters, digits and hyphens."""
     name = (_ASCII_OTHERS if text.isascii() else _others()).sub("_", text[-STEM_BYTES_MAX:])
-    # Only characters of Unicode 14 are left, so every supported Python composes them alike.
+    # Only characters of Unicode 14 remain, so all supported versions of Python compose them identically.
     name = unicodedata.normalize("NFC", name)
     while len(name.encode()) > STEM_BYTES_MAX:
         name = name[1:]

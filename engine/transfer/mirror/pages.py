@@ -1,9 +1,10 @@
-"""Generate the pages of a mirror as bytes, in an order that depends on the store alone.
+"""Generate the pages of a mirror as bytes, in an order that depends only on the store.
 
-The live atoms are processed by source, and those without a source by day. Each atom appears in full once: in
-the bundle of its first bucket and first tag; an entity has a page of its own. The bundles of its other
-buckets and tags contain its heading with a link. A folder therefore shows everything with its tag, and no
-text is repeated.
+The live atoms are processed source by source, and atoms without a source day by day. A bundle contains the
+atoms of one source (or day), one bucket and one tag, on one or more pages. Each atom appears in full once: in
+the bundle of its first bucket and first tag. The bundles of the atom's other buckets and tags contain only
+its heading with a link. An entity has a page of its own. Therefore the folder of a tag lists all atoms with
+the tag, and no text is repeated.
 """
 
 from __future__ import annotations
@@ -45,28 +46,28 @@ PAGE_ATOMS_MAX: Final = 100
 """The maximum number of atoms of a page: "Each bundle is limited to 100 atoms" (Standard 065)."""
 
 PAGE_BYTES_MAX: Final = 256 << 10
-"""The maximum number of bytes of contents on a page; a single larger atom has a page of its own."""
+"""The maximum number of bytes of contents on a page; an atom with a larger content has a page of its own."""
 
 EDGES_MAX: Final = 500
-"""The maximum number of edges shown at one atom; a further line says if there are more."""
+"""The maximum number of edges shown at one atom; if there are more, a last line says so."""
 
 _READ_ATOMS: Final = 1000
 _READ_BODIES: Final = 16
-"""The number of contents held in memory at once: at most 16 MiB."""
+"""The number of contents that are held in memory at the same time (at most 16 MiB)."""
 
 NO_BUCKET: Final = ("inbox",)
 """The bucket in which an atom without buckets appears."""
 
 _REFERENCE_BYTES: Final = 300
-"""The approximate size of a reference, for the page size."""
+"""The approximate size of a reference in bytes, used to estimate the size of a page."""
 _EDGE_BYTES: Final = 200
-"""The approximate size of an edge, for the page size."""
+"""The approximate size of an edge in bytes, used to estimate the size of a page."""
 
 _LABELS_CACHED: Final = 10_000
 
 
 class SourceGroup(NamedTuple):
-    """The atoms of one source, or those of one day that have no source."""
+    """The atoms of one source, or the atoms of one day that have no source."""
 
     what: str
     title: str
@@ -96,7 +97,7 @@ class Page(NamedTuple):
 class Pages:
     """The pages of the atoms in one snapshot; can be iterated once.
 
-    Memory use is a few bytes for each atom of the store, some hundred bytes for each atom of the largest
+    Memory use is a few bytes for each atom of the store, a few hundred bytes for each atom of the largest
     source, and one page.
     """
 

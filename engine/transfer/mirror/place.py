@@ -18,7 +18,7 @@ from engine.transfer.mirror.manifest import MANIFEST, Manifest, decode
 from engine.trust.notes.files import refuse_inside
 
 NAME_BYTES_MAX: Final = 200
-"""The maximum length of the folder's name: longer names beside it are derived from it."""
+"""The maximum length of the folder's name in bytes: longer names are derived from it."""
 
 _TRAVERSE: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
@@ -26,7 +26,7 @@ _CHOOSE: Final = "choose a new or an empty folder"
 
 
 class MirrorPlace(NamedTuple):
-    """The location of a mirror, existing or not: a name in an open folder."""
+    """The location of a mirror: a name in an open folder. The mirror need not exist."""
 
     path: str
     """The absolute path, for messages."""
@@ -35,7 +35,7 @@ class MirrorPlace(NamedTuple):
 
     @property
     def new(self) -> str:
-        """The name beside the mirror for building the next one, and for the old one after the exchange."""
+        """The name of the temporary folder for the new mirror, and after the exchange for the old mirror."""
         return f".{self.name}.mirror-new"
 
     @property
@@ -45,7 +45,7 @@ class MirrorPlace(NamedTuple):
 
 
 class Existing(NamedTuple):
-    """An existing folder; if it has no manifest, it is empty."""
+    """An existing folder that is a mirror (it has a manifest) or empty (it has no manifest)."""
 
     folder: int
     raw: bytes
@@ -54,7 +54,7 @@ class Existing(NamedTuple):
 
 @contextmanager
 def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[MirrorPlace]:
-    """Open the place at a path; with `lock`, for one run at a time.
+    """Open the parent folder of a mirror; with `lock`, only one run at a time can do so.
 
     Raises:
         InvalidInputError: `folder` is not a valid path.
@@ -88,7 +88,7 @@ def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[MirrorPl
 def existing(place: MirrorPlace, store_id: str | None) -> Iterator[Existing | None]:
     """Open the mirror or empty folder at a place; yield None if nothing exists there.
 
-    The mirror must belong to the store `store_id`, or to any store if that is None.
+    The mirror must belong to the store `store_id`; if `store_id` is None, it may belong to any store.
 
     Raises:
         RefusedError: the place contains anything else.
@@ -203,5 +203,6 @@ def _lock(descriptor: int, path: str) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise BusyError(
-            f"another mirror is being written in the folder of {path}", hint="wait until it is done"
+            f"another mirror is being written in the folder of {path}",
+            hint="wait until it has finished",
         ) from None

@@ -1,9 +1,9 @@
-"""Remove the temporary folder beside a mirror, which is an unfinished new mirror or the replaced old one.
+"""Remove the temporary folder beside a mirror: an unfinished new mirror, or the replaced old mirror.
 
-A folder that is being built contains a marker file, created first and removed last before the folder is
-swapped in; it contains only generated pages. A folder without the marker contains a manifest. Pages that
-match the manifest are deleted, and everything else is moved into the current mirror. Edited pages get a new
-name.
+An unfinished mirror contains a marker file, which is created first and removed last, before the exchange. It
+contains only generated pages and is deleted. A folder without the marker is the old mirror and contains a
+manifest. Its pages that match the manifest are deleted, and all other entries are moved into the current
+mirror. Edited pages get a new name.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def drain(place: MirrorPlace, name: str, manifest: Manifest) -> SetAside:
     """Move foreign and edited files of the replaced mirror into the current one, and delete the rest."""
     set_aside: list[tuple[str, str]] = []
     with disk.open_folder(name, place.parent) as old, disk.open_folder(place.name, place.parent) as new:
-        # Foreign files are moved first, so that versions set aside earlier keep their numbers.
+        # Foreign files are moved first, so that earlier edited versions keep their numbers.
         for path in foreign_entries(old, manifest.files, folders=True):
             moved = _move(old, path.removesuffix("/").split("/"), new)
             if path.removesuffix("/") in manifest.files:
@@ -140,10 +140,10 @@ def _is_redundant(
 
 
 def foreign_entries(folder: int, files: Mapping[str, ManifestEntry], *, folders: bool = False) -> list[str]:
-    """Return the paths of entries in a mirror that are not its pages.
+    """Return the paths of the entries in a mirror that are not pages of the mirror.
 
-    The path of a foreign folder ends in `/`, and the entries in it are not returned. With `folders`, entries
-    at the path of a page that are not regular files are returned, too.
+    The path of a folder ends in `/`, and the entries in such a folder are not returned. With `folders`,
+    entries that have the path of a page but are not regular files are returned, too.
     """
     page_folders = {"/".join(path.split("/")[:depth]) for path in files for depth in (1, 2)}
     return list(_foreign(folder, (), files, page_folders, folders))
@@ -169,9 +169,10 @@ def _foreign(
 
 
 def _move(old: int, path: list[str], new: int) -> str:
-    """Move a foreign entry to the same path in the new mirror, and return its new path.
+    """Move a foreign entry to the same path in the new mirror, and return the new path.
 
-    A folder is merged into an existing folder. Any other entry whose path exists gets a new name beside it.
+    A folder is merged into an existing folder. Any other entry gets a new name in the same folder if its path
+    exists.
     """
     *parents, name = path
     with disk.open_path(old, parents) as source, disk.open_path(new, parents, create=True) as target:

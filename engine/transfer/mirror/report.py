@@ -1,4 +1,4 @@
-"""The reports of writing a mirror and of checking one."""
+"""The reports of the two operations on mirrors: writing a mirror, and checking a mirror."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MirrorReport:
     removed: int
     """The number of pages that no longer exist."""
     foreign: tuple[str, ...]
-    """The paths of other entries in the folder, which were left unchanged."""
+    """The paths of entries in the folder that do not belong to the mirror. They were left unchanged."""
     set_aside: tuple[tuple[str, str], ...]
     """Edited pages, as (path of the page, new path of the edited version, empty in a dry run)."""
 
@@ -41,11 +41,11 @@ class Verdict(StrEnum):
     FOREIGN = "foreign"
     """The file does not belong to the mirror, which is not an error."""
     STALE = "stale"
-    """The mirror is correct for an earlier head."""
+    """The mirror is correct for an earlier state of the store."""
     FORGED = "forged"
-    """The manifest does not agree with the store at that head."""
+    """The manifest differs from the one that the store generates for the same number of events."""
     UNFINISHED = "unfinished"
-    """A run was interrupted; the next one finishes it."""
+    """A run was interrupted; the next run finishes it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,11 +44,11 @@ class Bundle(NamedTuple):
     """`source`, `day` or `entity`."""
     title: str
     atom: str
-    """The id of an entity; empty for the others."""
+    """The id if this is the bundle of an entity, otherwise empty."""
 
 
 class Target(NamedTuple):
-    """The page on which an atom appears in full, as the target of a link."""
+    """The target of a link: the page on which an atom appears in full."""
 
     path: str
     atom: bytes
@@ -56,7 +56,7 @@ class Target(NamedTuple):
 
 
 class Style:
-    """The plain style, and the interface of all styles."""
+    """The plain style. Its methods are the interface of all styles."""
 
     name = StyleName.PLAIN
     tag_prefix = "#"
@@ -64,10 +64,10 @@ class Style:
     def __init__(self, names: MirrorNames) -> None:
         self.names = names
         self.renamed: dict[str, str] = {}
-        """Tags that appear under another name: name in the mirror → tag."""
+        """The tags that have another name in the mirror: name in the mirror → tag."""
 
     def tag_folder(self, tag: str) -> str:
-        """Return the folder name of a tag, given in its case-folded form."""
+        """Return the folder name of the case-folded tag `tag`."""
         name = self.names.tag(tag)
         if name != tag:
             self.renamed[name] = tag
@@ -92,7 +92,7 @@ class Style:
         return f'[{inline(target.label)}]({path} "{show_id(target.atom)}")'
 
     def anchor(self, atom: bytes) -> str:
-        """Return the line that makes an atom's entry a link target, or "" if the style needs none."""
+        """Return the line that makes an atom's entry a link target, or "" if the style needs no such line."""
         return ""
 
 
@@ -164,7 +164,7 @@ def entry(style: Style, record: AtomRecord, content: str, edges: Sequence[str], 
         record: The record of the atom.
         content: The content of the atom.
         edges: A line for each edge.
-        in_source: True if the page's own head names the source of the atom.
+        in_source: True if the head of the page already names the source of the atom.
     """
     lines = [_heading(record.id, snippet(record.title, content)), ""]
     if record.title is not None:

@@ -1,7 +1,7 @@
-"""Bring a mirror up to date: build the new one beside the old one, then exchange them atomically.
+"""Bring a mirror up to date: build a new mirror in the same parent folder, then exchange both atomically.
 
-If the process is killed, either the old mirror or the new one is complete, and the next run removes the other
-folder. After a run, the pages are byte for byte those that a run into an empty folder would write.
+If the process is killed, either the old mirror or the new mirror is complete, and the next run removes the
+other folder. After a run, the pages have the same bytes as if the run had written to an empty folder.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def mirror(
     requested = None if style is None else choice(StyleName, style, "style")
     store_id = show_id(store.identity.store_id)
     with place_at(folder, lock=True) as place:
-        with existing(place, store_id):  # refuses the place before leftovers of a killed run are touched
+        with existing(place, store_id):  # refuse a bad place before any change
             recovered = () if dry_run else recover(place, store_id)
         with existing(place, store_id) as old, store.view(*store.followers) as rows:
             old_manifest = old.manifest if old else None
@@ -104,7 +104,7 @@ class Build:
         self._stack.close()
 
     def add(self, page: Page) -> None:
-        """Add a page; if the old mirror has the same page, its file is reused."""
+        """Add a page; if the old mirror has the same page, the file of the old page is reused."""
         digest = hashlib.sha256(page.data).hexdigest()
         if page.path in self.files:
             raise ConflictError(f"two pages would be named {page.path}")
@@ -119,7 +119,7 @@ class Build:
                 self._write(page.path, page.data)
 
     def finish(self, manifest: Manifest) -> SetAside:
-        """Put the new mirror in place, unless it is the same as the old one; return the edited pages."""
+        """Replace the old mirror with the new one unless they are equal; return the edited pages."""
         data = encode(manifest)
         old, place = self._old, self._place
         if not self.written and old and data == old.raw:
@@ -141,7 +141,7 @@ class Build:
         return drain(place, swapped, old.manifest)
 
     def _edited(self) -> SetAside:
-        """Return the edited pages, which a run would set aside."""
+        """Return the edited pages, which a run would keep under another name."""
         old = self._old
         if old is None or old.manifest is None:
             return ()
@@ -183,7 +183,10 @@ class Build:
 
 
 def _swap(place: MirrorPlace, old: Existing | None) -> str | None:
-    """Put the new mirror in place, and return the new name of the old one, or None if there was no old one.
+    """Put the new mirror in place.
+
+    Returns:
+        The new name of the old mirror, or None if there was no old mirror.
 
     Raises:
         RefusedError: the folder at the place was replaced meanwhile.

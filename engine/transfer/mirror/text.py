@@ -63,7 +63,7 @@ def alias(text: str) -> str:
 
 
 def body(content: str) -> str:
-    """Return a content as a Markdown block from which the exact content can be recovered.
+    """Return the content as a Markdown block from which the exact content can be recovered.
 
     Plain prose is returned unchanged. Other content is fenced as `text`, or as `escaped` if it has characters
     that must be escaped.

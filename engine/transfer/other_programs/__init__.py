@@ -16,13 +16,13 @@ from engine.transfer.other_programs.base import ItemsExported, ReadItems, WriteF
 STDOUT: Final = "-"
 
 READERS: Final = ("basic-memory", "chatgpt", "claude", "mem0")
-"""The formats that can be imported: the module of that name has a function `read`."""
+"""The formats that can be imported. The module with the name of the format has a function `read`."""
 
 WRITERS: Final = ("mcp-memory", "mem0")
-"""The formats that can be exported as one file: the module of that name has a function `write`."""
+"""The formats that can be exported as one file. The module of each format has a function `write`."""
 
 FOLDER_WRITERS: Final = ("basic-memory",)
-"""The formats that can be exported as a folder: the module of that name has a function `write`."""
+"""The formats that can be exported as a folder. The module of each format has a function `write`."""
 
 
 def reader(form: str) -> ReadItems:

@@ -16,7 +16,7 @@ from engine.transfer.ingest.field_values import is_line, tag_of
 from engine.transfer.ingest.pieces import distinct_tags, parse_plain
 
 TEXT_CHARS_MAX: Final = CONTENT_BYTES_MAX
-"""The maximum number of characters of a text. A longer one is reported, not split into thousands of atoms."""
+"""The maximum number of characters of a text. A longer text is reported and not imported."""
 
 ACTOR: Final = "import"
 """The actor of all events of an import."""
@@ -24,19 +24,22 @@ ACTOR: Final = "import"
 
 @dataclass(frozen=True, slots=True)
 class ItemRelation:
-    """An edge from an item to another item, which is identified by one of its names."""
+    """An edge from an item to a target item. The target is identified by one of the target's names."""
 
     predicate: str
     """The edge type, a valid label."""
     target: str
-    """The name of the other item, spelled as in the file."""
+    """The name of the item where the edge ends, spelled as in the file."""
     data: bytes = b""
     """The data of the edge, canonical CBOR."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item in a file of another program. It becomes one atom, or several if its text is split."""
+    """An item in a file of another program, such as a message.
+
+    If the text is split, it becomes several atoms.
+    """
 
     where: str
     """The name of the file, for reports."""
@@ -44,27 +47,33 @@ class Item:
     """The number of the item in the file, from 1."""
     source: str
     key: str | None
-    """The id in the other program, or None. Atom ids are derived from source and key, or from the text."""
+    """The item's id in the other program, or None.
+
+    Atom ids are derived from source and key, or from the text.
+    """
     pieces: tuple[str, ...]
-    """The contents of the atoms in order; not empty, and exactly one if there is no key."""
+    """The contents of the item's atoms, in order: at least one, and exactly one if there is no key."""
     title: str | None = None
     kind: str = "note"
     tags: tuple[str, ...] = ()
     buckets: tuple[str, ...] | None = None
-    """The buckets, or None for those that the caller of the import chose."""
+    """The buckets, or None for the buckets that the caller of the import chose."""
     sequence: int | None = None
     """The sequence of the first piece; the other pieces have the following numbers."""
     created: int | None = None
     trust: int | None = None
     occurrence: int = 0
-    """The number of equal texts earlier in the source, if there is no key."""
+    """The number of earlier items of the same source with the same text, if there is no key."""
     fields: str = ""
-    """The fields that an atom cannot represent, as JSON to store on the edge to the origin."""
+    """The fields that an atom cannot represent, as JSON. They are stored on the atom's edge to the origin."""
     relations: tuple[ItemRelation, ...] = ()
     names: tuple[str, ...] = ()
     """The names by which relations can refer to the item."""
     whole: bool = False
-    """True if the file contains the whole source, so that other atoms of the source are tombstoned."""
+    """True if the file contains the whole source.
+
+    Atoms of the source that are not in the file are tombstoned.
+    """
     omitted: tuple[str, ...] = ()
     """Names of parts of the item that are not imported."""
 
@@ -82,19 +91,19 @@ class ItemsExported:
 
     items: int
     left: tuple[tuple[str, int], ...]
-    """The names and numbers of things that the format cannot represent."""
+    """The data that the format cannot represent, as (name, number of occurrences)."""
 
     @classmethod
     def of(cls, items: int, omitted: Counter[str]) -> ItemsExported:
-        """Create the result from counts, without zeros and sorted by name."""
+        """Create the result from the counts; zero counts are omitted, and the rest is sorted by name."""
         return cls(items, tuple(sorted((name, count) for name, count in omitted.items() if count)))
 
 
 ReadItems = Callable[[Path], Iterator[Item | Omitted | Skipped]]
-"""A function that reads a file or folder from its beginning.
+"""A function that reads a file or folder from its beginning and returns an iterator.
 
-On the first step it raises NotFoundError or InvalidInputError if the file cannot have this format. After
-that, it raises no exception for anything that the file contains.
+The first step of the iterator raises NotFoundError or InvalidInputError if the file cannot have this format.
+After that, no content of the file causes an exception.
 """
 
 Put = Callable[[bytes], object]
@@ -148,7 +157,8 @@ def check_readable(path: Path, *, folder: bool = False) -> None:
 
     Raises:
         NotFoundError: `path` does not exist.
-        InvalidInputError: `path` is a folder instead of a file, or the reverse, or cannot be a path.
+        InvalidInputError: `path` is a folder instead of a file, a file instead of a folder, or not a valid
+            path.
     """
     try:
         if not path.exists():

@@ -1,8 +1,8 @@
 """Import and export basic-memory, a folder of Markdown notes.
 
-Observations are lines `- [category] text #tag (context)`, and relations `- type [[Target]] (context)`. A note
-is one source. Its text is split at blank lines only. Each observation and each relation is an atom of its
-own. The content of each atom is exactly the text of the file, so that the file can be written again.
+Observations are lines `- [category] text #tag (context)`, and relations `- type [[Target]] (context)`. Each
+note becomes one source. The text of a note is split only at blank lines. Each observation and each relation
+becomes a separate atom. Atoms contain the exact text of the file, so that an export can write the file again.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _text(file: SourceFile) -> str:
 
 @dataclass(slots=True)
 class _Block:
-    """Consecutive lines that become one atom, or a part of one."""
+    """Consecutive lines of a note that become an atom or a part of an atom."""
 
     line: int
     """The number of the first line, from 0."""
@@ -171,7 +171,7 @@ def _fields(block: str) -> str:
 
 
 def _split_note(body: str) -> list[_Block]:
-    """Split a note into the blocks of its atoms: observations, relations, and the text between them."""
+    """Split a note into blocks, each for one atom: observations, relations, and the text between them."""
     made: list[_Block] = []
     run: list[_Block] = []
     for block in _blocks(body):
@@ -184,7 +184,7 @@ def _split_note(body: str) -> list[_Block]:
             headings.append(run.pop())
         made += _join_blocks(run)
         run = []
-        for heading in headings:  # a heading is not an atom of its own
+        for heading in headings:  # a heading does not become a separate atom
             block = _Block(heading.line, [*heading.lines, *block.lines], block.item)
         made.append(block)
     return made + _join_blocks(run)
@@ -267,8 +267,8 @@ def _target(name: str) -> str:
 def write(store: Store, folder: Path) -> ItemsExported:
     """Write a note for each source; atoms without a source are written to one note for each day.
 
-    A note that came from basic-memory gets the text of its file back, except for blank lines. Edges that were
-    not imported are written as relations below the text.
+    A note that was imported from basic-memory has the same text as the original file, except for blank lines.
+    Edges that were not imported are written as relations below the text.
     """
     omitted: Counter[str] = Counter()
     with live_atoms(store) as atoms:
@@ -291,7 +291,7 @@ def _note_of(record: AtomRecord) -> str:
 
 
 def _names(notes: Iterable[str]) -> dict[str, str]:
-    """Return a path without suffix for each note: unique, and inside the folder for any name of the note."""
+    """Return a unique path without suffix for each note; no name of a note leads outside the folder."""
     safe = {note: "/".join(map(_part, _without_suffix(note).split("/"))) for note in notes}
     taken = Counter(name.casefold() for name in safe.values())
     folders = {str(parent).casefold() for name in safe.values() for parent in PurePosixPath(name).parents}
@@ -304,7 +304,7 @@ def _names(notes: Iterable[str]) -> dict[str, str]:
 
 
 def _without_suffix(note: str) -> str:
-    """Return the name of a note without the suffix of an ingested file, because the export adds it again."""
+    """Return the name of a note without the suffix of an ingested file; the export adds the suffix again."""
     return note.removesuffix(".markdown").removesuffix(".md")
 
 
@@ -336,7 +336,7 @@ def _note_text(
 
 
 def _front(name: str, records: list[AtomRecord]) -> str:
-    """Return frontmatter for a note that had none; strings are written as JSON, which is valid YAML."""
+    """Return frontmatter for a note without stored frontmatter; strings are JSON, which is valid YAML."""
     tags = sorted({tag for record in records for tag in record.tags})
     listed = "".join(f"- {json.dumps(tag, ensure_ascii=False)}\n" for tag in tags)
     title = records[0].title or PurePosixPath(name).name

@@ -18,14 +18,17 @@ OTHER_BRANCH: Final = "other-branch"
 """The tag of messages on abandoned branches, which arise from regenerated answers and edited messages."""
 
 _BRANCHES_FROM: Final = 1 << 40
-"""The first sequence number of other branches. It leaves room, so a longer main branch does not move them."""
+"""The first sequence number of messages on abandoned branches.
+
+It is so large that their numbers do not change when the current branch becomes longer.
+"""
 
 _SPEAKERS: Final = {"human": "User", "user": "User", "assistant": "Assistant"}
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message, reduced to its text."""
+    """A message of a conversation, with its text but without pictures, files and metadata."""
 
     key: object
     speaker: object
@@ -130,7 +133,7 @@ def _last(parents: Mapping[str, str | None], children: Mapping[str, Sequence[str
 
 
 def text_of(value: Any) -> str:
-    """Return the value if it is a string, otherwise ""."""
+    """Return the value if it is a string, otherwise an empty string."""
     return value if isinstance(value, str) else ""
 
 

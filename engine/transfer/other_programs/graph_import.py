@@ -17,10 +17,10 @@ from engine.transfer.other_programs.base import ACTOR
 
 BATCH_EVENTS: Final = 4000
 BATCH_BYTES: Final = 4 << 20
-"""The size at which a batch is committed; the limits of a batch are more than twice as large."""
+"""The size at which a batch is committed; the maximum size of a batch is more than twice as large."""
 
 PIECE_OBSERVATIONS: Final = 1000
-"""The maximum number of observations of an entity that are imported at once."""
+"""The maximum number of observations of an entity that are imported in one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class _GraphImport:
         self._upsert_entities(pieces)
 
     def _without_erased(self, item: GraphItem, entity: Entity) -> Entity | None:
-        """Return the entity without erased observations, which are reported; None if its name was erased."""
+        """Return the entity without erased observations, which are reported; None if the name was erased."""
         rows, id_key = self._store.backend, self._store.identity.id_key
         if is_destroyed(rows, id_key, entity.name):
             self.skipped.append(Skipped(item.source, ERASED, item.line))

@@ -16,7 +16,7 @@ from engine.transfer.other_programs.base import Item
 from proofs.codec import pack
 
 IMPORTED_FROM: Final = "imported_from"
-"""The predicate of the edge from an atom to its origin."""
+"""The predicate of the edge from an atom to the origin, which represents the other program."""
 
 ORIGIN: Final = "origin"
 """The kind of the atom that represents another program."""

@@ -30,7 +30,7 @@ class LiveAtoms:
     def records(self) -> Iterator[AtomRecord]:
         """Yield the live atoms in the order of their creation, except those that represent other programs.
 
-        This holds some 100 bytes per atom in memory.
+        The iterator keeps about 100 bytes per atom in memory.
         """
         found = []
         for ordinal in members(self._rows, LIVE):
@@ -47,7 +47,7 @@ class LiveAtoms:
     def fields(self, record: AtomRecord, form: str) -> dict[str, Any] | None:
         """Return the fields that an import in the format `form` stored on the edge to the origin.
 
-        Return None if there are none, for example because the atom was not imported in this format.
+        Return None if there are no such fields, for example if the atom was not imported in this format.
         """
         origin = origin_id(self._id_key, form)
         edge = None if self._code is None else read_edge(self._rows, record.id, self._code, origin)
@@ -60,7 +60,7 @@ class LiveAtoms:
         return value if isinstance(value, dict) else None
 
     def edges(self, record: AtomRecord) -> Iterator[Edge]:
-        """Yield the live outgoing edges of an atom, except those to origins."""
+        """Yield the live outgoing edges of an atom, except edges to atoms that represent other programs."""
         for edge in edges_at(self._rows, record.id, Direction.OUT, ()):
             if edge.type != self._code:
                 yield edge_of(self._rows, edge)
@@ -74,5 +74,5 @@ def live_atoms(store: Store) -> Iterator[LiveAtoms]:
 
 
 def name_of(record: AtomRecord) -> str:
-    """Return the name of an atom for other programs: its key, or its id if it has no key."""
+    """Return the name of an atom for other programs: the key, or the id if the atom has no key."""
     return show_id(record.id) if record.key is None else record.key

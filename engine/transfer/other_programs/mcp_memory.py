@@ -41,7 +41,7 @@ _READ_BYTES: Final = 1 << 20
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NAMES: Final = ("name", "entityName", "id")
 _GRAPH_SOURCES: Final = ("entity/", "entity-self/")
-"""The prefixes of the sources of an entity's observations and of its relations to itself."""
+"""The prefixes of two kinds of sources: of an entity's observations, and of its relations to itself."""
 
 
 def import_file(
@@ -126,7 +126,7 @@ def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[G
 
 
 def _objects(raw: bytes) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects on a line, of which there may be several; raise `BadItemError` at an invalid one."""
+    """Yield the objects on a line, which can have several; raise `BadItemError` at an invalid object."""
     try:
         for value in parse_several(raw):
             if not isinstance(value, dict):

@@ -36,7 +36,7 @@ from engine.transfer.other_programs.strict_json import read_items
 FORM: Final = "mem0"
 LISTS: Final = ("results", "memories")
 OURS: Final = "memroot"
-"""The key in `metadata` under which our exports store values that mem0 cannot represent."""
+"""The key in `metadata` under which an export writes values that mem0 cannot represent."""
 
 KIND: Final = "memory"
 """The default kind of imported atoms."""
@@ -150,8 +150,8 @@ def _encode_fields(fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 def write(store: Store, put: Put) -> ItemsExported:
     """Write each live atom as a memory whose id is the atom's key or id.
 
-    Values that mem0 cannot represent are written to `metadata`. Atoms that came from mem0 get their original
-    fields back. Edges, provenance and history are not exported.
+    Values that mem0 cannot represent are written to `metadata`. For atoms that were imported from mem0, the
+    original fields are written again. Edges, provenance and history are not exported.
     """
     omitted: Counter[str] = Counter()
     count = 0

@@ -42,13 +42,13 @@ class ImportReport:
     revived: int
     tombstoned: int
     linked: int
-    """The number of edges added, including those to the origin."""
+    """The number of edges added, including edges to the atom that represents the other program."""
     unlinked: int
-    """The number of edges removed, including those to the origin."""
+    """The number of edges removed, including edges to the atom that represents the other program."""
     unresolved: int
     """The number of relations whose target is not in the file."""
     left: tuple[tuple[str, int], ...]
-    """The names and numbers of things in the file that were not imported."""
+    """The data in the file that was not imported, as (name, number of occurrences)."""
     skipped: tuple[Skipped, ...]
     """The items that were not imported."""
     warnings: tuple[Skipped, ...]
@@ -70,7 +70,7 @@ def import_items(
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> ImportReport:
-    """Bring the store into agreement with a file or folder of another program.
+    """Update the store so that it matches a file or folder of another program.
 
     All events have the actor `import`. A later run changes only atoms that this actor wrote last.
 
@@ -95,7 +95,7 @@ def import_items(
         validation.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
     )
     items = reader(form)(Path(path))
-    first = list(islice(items, 1))  # raises for a file that cannot be read, before anything is written
+    first = list(islice(items, 1))  # raise an exception before anything is written if the file cannot be read
     screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     with translated():
         store.follow(store.tags)
@@ -117,11 +117,11 @@ class _ItemsRun(ImportRun):
         self._omitted: Counter[str] = Counter()
         self._seen: set[bytes] = set()
         self._atoms_by_name: dict[str, bytes] = {}
-        """Name → the first atom to which a relation with this name refers."""
+        """Name of an item → the first atom of the item, to which relations with this name refer."""
         self._pending_relations: list[tuple[bytes, Item]] = []
         self._items = self._unresolved = 0
         self._whole: set[str] = set()
-        """The sources that were read completely: their other atoms are tombstoned."""
+        """The sources that were read completely. Atoms of these sources that were not read are tombstoned."""
 
     def upsert(self, items: Iterable[Item | Omitted | Skipped], progress: Progress) -> Iterator[Command]:
         """Yield the commands for all items, and collect reports."""
@@ -180,7 +180,7 @@ class _ItemsRun(ImportRun):
         return True
 
     def retire_missing(self) -> Iterator[Command]:
-        """Yield tombstones for the atoms that completely read sources no longer yield."""
+        """Yield tombstones for atoms of completely read sources that the file no longer contains."""
         for source in sorted(self._whole):
             with self.store.backend.snapshot() as rows:
                 commands = list(retire_others(rows, ACTOR, source, self._seen))

@@ -1,4 +1,4 @@
-"""Read the items of a JSON file one at a time: the file may be larger than memory, an item may not."""
+"""Read the items of a JSON file one at a time; only a single item must fit into memory."""
 
 from __future__ import annotations
 

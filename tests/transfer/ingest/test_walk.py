@@ -107,8 +107,8 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert [(source, reason.split()[-1]) for source, reason in _skipped(root)] == [
         ("n/a.md", "folder"),
         ("n/b", "folder"),
-        ("n/c.md", "path"),
-        ("n/d", "path"),
+        ("n/c.md", "target"),
+        ("n/d", "target"),
         ("n/e", "link"),
         ("n/f", "loop"),
         ("n/g", "folder"),

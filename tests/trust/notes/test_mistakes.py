@@ -84,7 +84,7 @@ def test_without_a_store_they_may_be_swapped(cli: Cli, old_and_new: Path) -> Non
     result = cli("verify-checkpoint", "old", "--since", "new")
     assert (
         result.code,
-        "if OLD is the newer one, swap the two files; both checkpoints are saved" in result.err,
+        "if OLD is newer than NEW, swap the two files; both checkpoints are saved" in result.err,
     ) == (
         9,
         True,
