@@ -1,4 +1,4 @@
-"""Describe the machine of a run, because figures mean little without it.
+"""Describe the machine of a run, without which the figures mean little.
 
 Question: on what machine, with what libraries and under what load were the figures taken?
 Data: /proc, the versions of the libraries, and 200 small synced writes in the folder of the stores.
@@ -20,7 +20,7 @@ _LIBRARIES: Final = ("memroot", "blake3", "cbor2", "numpy", "plyvel", "pyroaring
 _RIVALS: Final = ("trie", "pymerkle", "pycryptodome")
 _FSYNCS: Final = 200
 LOAD_MAX: Final = 0.5
-"""The highest load at which figures are reliable; above it they are too low."""
+"""The highest load at which figures are reliable. Under a higher load, memroot and rival appear slower."""
 
 
 def describe(folder: Path) -> dict[str, Any]:
