@@ -103,7 +103,7 @@ class LevelDBBackend(Backend):
         return (self._db, *self._live)
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the value of `key`, or None. Raise BackendCorrupt if its checksum is wrong."""
+        """Return the value of `key`, or None. Raise BackendCorrupt if a checksum is wrong."""
         return self._get(None, key)
 
     def _get(self, source: Any, key: bytes) -> bytes | None:

@@ -44,7 +44,7 @@ class LevelDBSnapshot(Snapshot):
         return self._backend._multi_get(self._checked(), keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end, fetched in small steps."""
+        """Return an iterator over the rows with start <= key < end, fetched a few rows at a time."""
         return self._backend._scan(self._checked(), self, start, end, reverse)
 
     def close(self) -> None:

@@ -117,11 +117,11 @@ class SQLiteSnapshot(Snapshot):
             return get_many(reader, self._sql, keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end, fetched in small steps."""
+        """Return an iterator over the rows with start <= key < end, fetched a few rows at a time."""
         return self.rows(start, end, reverse=reverse, close=False)
 
     def rows(self, start: bytes, end: bytes | None, *, reverse: bool, close: bool) -> Iterator[Row]:
-        """Return a started iterator over rows. With `close`, the end of it closes the snapshot."""
+        """Return a started iterator over rows. With `close`, the iterator closes the snapshot at its end."""
         self.check()
         if end is not None and end <= start:
             if close:

@@ -1,6 +1,7 @@
 """Run the measurements and print one table: `python -m bench` (bench/README.md).
 
-Question: how fast and how large is memroot on this machine, compared with the simplest fair alternative (`bench.rivals`)?
+Question: how fast and how large is memroot on this machine, compared with the simplest fair alternative
+    (`bench.rivals`)?
 Data: 10,000 and 100,000 generated texts (`--quick`: 1,000 and 10,000), and shared data if present.
 Seed: `--seed`, by default 1. How: each measurement runs in a separate process, one after another. The
 stores are in a temporary folder that is removed at the end. No other program should be running.

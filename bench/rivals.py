@@ -96,7 +96,7 @@ class Fts:
         self._db.execute("INSERT INTO docs (docs) VALUES ('rebuild')")
 
     def check(self) -> None:
-        """Run the integrity checks of SQLite and FTS5. They show that the file is consistent, not who wrote it.
+        """Run the integrity checks of SQLite and FTS5. They check consistency, not who wrote the file.
 
         Raises:
             sqlite3.DatabaseError: the file is inconsistent.

@@ -61,9 +61,7 @@ def main(question: str = QUESTION) -> None:
         print(f"peek: {peek.text}")
         for triple in triples:
             print(f"{triple.subject} → {triple.predicate} → {triple.object}")
-        print(
-            f"{explorer.total} tokens in total; everything was read at event {peek.seq}, with root {peek.root[:16]}…"
-        )
+        print(f"{explorer.total} tokens in total, read at event {peek.seq} under root {peek.root[:16]}…")
 
 
 if __name__ == "__main__":

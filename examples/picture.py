@@ -2,8 +2,8 @@
 
 The commands of `SESSION` run in a shell, in an empty folder, against a new store. Two programs are
 replaced, so that every run gives the same picture: `engine` runs with a fixed clock and fixed salts, and
-`sqlite3` is a script that uses Python's module of that name. Each line of output in the picture is a line that
-a command printed, cut to the width of the picture.
+`sqlite3` is a script that uses Python's module of that name. Each line of output in the picture is a line
+that a command printed, cut to the width of the picture.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ TAG_BYTES_MAX = 256
 TAGS_PER_ATOM_MAX = 256
 BUCKETS_PER_ATOM_MAX = 16
 LABEL_CHARS_MAX = 32
-"""The maximum length of the names of actors, kinds, buckets and predicates.
+"""The maximum number of characters in the name of an actor, kind, bucket or predicate.
 
 They consist of the characters `a-z0-9._-`; a predicate contains `_` instead of spaces.
 """

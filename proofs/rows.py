@@ -48,7 +48,7 @@ def rows_root(leaves: Sequence[bytes]) -> bytes:
 
 
 def is_term(term: bytes) -> bool:
-    """Return whether `key` can be the key of a row for a term of a text."""
+    """Return whether `term` can be a term of a text, and not the key of another kind of row."""
     return 0 < len(term) <= TERM_BYTES_MAX and term[0] >= FIRST_OF_TERM
 
 

@@ -51,8 +51,8 @@ class Question:
     category: str
     relevant: frozenset[str]
     second: frozenset[str]
-    """The relevant names by the second judgement of the set, or `relevant` if there is no second judgement. Empty if
-    the second judgement does not decide the question.
+    """The relevant names by the second judgement of the set, or `relevant` if the set has only one judgement.
+    Empty if the second judgement does not decide the question.
     """
 
 
