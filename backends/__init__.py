@@ -1,8 +1,8 @@
-"""Ordered byte maps that a store is kept in, opened by URL.
+"""The storage backends: ordered maps from bytes to bytes that hold a store and are opened by URL.
 
 A URL is `memory:`, `leveldb:PATH`, `sqlite:PATH`, `sqlite+NAME:PATH` or a plain `PATH`. `sqlite+NAME:PATH` is
-the memory NAME, one of several in one SQLite file. The text after the scheme is a path and nothing else: it
-has no host, no options and no percent-encoding.
+the memory NAME, one of several in one SQLite file. The text after the scheme is only a path: it has no host,
+no options and no percent-encoding.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Location(NamedTuple):
     scheme: str
     """One of SCHEMES, or `sqlite+` followed by the name of a memory."""
     path: str
-    """The path as written; empty for `memory:`."""
+    """The path in the URL, unchanged; empty for `memory:`."""
 
     @property
     def memory(self) -> str | None:
@@ -81,12 +81,13 @@ class Location(NamedTuple):
 def locate(url: str) -> Location:
     """Parse a URL into a scheme and a path.
 
-    An existing path without a scheme is opened as the kind of store found there. A new one becomes LevelDB,
-    or SQLite if plyvel is not installed. A scheme is two or more letters, digits, `+`, `-` or `.` before the
-    first colon, without a slash before it; write `./a:b` for a path that looks like one.
+    If a URL has no scheme and a store exists at the path, the scheme is that of the existing store. If no
+    store exists there, the scheme is `leveldb`, or `sqlite` if plyvel is not installed. The scheme of a URL
+    is the text before the first colon if it consists of two or more letters, digits, `+`, `-` or `.`. Write
+    `./a:b` for a path that would otherwise be read as a scheme and a path.
 
     Raises:
-        BackendUnusable: the scheme is unknown, or the path is missing or superfluous.
+        BackendUnusable: the scheme is unknown, the path is missing, or `memory:` is followed by a path.
     """
     head, colon, rest = url.partition(":")
     if colon and head.startswith("sqlite+"):
@@ -146,10 +147,10 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
 
     Raises:
         BackendMissing: there is no store, and `create` is false (never for `memory:`).
-        BackendBusy: another handle has it open, and this kind of store allows only one.
-        BackendCorrupt: it is damaged; it is never repaired.
-        BackendUnusable: the URL is invalid, the path is occupied by something else, or a library is not
-            installed.
+        BackendBusy: another handle has the store open, and this kind of store allows only one handle.
+        BackendCorrupt: the store is damaged; a damaged store is never repaired.
+        BackendUnusable: the URL is invalid, the path is occupied by something that is not a store, or a
+            library is not installed.
     """
     location = locate(url)
     scheme, path = location
@@ -167,7 +168,7 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
 
 
 def store_exists(url: str) -> bool:
-    """Return whether `open_backend(url, create=False)` would find a store; damaged and busy stores count.
+    """Return whether there is a store at `url`, including a damaged store and a store in use.
 
     Raises:
         BackendUnusable: the URL is invalid, or the path cannot be inspected.

@@ -19,7 +19,8 @@ from backends.errors import BackendError, GuardFailed
 KEY_BYTES_MAX = 1024
 """The maximum length of a key.
 
-PostgreSQL's btree allows about 2.7 kB; less than half of that leaves room for a prefix.
+A later backend could use PostgreSQL, whose btree allows about 2.7 kB. The limit is less than half of that and
+so leaves room for a prefix.
 """
 
 Row = tuple[bytes, bytes]
@@ -27,10 +28,10 @@ Row = tuple[bytes, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The guarantees of a backend, as data, so that callers need not test its class."""
+    """The guarantees of a backend. Callers read them here instead of testing the backend's class."""
 
     durable: bool
-    """True if a `write(durable=True)` survives a power failure once it has returned."""
+    """True if the rows of `write(durable=True)` survive a power failure after the call has returned."""
     multi_process: bool
     """True if several processes may have the store open for writing at once."""
     persistent: bool
@@ -39,7 +40,7 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition on a write: `key` still has exactly the value `expected`, or no row if that is None."""
+    """A condition on a write: the value of `key` is exactly `expected`; None means that there is no row."""
 
     key: bytes
     expected: bytes | None
@@ -50,7 +51,7 @@ Guards = Guard | Sequence[Guard] | None
 
 
 class Batch:
-    """Puts and deletes that are applied atomically; the last one for a key wins."""
+    """Puts and deletes that are applied atomically. Only the last put or delete of a key has an effect."""
 
     __slots__ = ("rows",)
 
@@ -62,7 +63,7 @@ class Batch:
         self.rows[key] = value
 
     def delete(self, key: bytes) -> None:
-        """Remove `key`; a missing key is allowed."""
+        """Remove `key`. A key that does not exist is not an error."""
         self.rows[key] = None
 
     def __len__(self) -> int:
@@ -82,10 +83,12 @@ class Reader(ABC):
 
     @abstractmethod
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end (None: to the last), in key order.
+        """Return an iterator over the rows with start <= key < end, in key order.
 
-        It yields the rows as of the call, without later writes. A scan may be abandoned before its end. It
-        raises BackendClosed once its snapshot or its backend is closed.
+        If `end` is None, the scan has no upper bound.
+
+        The iterator yields the rows that exist at the time of the call and ignores later writes. It need not
+        be read to the end. It raises BackendClosed after the snapshot or the backend has been closed.
         """
 
     def scan_prefix(self, prefix: bytes, *, reverse: bool = False) -> Iterator[Row]:
@@ -94,11 +97,11 @@ class Reader(ABC):
 
 
 class Snapshot(Reader):
-    """The rows at one moment. Close it, or use it as a context manager."""
+    """A view of the rows at one moment. Close the snapshot, or use it as a context manager."""
 
     @abstractmethod
     def close(self) -> None:
-        """Release the snapshot; closing twice is allowed."""
+        """Release the snapshot. It is not an error to close a snapshot twice."""
 
     def __enter__(self) -> Self:
         return self
@@ -110,40 +113,41 @@ class Snapshot(Reader):
 
 
 class Backend(Reader):
-    """An open store. Several threads may use it, and any of them may close it."""
+    """An open store. Several threads may use the same object, and any thread may close it."""
 
     name: str
     capabilities: Capabilities
 
     @abstractmethod
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Apply `batch` atomically; with `durable`, return only when it would survive a power failure.
+        """Apply `batch` atomically. With `durable`, return only after the rows would survive a power failure.
 
-        A durable write also makes every earlier write of this handle durable; an empty durable batch does
-        only that. A power failure loses only the newest writes: no row survives that was written after a lost
-        one.
+        A durable write also makes every earlier write of this handle durable. To make earlier writes durable
+        without writing a row, write an empty durable batch. A power failure loses only the newest writes: if
+        a write is lost, all later writes are lost, too.
 
         Args:
             batch: The puts and deletes.
-            guard: One condition or several; all must hold at the moment of the write.
-            durable: Wait until the write would survive a power failure.
+            guard: One or several conditions. All of them must hold at the moment of the write.
+            durable: Whether to wait until the write would survive a power failure.
 
         Raises:
             BackendBusy: other processes kept the store locked; nothing was written.
             BackendError: a row is out of bounds (see `check_batch`), or a guard is not a Guard; nothing was
                 written.
-            GuardFailed: a guard did not hold; the message names its row, and nothing was written.
+            GuardFailed: a guard did not hold; the message names the row, and nothing was written.
             BackendInDoubt: the write failed after it was sent; reopen the store to find out whether it took
                 effect.
             BackendClosed: the handle is closed, or belongs to the parent process.
         """
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Keep other processes from writing until the end of the block.
+        """Prevent other processes from writing until the end of the block.
 
         Use it if guarded writes fail repeatedly, or if several writes must follow each other. Other processes
-        can read. Their writes wait, and raise BackendBusy if the block takes too long, so keep it short.
-        Blocks may be nested in one thread. For stores that only one process can open, it does nothing.
+        can read. Their writes wait, and raise BackendBusy if the block takes too long, so keep the block
+        short. Blocks may be nested in one thread. For stores that only one process can open, this method does
+        nothing.
 
         Raises:
             BackendBusy: other processes kept the store locked.
@@ -156,30 +160,30 @@ class Backend(Reader):
     def purge(self) -> None:
         """Remove all deleted and replaced bytes from the store's own files.
 
-        All rows remain, and are durable when it returns. It rewrites the store, so it takes time and disk
-        space in proportion to the store's size. It waits until open snapshots and scans, those of the calling
-        thread included, are closed; concurrent calls wait for it. If the process is killed, all rows remain,
-        and perhaps some of the old bytes: call it again. It cannot erase disk blocks that the file system has
-        released.
+        All rows remain, and are durable when the method returns. The method rewrites the store, so it takes
+        time and disk space in proportion to the store's size. It waits until all open snapshots and scans are
+        closed, including those of the calling thread. Other calls wait until it has finished. If the process
+        is killed, all rows remain, but old bytes may remain, too; then call the method again. The method
+        cannot erase disk blocks that the file system has released.
 
         Raises:
-            BackendBusy: a snapshot or scan stayed open, here or in another process; nothing is lost, and old
+            BackendBusy: a snapshot or scan stayed open in this or another process; no row is lost, and old
                 bytes may remain.
-            BackendInDoubt: it failed half-way; reopen the store. All rows are there.
+            BackendInDoubt: rewriting the store failed; reopen the store. No row is lost.
             BackendClosed: the handle is closed, or belongs to the parent process.
         """
 
     def files(self) -> tuple[Path, ...]:
-        """Return every file that may hold bytes of this store; none if it is not kept on disk."""
+        """Return the paths of all files that may hold bytes of the store; for a memory store, none."""
         return ()
 
     @abstractmethod
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of the present rows."""
+        """Return a snapshot of the current rows."""
 
     @abstractmethod
     def close(self) -> None:
-        """Wait for running calls, then release the store; closing twice is allowed."""
+        """Wait for running calls, then release the store. It is not an error to close a store twice."""
 
     def __enter__(self) -> Self:
         return self
@@ -191,7 +195,7 @@ class Backend(Reader):
 
 
 def prefix_end(prefix: bytes) -> bytes | None:
-    """Return the first key after all keys that begin with `prefix`, or None if there is no such key."""
+    """Return the smallest key above all keys that begin with `prefix`, or None if there is no such key."""
     stripped = prefix.rstrip(b"\xff")
     if not stripped:
         return None
@@ -202,7 +206,7 @@ def guards_of(guard: Guards) -> tuple[Guard, ...]:
     """Return the conditions as a tuple, in their order; empty for None.
 
     Raises:
-        BackendError: one of them is not a Guard.
+        BackendError: a condition is not a Guard.
     """
     if guard is None:
         return ()
@@ -221,7 +225,7 @@ def check_guards(guards: Sequence[Guard], get: Callable[[bytes], bytes | None]) 
 
 
 def check_batch(batch: Batch) -> None:
-    """Raise BackendError for rows that some backend could not store.
+    """Raise BackendError if the rows are not allowed in every backend.
 
     Raises:
         BackendError: a key is empty or longer than KEY_BYTES_MAX, or a key or value is not `bytes`.

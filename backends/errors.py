@@ -8,7 +8,7 @@ class BackendError(Exception):
 class BackendBusy(BackendError):
     """Raised if another handle or process has the store open or locked.
 
-    `holder` names it (`pid 4711`) if it is known.
+    `holder` names the other handle or process (`pid 4711`), if it is known.
     """
 
     def __init__(self, where: str, holder: str) -> None:
@@ -18,7 +18,7 @@ class BackendBusy(BackendError):
 
 
 class BackendMissing(BackendError):
-    """Raised if there is no store at this path, and `create` is false."""
+    """Raised if there is no store at the path, and `create` is false."""
 
 
 class BackendUnusable(BackendError):
@@ -34,7 +34,7 @@ class BackendCorrupt(BackendError):
 
 
 class BackendInDoubt(BackendError):
-    """Raised if a write failed after it was sent; only reopening the store shows whether it took effect.
+    """Raised if a write failed after it was sent. To find out whether it took effect, reopen the store.
 
     The handle refuses every later write. An operating system that reported a failed fsync once gives no
     reliable result the second time, and LevelDB loses data written after a failed write.
@@ -42,4 +42,4 @@ class BackendInDoubt(BackendError):
 
 
 class GuardFailed(BackendError):
-    """Raised if the guarded row does not have the expected value; nothing was written."""
+    """Raised if a guarded row does not have the expected value; nothing was written."""

@@ -1,4 +1,4 @@
-"""Files and folders that survive a power failure whole or not at all."""
+"""Creation of files and folders that are either complete or absent after a power failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from backends.errors import BackendUnusable
 MARKER = "unfinished-store"
 """The empty file that `staging` creates first in its folder.
 
-Only folders with this file, and empty ones, are cleaned up.
+Only folders that contain this file, and empty folders, are removed as leftovers.
 """
 
 _BUILD_TRIES = 100
@@ -27,7 +27,7 @@ _RANDOM = re.compile(r"[0-9a-f]{16}")
 
 
 def fsync_path(path: Path) -> None:
-    """Flush one file, or the directory entries of one folder, to the disk."""
+    """Flush the file at `path`, or the directory entries of the folder at `path`, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         fsync_opened(descriptor)
@@ -41,7 +41,7 @@ def fsync_opened(descriptor: int) -> None:
 
 
 def fsync_tree(root: Path) -> None:
-    """Flush all files and folders under `root` to the disk, the innermost first."""
+    """Flush `root` and all files and folders in it to the disk, the innermost first."""
     for folder, _, names in os.walk(root, topdown=False):
         for name in names:
             fsync_path(Path(folder, name))
@@ -60,7 +60,7 @@ def resolve_path(path: str) -> Path:
     """Return `path` with symbolic links resolved; it need not exist.
 
     Raises:
-        BackendUnusable: it contains a NUL, is empty or too long, or has a loop of links.
+        BackendUnusable: `path` contains a NUL, is empty or too long, or leads through a loop of links.
     """
     if not path or "\0" in path:
         raise BackendUnusable(f"{path!r} is not a valid path")
@@ -75,11 +75,11 @@ def resolve_path(path: str) -> Path:
 
 @contextmanager
 def staging(target: Path) -> Iterator[Path]:
-    """Yield a new folder beside `target` in which to build it; the folder is removed afterwards.
+    """Yield a new folder next to `target`, in which the caller builds `target`; then remove the folder.
 
-    A crash leaves only this folder behind. The builder holds a flock on it, so that the next builder of
-    `target` can tell a leftover from work in progress. It removes leftovers: folders whose names match
-    exactly, and which are empty or contain the marker file.
+    A crash leaves only this folder behind. This process holds a flock on the folder, so that the next process
+    that builds `target` can distinguish a leftover from work in progress. It first removes leftovers:
+    unlocked folders whose names match exactly and which are empty or contain the marker file.
     """
     prefix = f".{target.name[:100]}.new-"
     _sweep(target.parent, prefix)
@@ -93,7 +93,7 @@ def staging(target: Path) -> Iterator[Path]:
 
 
 def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
-    """Return a new folder and the descriptor that holds its flock."""
+    """Create a folder; return its path and a descriptor that holds a flock on it."""
     for _ in range(_BUILD_TRIES):
         folder = parent / (prefix + secrets.token_hex(_RANDOM_BYTES))
         folder.mkdir(mode=0o700)
@@ -105,7 +105,7 @@ def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
 
 
 def _lock_folder(folder: Path) -> int | None:
-    """Return a descriptor with the flock on `folder`, or None if it is gone, locked or not a folder."""
+    """Lock `folder` and return the descriptor, or None if it does not exist, is locked or is not a folder."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
@@ -121,7 +121,7 @@ def _lock_folder(folder: Path) -> int | None:
 
 
 def _sweep(parent: Path, prefix: str) -> None:
-    """Remove the folders that killed builders left in `parent`, and nothing else."""
+    """Remove the folders that killed processes have left in `parent`, and nothing else."""
     with contextlib.suppress(OSError):
         for folder in sorted(entry for entry in parent.iterdir() if _is_ours(entry.name, prefix)):
             descriptor = _lock_folder(folder)
@@ -129,7 +129,7 @@ def _sweep(parent: Path, prefix: str) -> None:
                 if _is_marked(descriptor):
                     _remove(folder)
                 else:
-                    # A builder killed before it made the marker leaves an empty folder, which rmdir removes.
+                    # A process killed before creating the marker leaves an empty folder, which rmdir removes.
                     with contextlib.suppress(OSError):
                         folder.rmdir()
                 os.close(descriptor)
@@ -151,7 +151,8 @@ def _is_marked(descriptor: int) -> bool:
 def _remove(folder: Path) -> None:
     """Remove `folder` and its contents, the marker last.
 
-    An interrupted removal therefore still counts as a leftover. Symbolic links are removed, never followed.
+    If the removal is interrupted, the folder is therefore still recognised as a leftover. Symbolic links are
+    removed, never followed.
     """
     with contextlib.suppress(OSError):
         for entry in sorted(folder.iterdir()):

@@ -1,6 +1,6 @@
-"""State of an open handle.
+"""The state of an open handle on a store.
 
-It rejects calls after close and in a forked process, and writes after a failed write.
+The class rejects calls after close and in a forked process, and writes after a failed write.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from contextlib import contextmanager
 from backends.errors import BackendBusy, BackendClosed, BackendInDoubt
 
 POLL_SECONDS = 0.0005
-"""The interval at which a closing thread checks whether other calls have ended."""
+"""The interval, in seconds, at which a closing thread checks whether other calls have ended."""
 
 _TRY_SECONDS = 0.05
-"""The maximum time for which calls are blocked in one attempt to pause the handle."""
+"""The maximum time, in seconds, for which one attempt to pause the handle blocks other calls."""
 
 _REWRITING = "the store is being rewritten"
 """The temporary value of `refusal`: calls wait until it is cleared."""
 
 
 class HandleState:
-    """Admits calls while the handle is open, and lets close() wait for running calls.
+    """Allows calls while the handle is open, and makes close() wait for running calls.
 
     plyvel crashes the interpreter if a handle is closed during a call. A handle that is carried through
     fork() shares file offsets and locks with its parent. This class prevents both.
@@ -36,9 +36,9 @@ class HandleState:
     and `leave` together; a counter under a condition and getpid took 1.1 µs.
 
     Args:
-        where: The store, for messages.
-        keep: Returns the objects that must never be freed in a forked process, because freeing them would
-            affect files or locks of the parent.
+        where: The store's name in messages.
+        keep: A function that returns the objects that must never be freed in a forked process, because
+            freeing them would affect files or locks of the parent.
     """
 
     def __init__(self, where: str, keep: Callable[[], Iterable[object]] = tuple) -> None:
@@ -74,7 +74,7 @@ class HandleState:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """Call `enter` and `leave` around a block; call them directly where a microsecond matters."""
+        """Call `enter` before and `leave` after a block. Code that must be fast calls both itself."""
         self.enter()
         try:
             yield
@@ -82,14 +82,14 @@ class HandleState:
             self.leave()
 
     def check(self) -> None:
-        """Raise BackendClosed if the handle is closed; for code that runs between two calls."""
+        """Raise BackendClosed if the handle is closed; for code outside of `enter` and `leave`."""
         while self.refusal is not None and not self._is_pausing_thread(threading.get_ident()):
             self._wait()
 
     def _is_pausing_thread(self, thread: int) -> bool:
         """Return whether this thread paused the handle.
 
-        Its own calls must not wait, for instance when it frees an iterator that is then closed.
+        The calls of this thread must not wait, for instance when an iterator is freed and therefore closed.
         """
         return self.refusal == _REWRITING and self._pausing_thread == thread
 
@@ -103,10 +103,10 @@ class HandleState:
 
     @contextmanager
     def paused(self, idle: Callable[[], bool], seconds: float) -> Iterator[None]:
-        """Make all other calls wait until the end of the block, which begins once none is running.
+        """Wait until no call is running, then make the calls of all other threads wait until the block ends.
 
         Args:
-            idle: Returns whether no snapshot and no scan is open.
+            idle: A function that returns True if no snapshot and no scan is open.
             seconds: The maximum time to wait.
 
         Raises:
@@ -127,7 +127,7 @@ class HandleState:
                 self._resume()
 
     def _pause(self, idle: Callable[[], bool]) -> bool:
-        """Block new calls, and return whether within a short time no call is running and nothing is open."""
+        """Block new calls. Return True if soon no call is running and no snapshot or scan is open."""
         self._resumed.clear()
         self._pausing_thread = threading.get_ident()
         self.refusal = _REWRITING
@@ -158,9 +158,9 @@ class HandleState:
     def shut(self, release: Callable[[], None]) -> None:
         """Block new calls, wait for running ones, then call `release` once.
 
-        If it is interrupted, the next `shut` finishes the work. It does nothing in a forked process. It does
-        not wait for the calling thread, which is in no call at this point even if an exception from a signal
-        handler left its id in the list.
+        If this method is interrupted, the next call of `shut` finishes the work. In a forked process, the
+        method does nothing. It does not wait for the calling thread: that thread is not inside a call, even
+        if an exception from a signal handler has left the thread's id in the list.
         """
         if self.forked:
             return
@@ -175,7 +175,7 @@ class HandleState:
             self._released = True
 
     def disown(self) -> None:
-        """Disable the handle in a process that was just forked, and keep its objects from being freed."""
+        """Disable the handle in a newly forked process, and prevent that the handle's objects are freed."""
         self.forked = True
         if self._released:
             return

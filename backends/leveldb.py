@@ -3,18 +3,21 @@
 With LevelDB's defaults, acknowledged writes were measured to be lost in several ways. This module takes the
 following measures, each with a test in `tests/backends/test_leveldb_rules*.py`:
 
-- after any failed write the handle accepts no more, and reports "in doubt" rather than "failed";
-- it has its own lock (`backends.leveldb_place`), and allows one handle per process and none in a forked
-  process;
+- after a failed write the handle accepts no more writes, and the exception is BackendInDoubt, because the
+write
+  may have taken effect;
+- a store has a lock of its own (`backends.leveldb_place`); one process at a time can open one handle, and a
+  forked process cannot use the handle of its parent;
 - `paranoid_checks` is always on, checksums are verified on every read, and compression is off;
 - a batch is built in full and then written with one call;
 - creation is atomic, and nothing is ever repaired;
 - closing waits for running calls;
 - the folder is synced before a durable write is acknowledged if its list of files has changed;
-- a durable write does not overtake earlier writes without `durable`;
+- a durable write also makes earlier writes without `durable` survive;
 - deleted bytes are removed by rewriting the whole store, because compaction was measured to leave them.
 
-A log that was truncated at the end cannot be detected here; only a checkpoint kept elsewhere reveals it.
+If the end of LevelDB's log has been cut off, this module cannot detect it. It can be detected only with a
+checkpoint kept in another place.
 """
 
 from __future__ import annotations
@@ -45,15 +48,15 @@ from backends.leveldb_place import DATA, claim_store, open_data, plyvel_module, 
 from backends.leveldb_snapshot import LevelDBSnapshot
 
 _CHUNK_ROWS = 32
-"""The maximum number of rows that a scan fetches at once.
+"""The maximum number of rows that a scan fetches from LevelDB in one step.
 
-The first fetch is one row, because many callers need only one.
+The first step fetches only one row, because many callers need only one.
 """
 
 _OPENED: Row = (b"", b"")
 
 BUSY_SECONDS = 10.0
-"""The time that `purge` waits for open snapshots and scans before it raises BackendBusy."""
+"""The time, in seconds, that `purge` waits for open snapshots and scans before it raises BackendBusy."""
 
 
 class LevelDBBackend(Backend):
@@ -62,13 +65,13 @@ class LevelDBBackend(Backend):
     Args:
         path: The store's folder.
         create: Create the store if it is missing.
-        busy_seconds: The time that `purge` waits for open snapshots and scans.
+        busy_seconds: The time, in seconds, that `purge` waits until open snapshots and scans are closed.
 
     Raises:
         BackendMissing: there is no store, and `create` is false.
-        BackendBusy: it is already open, here or in another process.
-        BackendCorrupt: LevelDB's own checks fail on its log or its files.
-        BackendUnusable: the path is occupied by something else, or the system denies access.
+        BackendBusy: the store is already open in this or another process.
+        BackendCorrupt: LevelDB reports that its log or files are damaged.
+        BackendUnusable: the path is occupied by something that is not a store, or the system denies access.
     """
 
     name = "leveldb"
@@ -95,12 +98,12 @@ class LevelDBBackend(Backend):
         self._handle_state = HandleState(str(place), self._fork_unsafe)
 
     def _fork_unsafe(self) -> Iterable[object]:
-        """Return the objects that a forked process must not free, and release its copy of the lock."""
+        """In a forked process, release the copy of the lock; return the objects that must not be freed."""
         self._claim.abandon()
         return (self._db, *self._live)
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the value of `key`, or None; raise BackendCorrupt if its block fails its checksum."""
+        """Return the value of `key`, or None. Raise BackendCorrupt if a checksum is wrong."""
         return self._get(None, key)
 
     def _get(self, source: Any, key: bytes) -> bytes | None:
@@ -117,7 +120,7 @@ class LevelDBBackend(Backend):
             self._handle_state.leave()
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """Return the values of `keys`, in their order; use a snapshot to read them at one moment."""
+        """Return the values of `keys`, in the same order. To read them at one moment, use a snapshot."""
         return self._multi_get(None, keys)
 
     def _multi_get(self, source: Any, keys: Sequence[bytes]) -> list[bytes | None]:
@@ -129,9 +132,9 @@ class LevelDBBackend(Backend):
             raise self._convert_error(error) from error
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end as of the call.
+        """Return an iterator over the rows with start <= key < end that exist at the time of the call.
 
-        It fetches a few rows at a time.
+        The iterator fetches a few rows at a time.
         """
         return self._scan(None, self._handle_state, start, end, reverse)
 
@@ -147,7 +150,8 @@ class LevelDBBackend(Backend):
         if end is not None and end <= start:
             return iter(())
         rows = self._rows(source, owner, start, end, reverse)
-        # The first yield fixes the rows that the scan sees, and lets it be closed even if it is never read.
+        # The first yield opens the iterator, so that the scan sees the rows of this moment, and so that the
+        # generator's cleanup runs even if it is never read.
         next(rows)
         return rows
 
@@ -197,7 +201,7 @@ class LevelDBBackend(Backend):
             self._live.discard(iterator)
 
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of the present rows."""
+        """Return a snapshot of the current rows."""
         with self._handle_state.inside():
             return LevelDBSnapshot(self, self._db.snapshot())
 
@@ -230,7 +234,7 @@ class LevelDBBackend(Backend):
                 raise
 
     def _send(self, built: Any, *, sync: bool, durable: bool) -> None:
-        """Write one batch; returning acknowledges it.
+        """Write one batch. The caller treats the batch as written when this method returns.
 
         LevelDB starts a new log every `write_buffer_size` and syncs only the newest, so a synced write could
         survive a crash that loses earlier unsynced writes in an older log. Therefore, while there are
@@ -250,7 +254,7 @@ class LevelDBBackend(Backend):
             self._unsynced = False
 
     def _sync_names(self) -> None:
-        """Sync the folder and all logs but the newest, if the list of files has changed.
+        """Sync the folder and all logs except the newest, if the list of files has changed.
 
         LevelDB does not sync the folder after it starts a new log. POSIX allows a file system to lose the
         log's name then, and with it the whole log. Measured: 7 to 12 µs for 10 to 25 files if nothing has
@@ -278,7 +282,7 @@ class LevelDBBackend(Backend):
                 self._claim.swap()
                 self._db = open_data(self._data)
             except BaseException as error:
-                # The LevelDB that has the name now, old or new, holds all rows. Neither may be open.
+                # Whether `db` is now the old or the new LevelDB, it holds all rows. Both must be closed.
                 self._handle_state.poison(error)
                 if self._db.closed:
                     self._handle_state.refusal = (

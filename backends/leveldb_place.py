@@ -24,10 +24,10 @@ from backends.registry import REGISTRY, Identity, identity_of
 LOCK = "lock"
 DATA = "db"
 _UNFINISHED, _NEW, _OLD = ".db.unfinished", ".db.new", ".db.old"
-"""The folders of a rewrite.
+"""The names of the folders that exist during a rewrite.
 
-They are the new LevelDB while it is written, the complete new one before it replaces `db`, and the replaced
-one.
+They are, in this order: the new LevelDB while it is written, the complete new LevelDB before it replaces
+`db`, and the old LevelDB after it has been replaced.
 """
 
 _REWRITE_BYTES = 1 << 20
@@ -51,7 +51,7 @@ def plyvel_module() -> ModuleType:
     """Import plyvel on first use and return it.
 
     Raises:
-        BackendUnusable: it is not installed.
+        BackendUnusable: plyvel is not installed.
     """
     try:
         import plyvel
@@ -73,7 +73,7 @@ def make_data(data: Path) -> None:
 
 
 def open_data(data: Path) -> Any:
-    """Open the LevelDB at `data`, with plyvel's exceptions converted (see LevelDBBackend)."""
+    """Open the LevelDB at `data` and convert the exceptions of plyvel (see LevelDBBackend)."""
     plyvel = plyvel_module()
     try:
         return plyvel.DB(str(data), create_if_missing=False, **_OPTIONS)
@@ -93,9 +93,9 @@ def is_leveldb_store(path: Path) -> bool:
 
 
 def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
-    """Write `rows` to a new LevelDB beside the one at `path`, for `swap`.
+    """Write `rows` to a new LevelDB in the folder of the store at `path`, for `swap`.
 
-    It appears complete and durable, or not at all.
+    After a crash, the new LevelDB is either complete and durable, or ignored.
     """
     unfinished = path / _UNFINISHED
     _remove(unfinished, path / _NEW)
@@ -118,7 +118,7 @@ def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
 
 
 def swap(path: Path) -> None:
-    """Replace the LevelDB at `path`, which must not be open, with the rewritten one, and remove the old one.
+    """Replace the LevelDB of the store at `path` with the rewritten one; no LevelDB there may be open.
 
     If the process is killed at any point, `recover` finishes or undoes the swap.
     """
@@ -133,7 +133,7 @@ def swap(path: Path) -> None:
 def recover(path: Path) -> None:
     """Clean up after an interrupted rewrite; the caller holds the lock.
 
-    If `db` is missing, the new LevelDB was complete and takes its place. Otherwise `db` stays.
+    If `db` is missing, the new LevelDB is complete and is renamed to `db`. Otherwise `db` stays unchanged.
     """
     data, new = path / DATA, path / _NEW
     if not data.exists() and new.exists():
@@ -152,7 +152,7 @@ def _remove(*folders: Path) -> None:
 
 
 def claim_store(path: Path, *, create: bool) -> Claim:
-    """Return the claim on the store at `path`, and create the store first if it is missing.
+    """Acquire the exclusive right to use the store at `path`, and create a missing store before.
 
     Args:
         path: A result of `backends.files.resolve_path`.
@@ -160,8 +160,8 @@ def claim_store(path: Path, *, create: bool) -> Claim:
 
     Raises:
         BackendMissing: there is no store, and `create` is false.
-        BackendBusy: another handle or process has it open; the exception names the holder.
-        BackendUnusable: the path is occupied by something else, or the system denies access.
+        BackendBusy: another handle or process has the store open; the exception names it.
+        BackendUnusable: the path is occupied by something that is not a store, or the system denies access.
     """
     try:
         if not is_leveldb_store(path):
@@ -192,10 +192,11 @@ def _check_unoccupied(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    """Create the store atomically: it appears complete or not at all.
+    """Create the store atomically: after a crash, it is either complete or absent.
 
-    A crash before the rename leaves a folder `.NAME.new-…`, which the next creation removes. A crash after it
-    leaves the complete store, whose name may still be lost until the parent folder is synced.
+    A crash before the rename leaves a folder `.NAME.new-…`, which is removed when a store is created at the
+    same path again. A crash after the rename leaves the complete store, but a power failure before the parent
+    folder is synced may still undo the rename.
     """
     make_parents(path)
     with staging(path) as folder:
@@ -245,7 +246,7 @@ class Claim(Flock):
         return identity
 
     def swap(self) -> None:
-        """Replace the LevelDB with the rewritten one, like the function `swap`, and keep the claim."""
+        """Replace the LevelDB with the rewritten one, like the function `swap`, and keep the lock."""
         with REGISTRY.lock:
             swap(self.path)
             before, self._identity = self._identity, identity_of((self.path / DATA).stat())
@@ -253,7 +254,7 @@ class Claim(Flock):
             REGISTRY.leave(before)
 
     def release(self) -> None:
-        """Release the store. The lock file stays, because removing it would let two holders in."""
+        """Release the store. The lock file is not removed, because then two processes could hold the lock."""
         with REGISTRY.lock:
             if self._descriptor is not None:
                 REGISTRY.leave(self._identity)

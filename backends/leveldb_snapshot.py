@@ -1,4 +1,4 @@
-"""Snapshots of a LevelDB store. They use private methods of their backend."""
+"""Snapshots of a LevelDB store. They use private methods of the backend."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 class LevelDBSnapshot(Snapshot):
     """A snapshot of a LevelDB store.
 
-    Closing it only drops the reference. A call that runs in another thread still holds one, so plyvel
-    releases the snapshot when the last call has ended. While the handle is being closed, the reference is
-    kept, because plyvel releases all snapshots when it closes, and crashed if one was released at the same
-    time.
+    `close` only drops the reference to plyvel's snapshot. A call that runs in another thread still holds a
+    reference, so plyvel releases its snapshot when the last call has ended. While the handle is being closed,
+    the reference is kept: plyvel then releases all snapshots itself, and it crashed if another thread
+        released
+    one at the same time.
     """
 
     def __init__(self, backend: LevelDBBackend, source: Any) -> None:
@@ -43,7 +44,7 @@ class LevelDBSnapshot(Snapshot):
         return self._backend._multi_get(self._checked(), keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end; it fetches a few at a time."""
+        """Return an iterator over the rows with start <= key < end, fetched a few rows at a time."""
         return self._backend._scan(self._checked(), self, start, end, reverse)
 
     def close(self) -> None:

@@ -1,4 +1,7 @@
-"""Rows in memory, for tests and scratch stores. It is also the simplest implementation of the interface."""
+"""A backend that keeps rows in memory, for tests and temporary stores.
+
+It is the simplest implementation of the interface of backends.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +31,11 @@ _CHUNK_ROWS = 64
 """The number of rows that a scan fetches each time it takes the lock."""
 
 Past = tuple[int, bytes | None]
-"""The version that replaced a value, and that value."""
+"""A replaced value: the version that replaced it, and the value."""
 
 
 class _Rows:
-    """The present rows, and those of every version that a reader still uses, all under one lock.
+    """The current rows, and the old rows that open snapshots and scans still need, protected by one lock.
 
     A snapshot is a version number. While one is open, a write saves the value that it replaces in `past`, and
     a deleted key stays in `order` with the value None. `journal` lists the saved values, oldest first, so
@@ -54,14 +57,14 @@ class _Rows:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Take the lock, and check before and after that the handle is open: a fork can copy a held lock."""
+        """Take the lock. Check before and after that the handle is open: a fork can copy a held lock."""
         self.handle_state.check()
         with self.lock:
             self.handle_state.check()
             yield
 
     def open_reader(self) -> int:
-        """Register a reader of the present version and return that version."""
+        """Register a reader of the current version and return the number of this version."""
         with self.locked():
             self.readers[self.version] = self.readers.get(self.version, 0) + 1
             return self.version
@@ -119,7 +122,7 @@ class _Rows:
 
 
 def _scan(rows: _Rows, version: int, start: bytes, end: bytes | None, reverse: bool) -> Iterator[Row]:
-    """Yield rows at `version`, fetched a chunk at a time; the caller keeps the version open."""
+    """Yield the rows of `version`, fetched a chunk at a time. The caller keeps the version registered."""
     include = (True, False)
     while True:
         with rows.locked():
@@ -175,7 +178,7 @@ class _MemorySnapshot(Snapshot):
 
 
 class MemoryBackend(Backend):
-    """Rows that exist only as long as the handle.
+    """A store in memory. Its rows exist only as long as the handle.
 
     Opening a snapshot only registers a version number and copies nothing. A forked process cannot use the
     handle.
@@ -196,15 +199,15 @@ class MemoryBackend(Backend):
             return rows.values.get(key)
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """Return the values of `keys` at one moment, in their order."""
+        """Return the values of `keys` at one moment, in the same order."""
         rows = self._rows
         with rows.locked():
             return [rows.values.get(key) for key in keys]
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end as of the call.
+        """Return an iterator over the rows with start <= key < end that exist at the time of the call.
 
-        It keeps a snapshot until it ends.
+        The iterator keeps a snapshot open until it ends.
         """
         return _MemorySnapshot(self._rows).scan(start, end, reverse=reverse)
 
@@ -219,13 +222,13 @@ class MemoryBackend(Backend):
                 rows.apply(batch)
 
     def purge(self) -> None:
-        """Check that the handle is open. There are no files to rewrite."""
+        """Only check that the handle is open, because there are no files to rewrite."""
         self._rows.handle_state.check()
 
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of the present rows."""
+        """Return a snapshot of the current rows."""
         return _MemorySnapshot(self._rows)
 
     def close(self) -> None:
-        """Drop all rows."""
+        """Close the handle and drop all rows."""
         self._rows.handle_state.shut(self._rows.forget)

@@ -1,9 +1,10 @@
-"""The stores that this process has open, by device and inode.
+"""A registry of the stores that this process has open, by device and inode.
 
 File locks are not enough inside one process. LevelDB and SQLite lock with fcntl(), and closing *any*
 descriptor of such a file, even one opened only for reading, releases all locks that the process holds on it.
 So a second LevelDB handle must be refused before LevelDB opens the file, and a SQLite file must not be
-inspected while a handle on it is open. Two paths to one file (links, mounts) count as one.
+inspected while a handle on it is open. Two paths to the same file (links, mounts) are
+treated as one store.
 """
 
 from __future__ import annotations
@@ -13,25 +14,25 @@ import threading
 from collections import Counter
 
 Identity = tuple[int, int]
-"""Device and inode."""
+"""The identity of a file: device and inode."""
 
 
 class Registry:
-    """Counts of open stores, and the stores that the parent process had open when it forked this one."""
+    """The number of open handles on each store, and the stores that were open before a fork."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        """Hold this lock from checking the registry until the handle is entered or abandoned."""
+        """The lock to hold from the check of the registry until the new handle is registered or given up."""
         self._open: Counter[Identity] = Counter()
         self._inherited: set[Identity] = set()
 
     def enter(self, identity: Identity) -> None:
-        """Register one more open handle."""
+        """Register one more open handle on the store `identity`."""
         with self.lock:
             self._open[identity] += 1
 
     def leave(self, identity: Identity) -> None:
-        """Unregister one open handle."""
+        """Unregister one open handle on the store `identity`."""
         with self.lock:
             self._open[identity] -= 1
             if not self._open[identity]:
@@ -45,13 +46,13 @@ class Registry:
     def is_inherited(self, identity: Identity) -> bool:
         """Return whether the store was open in the parent process when it forked this one.
 
-        LevelDB and SQLite both keep a table of locked files in the process. In a forked process it lists
-        locks that the process does not hold, so the process must not open those files at all.
+        LevelDB and SQLite both keep a table of locked files in the memory of the process. In a forked process
+        the table lists locks that the process does not hold, so the process must not open those files at all.
         """
         return identity in self._inherited
 
     def after_fork(self) -> None:
-        """Mark all open stores as the parent's, in a forked process."""
+        """In a forked process, mark all open stores as stores of the parent."""
         self.lock = threading.RLock()
         self._inherited |= set(self._open)
         self._open.clear()

@@ -1,9 +1,9 @@
-"""SQLite from the standard library, for machines without plyvel and for several processes at once.
+"""A backend on SQLite, for computers without plyvel and for stores that several processes use.
 
-A file in WAL mode has one table for the store without a name and one for each named memory. Writers take
-turns, in this process by a mutex and among processes by a lock file (`backends.sqlite_lock`); readers never
-wait for them. SQLite has no checksums: unlike LevelDB it does not detect a flipped bit in a value. Callers
-detect it when they check the hashes of the data they read.
+A file in WAL mode has one table for the store without a name and one for each named memory. Only one writer
+at a time can write: a mutex excludes other threads of this process, and a lock file (`backends.sqlite_lock`)
+excludes other processes. Readers never wait for writers. SQLite has no checksums, so unlike LevelDB it does
+not detect a flipped bit in a value. Callers can detect it, because they check the hashes of the data.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from backends.sqlite_tables import UNNAMED, Statements, memory_name
 from backends.sqlite_use import UseLock
 
 BUSY_SECONDS = 10.0
-"""The time that a write waits for other processes before it raises BackendBusy."""
+"""The time, in seconds, that a write waits for other processes before it raises BackendBusy."""
 
 _IDLE_READERS_MAX = 8
 
@@ -52,16 +52,16 @@ class SQLiteBackend(Backend):
     Args:
         path: The store's file.
         create: Create the store if it is missing.
-        busy_seconds: The time that a write waits for writers in other processes.
-        memory: The name of one of the memories in the file (`backends.sqlite_tables`), each a store of its
-            own; None is the store without a name.
+        busy_seconds: The time, in seconds, that a write waits for writers in other processes.
+        memory: The name of a memory in the file (`backends.sqlite_tables`); every memory is a separate store.
+            None means the store without a name.
 
     Raises:
         BackendMissing: there is no store, and `create` is false.
-        BackendBusy: another process keeps it locked for longer than `busy_seconds`, or renames or deletes the
-            memory.
+        BackendBusy: another process keeps the store locked for longer than `busy_seconds`, or is renaming or
+            deleting the memory.
         BackendCorrupt: SQLite reports that the file is damaged.
-        BackendUnusable: the path is occupied by something else, or the system denies access.
+        BackendUnusable: the path is occupied by something that is not a store, or the system denies access.
     """
 
     name = "sqlite"
@@ -130,7 +130,7 @@ class SQLiteBackend(Backend):
         return connection
 
     def _fork_unsafe(self) -> Iterable[object]:
-        """Return the objects that a forked process must not free, and release its copies of the locks.
+        """In a forked process, release the copies of the locks; return the objects that must not be freed.
 
         Closing a connection in the forked process could remove the WAL.
         """
@@ -181,25 +181,25 @@ class SQLiteBackend(Backend):
             self._handle_state.leave()
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """Return the values of `keys`, in their order; use a snapshot to read them at one moment."""
+        """Return the values of `keys`, in the same order. To read them at one moment, use a snapshot."""
         with self._borrowed() as reader:
             return get_many(reader, self._sql, keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end as of the call.
+        """Return an iterator over the rows with start <= key < end that exist at the time of the call.
 
-        It reads from a snapshot of its own, a few rows at a time.
+        The iterator reads from its own snapshot, a few rows at a time.
         """
         snapshot = self.snapshot()
         return snapshot.rows(start, end, reverse=reverse, close=True)
 
     def snapshot(self) -> SQLiteSnapshot:
-        """Return a snapshot of the present rows: a read transaction on a connection of its own."""
+        """Return a snapshot of the current rows: a read transaction on a separate connection."""
         with self._handle_state.inside():
             reader = self._take_reader()
             try:
                 reader.execute("BEGIN")
-                # The transaction sees the rows as of its first read, not of BEGIN.
+                # The transaction sees the rows at the time of its first read, not of BEGIN.
                 get_one(reader, self._sql, b"")
             except sqlite3.Error as error:
                 raise convert_error(self._handle_state.where, error) from error
@@ -223,14 +223,14 @@ class SQLiteBackend(Backend):
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Keep other handles and processes from writing until the end of the block."""
+        """Prevent other handles and processes from writing until the end of the block."""
         with self._handle_state.inside(), self._writing:
             self._handle_state.check_writable()
             with self._lock:
                 yield
 
     def purge(self) -> None:
-        """Run VACUUM and empty the WAL; wait for readers as long as a write waits for writers."""
+        """Run VACUUM and empty the WAL. Wait for readers for at most `busy_seconds`."""
         with self._handle_state.inside(), self._writing:
             self._handle_state.check_writable()
             with self._lock:
@@ -239,11 +239,11 @@ class SQLiteBackend(Backend):
                 self._unsynced = False
 
     def files(self) -> tuple[Path, ...]:
-        """Return the paths of the database and of the two files that SQLite keeps beside it."""
+        """Return the paths of the database and of the two files that SQLite keeps next to it."""
         return tuple(path for end in ("", "-wal", "-shm") if (path := Path(f"{self._path}{end}")).is_file())
 
     def _send(self, batch: Batch, guards: Sequence[Guard], durable: bool) -> None:
-        """Run one transaction; a failure that leaves it in doubt disables writes on the handle."""
+        """Run one transaction. If it fails and may have taken effect, the handle refuses all later writes."""
         try:
             self._begin(durable)
             self._apply(batch, guards, durable)
@@ -261,7 +261,7 @@ class SQLiteBackend(Backend):
             raise
 
     def _begin(self, durable: bool) -> None:
-        """Take the write lock and set the sync level of the COMMIT; nothing is sent yet."""
+        """Take the write lock and set the sync level of the COMMIT. No row is written yet."""
         level = "FULL" if durable else "NORMAL"
         try:
             self._set_level(level)
@@ -276,10 +276,10 @@ class SQLiteBackend(Backend):
             self._level = level
 
     def _apply(self, batch: Batch, guards: Sequence[Guard], durable: bool) -> None:
-        """Execute the body of a transaction that has begun, and end it.
+        """Execute the statements of a transaction that has begun, and end the transaction.
 
         SQLite syncs nothing if no page changes. A durable write of rows that were already written without
-        `durable`, here or in another process, would then be acknowledged without being on the disk. So each
+        `durable`, here or in another process, would then return without being on the disk. So each
         durable write increments a counter, which changes a page.
         """
         writer = self._writer
@@ -297,7 +297,7 @@ class SQLiteBackend(Backend):
         writer.execute("COMMIT")
 
     def _roll_back(self) -> None:
-        """Release the write lock after a failure, if SQLite has not done so itself."""
+        """Release the write lock after a failure, unless SQLite has already released it."""
         with contextlib.suppress(sqlite3.Error):
             if self._writer.in_transaction:
                 self._writer.execute("ROLLBACK")

@@ -1,13 +1,13 @@
-"""The writers' lock of a SQLite store: a flock on `PATH-lock`, an empty file beside the store.
+"""The writers' lock of a SQLite store: a flock on `PATH-lock`, an empty file next to the store.
 
-SQLite's own lock ends with every commit; this one lasts over any number of commits. It cannot be on the
-database itself, because closing any descriptor of the database would release the locks that SQLite holds on
-it. The operating system releases the flock when its holder dies.
+SQLite's own lock ends with every commit; this lock can be held over several commits. It cannot be a lock on
+the database itself, because closing any descriptor of the database would release the locks that SQLite holds
+on the database. The operating system releases the flock when its holder dies.
 
 The file is created at the first write and never removed. If it is removed by hand while a process holds it,
 other processes no longer wait for that process: its writes are no longer exclusive, and its guarded writes
-may fail. No row is lost or torn, because SQLite's lock still separates transactions, and the next write
-creates the file again.
+may fail. No row is lost and no transaction is applied in part, because SQLite's lock still separates
+transactions. The next write creates the file again.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from backends.registry import Identity, identity_of
 SUFFIX = "-lock"
 
 _PAUSE_SECONDS = 0.0005
-"""The pause between two attempts.
+"""The pause between two attempts to take the lock, in seconds.
 
 Measured against three processes that write durably without a pause: the lock was acquired after 70 ms
-(median) and 0.4 s (maximum); with pauses that grow to 8 ms it took 2.2 s and 3.4 s. A waiter uses 3 % of a
-core.
+(median) and 0.4 s (maximum); with pauses that grow to 8 ms it took 2.2 s and 3.4 s. A waiting process uses 3
+% of a core.
 """
 
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -44,7 +44,7 @@ class WriterLock(Flock):
 
     Args:
         store: The path of the database, a result of `backends.files.resolve_path`.
-        busy_seconds: The time to wait for other holders.
+        busy_seconds: The time, in seconds, to wait for other processes that hold the lock.
 
     Raises:
         BackendBusy: on entering, another process held it for all of `busy_seconds`.
@@ -85,7 +85,7 @@ class WriterLock(Flock):
         raise BackendBusy(self._store, "another process")
 
     def _try(self) -> bool:
-        """Try to take the lock; return whether it is held on the file that other processes would open."""
+        """Try to take the lock. Return False if another process has it or the file was replaced."""
         if self._descriptor is None:
             self._descriptor = self._open()
             self._identity = identity_of(os.fstat(self._descriptor))
@@ -111,7 +111,7 @@ class WriterLock(Flock):
     def _check_lock_file(self, status: os.stat_result) -> None:
         """Raise BackendUnusable unless the file is empty.
 
-        It is not opened, because it may be another store.
+        The file is not opened for this check, because it may be another store.
         """
         if not stat.S_ISREG(status.st_mode) or status.st_size:
             raise BackendUnusable(
@@ -122,7 +122,7 @@ class WriterLock(Flock):
     def _create(self) -> int:
         store = Path(self._store).stat()
         descriptor = os.open(self._path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
-        # SQLite does the same for its own files: everybody who may write to the store may use the lock.
+        # Every user who may write to the store may use the lock. SQLite does the same for its own files.
         with contextlib.suppress(OSError):
             os.fchown(descriptor, store.st_uid, store.st_gid)
         with contextlib.suppress(OSError):

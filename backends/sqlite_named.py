@@ -1,6 +1,6 @@
 """The named memories of a SQLite file: opening, listing, renaming and deleting them.
 
-Each change is one transaction: if the process is killed during it, nothing has changed.
+Each change is one transaction: if the process is killed before it ends, nothing has changed.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from backends.sqlite_tables import (
 from backends.sqlite_use import UseLock
 
 BUSY_SECONDS = 10.0
-"""The time that a change waits for writers in other processes."""
+"""The time, in seconds, that a change waits for writers in other processes."""
 
 
 def open_table(
     connection: sqlite3.Connection, path: Path, memory: str | None, lock: WriterLock, *, create: bool
 ) -> tuple[Statements, UseLock | None]:
-    """Return the statements on the table of a memory, and the lock to hold while it is used.
+    """Return the SQL statements on the table of a memory, and the lock to hold while the memory is used.
 
     With `create`, a missing table is created.
 
     Raises:
-        BackendMissing: there is no such memory, and `create` is false.
-        BackendBusy: another process renames or deletes it.
+        BackendMissing: there is no memory of this name, and `create` is false.
+        BackendBusy: another process is renaming or deleting the memory.
         sqlite3.Error: SQLite fails.
     """
     if memory is None:
@@ -56,7 +56,7 @@ def open_table(
         raise missing
     use = UseLock(path, memory)
     try:
-        # Look again under the lock: from here on, no process can rename or delete the memory.
+        # Check again under the lock: from here on, no other process can rename or delete the memory.
         number = number_of(connection, memory)
         if number is None and create:
             with lock, _transaction(connection):
@@ -98,11 +98,11 @@ def _connected(path: str) -> Iterator[tuple[Path, sqlite3.Connection]]:
 
 
 def memories_in(path: str) -> list[str]:
-    """Return the names of the memories in a SQLite file, in order; none if the file does not exist.
+    """Return the names of the memories in a SQLite file, sorted; if there is no file, there are no names.
 
     Raises:
-        BackendUnusable: the file belongs to something else.
-        BackendCorrupt: SQLite reports that it is damaged.
+        BackendUnusable: the file is not a store.
+        BackendCorrupt: SQLite reports that the file is damaged.
     """
     if not resolve_path(path).exists():
         return []
@@ -125,12 +125,12 @@ def memory_bytes(path: str, name: str) -> int:
 
 
 def rename_memory(path: str, old: str, new: str) -> None:
-    """Rename a memory that no handle uses.
+    """Rename a memory that no handle has open.
 
     Raises:
         BackendMissing: there is no memory named `old`.
         BackendUnusable: there is already a memory named `new`, or a name is invalid.
-        BackendBusy: a handle uses it.
+        BackendBusy: a handle has the memory open.
     """
     memory_name(old)
     memory_name(new)
@@ -148,15 +148,15 @@ def rename_memory(path: str, old: str, new: str) -> None:
 
 
 def delete_memory(path: str, name: str) -> bool:
-    """Delete a memory that no handle uses, and overwrite its bytes in the file.
+    """Delete a memory that no handle has open, and overwrite the bytes of the memory in the file.
 
     Returns:
-        True if the write-ahead log was cleared, too. Otherwise other handles have the file open, and the
-            remaining bytes are removed by their next checkpoint.
+        True if the write-ahead log was cleared, too. False if other handles have the file open; the bytes in
+            the write-ahead log are then removed by the next checkpoint of SQLite.
 
     Raises:
         BackendMissing: there is no memory of this name.
-        BackendBusy: a handle uses it.
+        BackendBusy: a handle has the memory open.
     """
     memory_name(name)
     with _connected(path) as (place, connection):

@@ -1,4 +1,4 @@
-"""The file of a SQLite store: created atomically, and recognised without opening it as a database."""
+"""Creation of the file of a SQLite store, and recognition of a store without opening it as a database."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from backends.files import fsync_path, make_parents, staging
 from backends.registry import REGISTRY, Identity, identity_of
 
 APPLICATION_ID = 0x6D656D72
-"""`memr`, the application id at offset 68 of the file; it distinguishes stores from other SQLite files."""
+"""The bytes `memr`: the application id at offset 68, which distinguishes a store from other SQLite files."""
 
 LAYOUT = 1
-"""SQLite's user_version: the version of the tables below.
+"""The version of the tables below, stored as SQLite's user_version.
 
-`turns` counts durable writes (see backends.sqlite).
+The table `turns` counts durable writes (see backends.sqlite).
 """
 
 HEADER = b"SQLite format 3\0"
@@ -52,19 +52,19 @@ def _header(path: Path) -> bytes:
 
 
 def address(path: Path) -> str:
-    """Return a URI that opens exactly this file and never creates it; every byte is percent-encoded."""
+    """Return a URI that opens exactly this file and never creates it; all bytes are percent-encoded."""
     return "file:" + "".join(f"%{byte:02x}" for byte in os.fsencode(path)) + "?mode=rw"
 
 
 def register_store(path: Path, *, create: bool) -> Identity:
-    """Check that `path` is a store, create it if it is missing, and register it.
+    """Check that `path` is a store, create a missing store, and register an open handle.
 
-    The caller must unregister it on closing.
+    The caller must unregister the handle when it is closed.
 
     Raises:
         BackendMissing: there is no store, and `create` is false.
         BackendCorrupt: the file is truncated inside its header.
-        BackendUnusable: the path is occupied by something else, or the system denies access.
+        BackendUnusable: the path is occupied by something that is not a store, or the system denies access.
     """
     try:
         if not path.exists():
@@ -87,7 +87,7 @@ def register_store(path: Path, *, create: bool) -> Identity:
 
 
 def _check_store_file(path: Path) -> None:
-    """Raise unless `path` is a store; the file is read directly, so that nothing is changed."""
+    """Raise an exception unless `path` is a store. The file is read without SQLite, which could change it."""
     if path.is_dir():
         raise BackendUnusable(f"{path} is a folder, and a SQLite store is a file; use another path")
     header = _header(path)
@@ -110,8 +110,9 @@ def _check_store_file(path: Path) -> None:
 def _create(path: Path) -> None:
     """Create the store atomically, even if other processes create it at the same time.
 
-    A crash before the link leaves a folder `.NAME.new-…`, which the next creation removes. A crash after it
-    leaves the complete store, whose name may still be lost until the parent folder is synced.
+    A crash before the link leaves a folder `.NAME.new-…`, which is removed when a store is created at the
+    same path again. A crash after the link leaves the complete store, but a power failure before the parent
+    folder is synced may still undo the link.
     """
     make_parents(path)
     with staging(path) as folder:

@@ -29,7 +29,7 @@ def convert_error(where: str, error: sqlite3.Error) -> BackendError:
 
 
 def get_one(connection: sqlite3.Connection, sql: Statements, key: bytes) -> bytes | None:
-    """Return the value of `key` as this connection sees it, or None."""
+    """Return the value of `key` in the transaction of `connection`, or None."""
     row = connection.execute(sql.get, (key,)).fetchone()
     return None if row is None else row[0]
 
@@ -53,7 +53,7 @@ def vacuum(writer: sqlite3.Connection, where: str) -> None:
     """Rewrite the database without deleted bytes, and empty the WAL.
 
     Raises:
-        BackendBusy: a reader kept older pages in use.
+        BackendBusy: an open snapshot or scan still needs older pages.
         BackendError: SQLite failed; nothing is lost.
     """
     try:
@@ -66,13 +66,13 @@ def vacuum(writer: sqlite3.Connection, where: str) -> None:
 
 
 class SQLiteSnapshot(Snapshot):
-    """A read transaction. A lock keeps one thread from ending it during another thread's call.
+    """A snapshot: a read transaction. A lock prevents that a thread ends it during a call of another thread.
 
     Args:
         handle_state: The state of the store's handle.
-        sql: The statements on the store's table.
+        sql: The SQL statements on the store's table.
         reader: A connection with an open read transaction, used by this snapshot only.
-        return_reader: Receives the connection when the transaction is over.
+        return_reader: A function that takes back the connection after the end of the transaction.
     """
 
     def __init__(
@@ -117,18 +117,18 @@ class SQLiteSnapshot(Snapshot):
             return get_many(reader, self._sql, keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end; it fetches a few at a time."""
+        """Return an iterator over the rows with start <= key < end, fetched a few rows at a time."""
         return self.rows(start, end, reverse=reverse, close=False)
 
     def rows(self, start: bytes, end: bytes | None, *, reverse: bool, close: bool) -> Iterator[Row]:
-        """Return a scan that has already begun; with `close`, its end closes the snapshot."""
+        """Return a started iterator over rows. With `close`, the iterator closes the snapshot at its end."""
         self.check()
         if end is not None and end <= start:
             if close:
                 self.close()
             return iter(())
         rows = self._rows(start, end, reverse, close)
-        # Run to the first yield: a scan that has begun is closed even if it is never read.
+        # Run to the first yield, because the cleanup of a generator runs only if it has started.
         next(rows)
         return rows
 
@@ -157,7 +157,7 @@ class SQLiteSnapshot(Snapshot):
                 self._end(cursor)
 
     def _end(self, cursor: sqlite3.Cursor) -> None:
-        """Close a cursor, unless the snapshot is closed or it belongs to the parent process."""
+        """Close a cursor, unless the snapshot is closed or the cursor belongs to the parent process."""
         with contextlib.suppress(BackendClosed), self._handle_state.inside():
             cursor.close()
             self.cursors.discard(cursor)

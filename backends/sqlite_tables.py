@@ -1,6 +1,7 @@
 """The tables of a SQLite file: one for the store without a name, one for each named memory.
 
-A memory's rows are in a table `memory_N`; the table `memories` maps names to numbers. A name is always passed
+The rows of a memory are in a table `memory_N`, where N is a number; the table `memories` maps names to
+numbers. A name is always passed
 to SQLite as a bound value and is never part of a statement. Numbers are not reused (AUTOINCREMENT), so a
 handle cannot read another memory's rows.
 """
@@ -53,7 +54,7 @@ def memory_name(value: object) -> str:
 
 
 class Statements(NamedTuple):
-    """The SQL statements on one table of rows."""
+    """The SQL statements that read and write one table of rows."""
 
     get: str
     get_many: str
@@ -65,7 +66,7 @@ class Statements(NamedTuple):
 
 
 def _statements(table: str) -> Statements:
-    """Return the statements on `table`, which is `rows`, or `memory_` and a number."""
+    """Return the SQL statements on `table`, which is `rows`, or `memory_` and a number."""
     marks = ",".join("?" * KEYS_PER_QUERY)
     return Statements(
         get=f"SELECT value FROM {table} WHERE key = ?",  # noqa: S608  the table's name never comes from a caller
@@ -80,11 +81,11 @@ def _statements(table: str) -> Statements:
 
 
 UNNAMED = _statements("rows")
-"""The statements on the store without a name."""
+"""The SQL statements on the store without a name."""
 
 
 def statements_for(number: int) -> Statements:
-    """Return the statements on the rows of the memory with this number."""
+    """Return the SQL statements on the rows of the memory with the number `number`."""
     return _statements(f"memory_{number:d}")
 
 
@@ -101,7 +102,7 @@ def memory_numbers(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def number_of(connection: sqlite3.Connection, name: str) -> int | None:
-    """Return the number of the memory `name`, or None if there is none."""
+    """Return the number of the memory `name`, or None if there is no such memory."""
     if not _has_list(connection):
         return None
     row = connection.execute("SELECT number FROM memories WHERE name = ?", (name,)).fetchone()
@@ -109,7 +110,7 @@ def number_of(connection: sqlite3.Connection, name: str) -> int | None:
 
 
 def make(connection: sqlite3.Connection, name: str) -> int:
-    """Return the number of the memory `name`, created if missing; the caller has begun a transaction."""
+    """Return the number of the memory `name`; create a missing memory. The caller has begun a transaction."""
     connection.execute(_LIST)
     number = number_of(connection, name)
     if number is None:
@@ -136,7 +137,7 @@ def rename(connection: sqlite3.Connection, old: str, new: str) -> None:
 
 
 def row_bytes(connection: sqlite3.Connection, number: int) -> int:
-    """Return the number of bytes of all keys and values of a memory."""
+    """Return the total number of bytes of all keys and values in a table."""
     table = statements_for(number).table
     total = f"SELECT coalesce(sum(length(key) + length(value)), 0) FROM {table}"  # noqa: S608  as above
     return int(connection.execute(total).fetchone()[0])

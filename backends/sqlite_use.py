@@ -1,7 +1,8 @@
-"""The use lock of a named memory in a SQLite file: a flock on `PATH-use-NAME`, an empty file beside it.
+"""The use lock of a named memory in a SQLite file: a flock on the empty file `PATH-use-NAME`.
 
-Every handle holds the lock shared. Renaming or deleting the memory needs it exclusively, and so is refused
-while there are handles. The operating system releases it when its holder dies. A leftover file has no effect.
+Every handle holds the lock shared. To rename or delete the memory, the lock must be held exclusively, so this
+is refused while a handle is open. The operating system releases the lock when the process that holds it dies.
+A leftover file has no effect.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ class UseLock(Flock):
     Args:
         store: The path of the database, a result of `backends.files.resolve_path`.
         name: The name of the memory.
-        exclusive: Allow no other handle.
+        exclusive: Whether to exclude all other handles, as for renaming or deleting the memory.
 
     Raises:
-        BackendBusy: a handle uses the memory, or, unless `exclusive`, another process renames or deletes it.
+        BackendBusy: another process is renaming or deleting the memory, or, if `exclusive`, a handle has the
+            memory open.
         BackendUnusable: `PATH-use-NAME` is not an empty file, or the system denies access.
     """
 
@@ -46,7 +48,7 @@ class UseLock(Flock):
             raise BackendUnusable(f"cannot lock {self._path}: {error}") from error
 
     def _take(self, *, exclusive: bool) -> bool:
-        """Take the lock; return whether it is held on the file that other processes would open."""
+        """Take the lock. Return False if the locked file has been replaced; then try again."""
         with contextlib.suppress(FileNotFoundError):
             status = os.lstat(self._path)
             if not stat.S_ISREG(status.st_mode) or status.st_size:
@@ -60,5 +62,5 @@ class UseLock(Flock):
         return False
 
     def remove(self) -> None:
-        """Remove the file; the lock must be held exclusively."""
+        """Remove the lock file. The lock must be held exclusively."""
         Path(self._path).unlink(missing_ok=True)

@@ -1,8 +1,9 @@
 """Run the measurements and print one table: `python -m bench` (bench/README.md).
 
-Question: how fast and how large is memroot on this machine, compared with the simplest honest rival?
+Question: how fast and how large is memroot on this machine, compared with the simplest fair alternative
+    (`bench.rivals`)?
 Data: 10,000 and 100,000 generated texts (`--quick`: 1,000 and 10,000), and shared data if present.
-Seed: `--seed`, by default 1. How: each measurement runs in a process of its own, one after another. The
+Seed: `--seed`, by default 1. How: each measurement runs in a separate process, one after another. The
 stores are in a temporary folder that is removed at the end. No other program should be running.
 """
 
@@ -78,7 +79,7 @@ def _warn(about: dict[str, Any]) -> None:
 
 
 def heading(about: dict[str, Any]) -> str:
-    """Return a description of the machine and the run, as a paragraph to paste above the table."""
+    """Return a paragraph that describes the machine and the run, to be pasted above the table."""
     libraries = ", ".join(f"{name} {number}" for name, number in about["libraries"].items())
     busy = " **The machine was busy: rates are too low and times too long.**" if about["busy"] else ""
     return (

@@ -26,7 +26,7 @@ TAGS_PER_TEXT: Final = 3
 TEXTS_PER_SOURCE: Final = 20
 
 SHARED: Final = Path(os.environ.get("MEMROOT_SHARED", Path(__file__).resolve().parents[2] / "shared"))
-"""The folder of the shared data, which need not exist."""
+"""The folder of the shared data. The folder may be missing."""
 
 _ONSETS: Final = ("b", "br", "c", "d", "f", "g", "h", "k", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "v")
 _VOWELS: Final = ("a", "e", "i", "o", "u", "ai", "ou")
@@ -46,7 +46,7 @@ class Words:
     """A generator of words from a made-up vocabulary; the word of rank r has a weight of 1 / r."""
 
     def __init__(self, seed: int, stream: str) -> None:
-        """Create the vocabulary; each `stream` is an independent series of draws from it."""
+        """Create the vocabulary. Each `stream` gives an independent series of random words from it."""
         makers = Random(f"{seed}/vocabulary")
         found: dict[str, None] = {}
         while len(found) < VOCABULARY_WORDS:
@@ -102,7 +102,7 @@ def write_markdown(folder: Path, files: int, seed: int) -> Path:
 
 
 def unpack_garden(folder: Path) -> Path | None:
-    """Unpack the shared garden into `folder` unless that is done already; return None if it is missing."""
+    """Unpack the shared garden (a set of notes) into `folder` if necessary; return None if it is missing."""
     packed = SHARED / "data" / "garden.tar.gz"
     if not packed.exists():
         return None

@@ -51,7 +51,7 @@ CATEGORIES = frozenset(category.value for category in Category)
 
 @dataclass
 class DreamResult:
-    """The results for a set: sums over its memories unless noted otherwise."""
+    """The results for a set, summed over the memories of the set unless noted otherwise."""
 
     name: str
     texts: int = 0
@@ -60,14 +60,14 @@ class DreamResult:
     tags: int = 0
     """The number of pairs of a text and a tag that dreaming added."""
     different: int = 0
-    """The number of different tags among them, without categories."""
+    """The number of different tags that dreaming added, without categories."""
     junk: int = 0
     entities: int = 0
     mentions: int = 0
     relations: int = 0
     seconds: float = 0.0
     reach_before: float = 0.0
-    """This and the following five fields are means over the questions."""
+    """Like the following five fields, a mean over the questions."""
     reach_after: float = 0.0
     recall_before: float = 0.0
     recall_after: float = 0.0
@@ -133,7 +133,7 @@ def _answers(engine: Engine, questions: Sequence[Question]) -> list[tuple[float,
 
 
 class _Neighborhood:
-    """The texts that are connected by a shared tag or an edge."""
+    """The graph of texts, which are connected by shared tags and by edges."""
 
     def __init__(self, engine: Engine) -> None:
         texts = _texts(engine)
@@ -194,7 +194,7 @@ def _count_junk(engine: Engine, found: DreamResult) -> None:
 
 
 def _added_tags(engine: Engine) -> dict[str, int]:
-    """Return the tags that the dreamer added, with the number of atoms that have each one now."""
+    """Return the tags that the dreamer added, with the number of atoms that now have each tag."""
     counts = engine.tags()
     added = set[str]()
     for item in engine.log():

@@ -31,7 +31,7 @@ PROOF_SIZES: Final = ((1_000,), (1_000, 100_000))
 
 
 class Run:
-    """The measurements of one run; each is made when a row first needs it, and only once."""
+    """The measurements of one run. Each is made only once, when a row first needs the result."""
 
     def __init__(self, work: str, seed: int, sizes: Sequence[int] | None, *, quick: bool) -> None:
         """Create a run; `sizes` are the sizes given on the command line, or None."""
@@ -43,7 +43,7 @@ class Run:
         self._seed = seed
 
     def measure(self, name: str, size: int) -> Result:
-        """Return the result of the measurement `name` with `size` atoms, made in a process of its own."""
+        """Return the result of the measurement `name` with `size` atoms, made in a separate process."""
         title = f"{name} {size}"
         if title not in self.results:
             print(title, end=" … ", file=sys.stderr, flush=True)
@@ -223,9 +223,9 @@ STORE_PROOFS: Final = {
     "event": "event, sealed",
     "prefix": "older log",
 }
-"""Part of a measurement → the statement that its proof shows."""
+"""Part of the name of a measurement → the statement that the measured proof shows."""
 RIVALS: Final = {"tree_proofs": "trie", "log_proofs": "pymerkle"}
-"""Measurement → the package that its rival uses."""
+"""Measurement → the package that the rival uses."""
 
 GROUPS: Final[dict[str, Callable[[Run], Iterator[Row]]]] = {
     "bulk": bulk,

@@ -1,6 +1,6 @@
-"""Run one measurement in a process of its own.
+"""Run one measurement in a separate process.
 
-Question: how is a figure kept independent of the memory and caches of other measurements?
+Question: none. A separate process keeps a figure independent of the memory and caches of other measurements.
 Data, seed: in the `Job`. How: `python -m bench.job NAME JOB` runs one measurement in a fresh interpreter and
 prints its result as one line of JSON. Files stay in the operating system's cache, so all figures are warm
 unless a row says otherwise.
@@ -44,12 +44,12 @@ class Job:
 
     @property
     def store(self) -> str:
-        """The path of memroot's store of this size."""
+        """The path of memroot's store with `size` atoms."""
         return str(Path(self.work) / f"memroot-{self.size}")
 
     @property
     def rival(self) -> Path:
-        """The path of the rival's file of this size."""
+        """The path of the rival's file with `size` texts."""
         return Path(self.work) / f"rival-{self.size}.db"
 
 
@@ -95,7 +95,7 @@ class Untimed:
         self.seconds = 0.0
 
     def __call__(self, items: Iterable[T], chunk: int = 1000) -> Iterator[T]:
-        """Yield the same items, generated `chunk` at a time."""
+        """Yield the same items, generated in groups of `chunk` items."""
         source = iter(items)
         while True:
             begin = time.perf_counter()

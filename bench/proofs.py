@@ -78,7 +78,7 @@ def check_root(computed: bytes, root: bytes) -> None:
     """Check that the root computed from a proof is the expected one.
 
     Raises:
-        RuntimeError: it is not.
+        RuntimeError: the computed root is another one.
     """
     if computed != root:
         raise RuntimeError("a proof does not lead to the expected root")
@@ -115,7 +115,7 @@ def _openings(
 
 
 def tree_proofs_rival(job: Job) -> Result:
-    """Measure the same with py-trie's sparse Merkle tree, with at most `TRIE_KEYS` keys."""
+    """Measure the same openings with py-trie's sparse Merkle tree, with at most `TRIE_KEYS` keys."""
     from trie.smt import SparseMerkleTree, calc_root
 
     draw = Random(job.seed)
@@ -178,7 +178,7 @@ def _entry(seq: int, leaf: bytes) -> Entry:
 
 
 def log_proofs_rival(job: Job) -> Result:
-    """Measure the same with pymerkle's tree in memory, over the same headers, with SHA-256."""
+    """Measure the same paths with pymerkle's tree in memory, over the same headers, with SHA-256."""
     from pymerkle import InmemoryTree, verify_consistency, verify_inclusion
 
     draw, tree = Random(job.seed), InmemoryTree()
@@ -201,7 +201,7 @@ def log_proofs_rival(job: Job) -> Result:
 
 
 def _probes(job: Job) -> list[int]:
-    """The events, and the older sizes, that are probes about: 1 and up."""
+    """Return numbers from 1 up: the events and the older sizes for which paths are made."""
     count = min(PROBES[not job.quick], job.size - 1)
     return Random(f"{job.seed}/probes").sample(range(1, job.size), count)
 

@@ -83,7 +83,7 @@ def process(job: Job) -> Result:
 
 
 def process_rival(job: Job) -> Result:
-    """Do the same with the rival."""
+    """Measure the rival in the same way."""
     return _process(_RIVALS, str(job.rival), job.seed)
 
 
@@ -106,7 +106,7 @@ def memory(job: Job) -> Result:
 
 
 def memory_rival(job: Job) -> Result:
-    """Measure the same with the rival."""
+    """Measure the memory of a process that has asked the rival 100 questions."""
     before = resident()
     with Fts(job.rival) as store:
         opened = resident()
@@ -126,12 +126,12 @@ def _memory(before: int, opened: int) -> Result:
 
 
 def locomo(job: Job) -> Result:
-    """Ingest each conversation into a store of its own and ask its questions."""
+    """Ingest each conversation into a separate store and ask the questions about it."""
     return _locomo(job, memroot(RecallConfig()))
 
 
 def locomo_rival(job: Job) -> Result:
-    """Do the same with the rival."""
+    """Measure the rival in the same way."""
     return _locomo(job, fts(lambda question: question))
 
 

@@ -1,4 +1,4 @@
-"""The simplest honest rival: SQLite with FTS5 and tables for tags and edges.
+"""The rival of the benchmarks, the simplest fair alternative: SQLite with FTS5 and tables for tags and edges.
 
 Question: what does a memory cost that proves nothing? The rival has no journal, history, roots, proofs or
     idempotent adds. A row that its owner changes cannot be distinguished from any other.
@@ -36,7 +36,7 @@ class Answer(NamedTuple):
     source: str
     content: str
     score: float
-    """FTS5's score: negative, smaller is better."""
+    """The score of FTS5. It is negative, and a smaller score is better."""
 
 
 class Fts:
@@ -96,7 +96,7 @@ class Fts:
         self._db.execute("INSERT INTO docs (docs) VALUES ('rebuild')")
 
     def check(self) -> None:
-        """Run the integrity checks of SQLite and FTS5, which show consistency but not authorship.
+        """Run the integrity checks of SQLite and FTS5. They check consistency, not who wrote the file.
 
         Raises:
             sqlite3.DatabaseError: the file is inconsistent.

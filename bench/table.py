@@ -41,9 +41,9 @@ class Target:
 
     text: str
     bound: float
-    """The bound in the row's unit; the target is reached if the value is equal or better."""
+    """The bound, in the unit of the row. The target is reached if the value is equal or better."""
     judged: bool = True
-    """False if the row's store is smaller than the store that the target is about."""
+    """False if the store of the row is smaller than the store for which the target is set."""
 
 
 @dataclass(frozen=True, slots=True)

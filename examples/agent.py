@@ -1,8 +1,9 @@
-"""An agent that explores a memory step by step instead of receiving ten whole texts in its prompt.
+"""An agent that explores a memory step by step, instead of receiving ten whole texts in its prompt.
 
-It runs twice, without a language model. The first time the built-in policy decides. The second time the
-function `ask` answers the decision prompt; replace it with a call of your model. The memory is built from
-this project's own pages. The program prints each step, the text found and the tokens spent.
+The program explores one question twice, without a language model. In the first exploration, the built-in
+policy chooses each step. In the second, the function `ask` answers the decision prompt; replace this function
+with a call of your model. The memory is built from the pages of this project. The program prints each step,
+the text found and the tokens spent.
 
     python examples/agent.py [QUESTION]
 """
@@ -19,11 +20,11 @@ RELATIONS = [("memroot", "keeps events in", "journal"), ("index", "is rebuilt fr
 
 
 def ask(prompt: str) -> str:
-    """Answer a decision prompt with one action. Call your model here and return its reply.
+    """Answer a decision prompt with one action. In your program, call a model here and return the reply.
 
-    This stand-in parses the prompt instead: it expands the best remaining hint twice and then answers.
+    This example parses the prompt instead: it expands the best remaining hint twice and then answers.
     """
-    context = int(re.search(r"^Context, (\d+)", prompt, re.MULTILINE)[1])  # type: ignore[index]  # always there
+    context = int(re.search(r"^Context, (\d+)", prompt, re.MULTILINE)[1])  # type: ignore[index]  # always matches
     hints = re.findall(r"^\[\d+% ~\d+\] ([0-9a-f]+) ", prompt, re.MULTILINE)
     return f"EXPAND({hints[0]})" if hints and context < 2 else "ANSWER"
 
@@ -42,7 +43,7 @@ def show(title: str, found: Exploration) -> None:
 
 
 def main(question: str = QUESTION) -> None:
-    """Explore one question with two policies."""
+    """Explore the question with two policies, and then call the four operations directly."""
     with Engine.open("memory:", actor="agent") as memory:
         memory.ingest([PROJECT / "README.md", PROJECT / "docs"], root=PROJECT, name="memroot")
         for subject, predicate, target in RELATIONS:
@@ -60,7 +61,7 @@ def main(question: str = QUESTION) -> None:
         print(f"peek: {peek.text}")
         for triple in triples:
             print(f"{triple.subject} → {triple.predicate} → {triple.object}")
-        print(f"{explorer.total} tokens, all of it read at event {peek.seq} under root {peek.root[:16]}…")
+        print(f"{explorer.total} tokens in total, read at event {peek.seq} under root {peek.root[:16]}…")
 
 
 if __name__ == "__main__":

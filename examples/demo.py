@@ -1,8 +1,8 @@
-"""An end-to-end demonstration on this project's own pages: `make demo`.
+"""A demonstration on the pages of this project: `make demo`.
 
-It ingests README, SPEC and docs into a store on disk, answers three questions, reads the root, verifies that
-the store matches its journal, and proves without the store that no page mentions a word. If it is run again,
-it ingests nothing, because nothing has changed.
+The program ingests README, SPEC and docs into a store on disk, answers three questions, reads the root, and
+verifies that the store matches its journal. Then it makes a proof that no page mentions a certain word, and
+verifies the proof without the store. A second run ingests nothing, because no page has changed.
 """
 
 import sys

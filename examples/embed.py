@@ -1,6 +1,7 @@
 """A program with an embedded memory: add, link, recall, read the past, verify.
 
-It needs only the package. Run `python examples/embed.py [STORE]`; the default store is in memory.
+The program needs only the package memroot. Run `python examples/embed.py [STORE]`; without STORE, the store
+is in memory.
 """
 
 import sys

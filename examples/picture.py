@@ -1,9 +1,9 @@
 """Record a terminal session and draw it as an animated SVG: `python examples/picture.py docs/picture.svg`.
 
-The commands of `SESSION` run in a shell, in an empty folder, against a new store. Two things are staged, so
-that the same program gives the same picture: the program `engine` has a fixed clock and fixed salts, and
-`sqlite3` is Python's module of that name. Each line of an answer is a line that a command printed, cut to the
-width of the picture.
+The commands of `SESSION` run in a shell, in an empty folder, against a new store. Two programs are
+replaced, so that every run gives the same picture: `engine` runs with a fixed clock and fixed salts, and
+`sqlite3` is a script that uses Python's module of that name. Each line of output in the picture is a line
+that a command printed, cut to the width of the picture.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ text{{font:{FONT}px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono
 
 
 class Entry(NamedTuple):
-    """A command as it was typed, and the lines it printed."""
+    """A command line, and the lines that the command printed."""
 
     typed: str
     printed: list[str]
 
 
 def record() -> list[Entry]:
-    """Run the session; return each command with what it printed.
+    """Run the session; return each command with the lines that it printed.
 
     Raises:
         RuntimeError: A command failed.
@@ -123,12 +123,12 @@ def record() -> list[Entry]:
 
 
 def cut(line: str) -> str:
-    """Return the line, shortened with an ellipsis where it is longer than the picture is wide."""
+    """Return the line, shortened with an ellipsis if it is wider than the picture."""
     return line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…"
 
 
 def colour(line: str) -> str:
-    """Return the class of a printed line; verdicts have a colour of their own."""
+    """Return the CSS class of a printed line; results of a verification have a separate colour."""
     if "NO" in line.split() or line.startswith("difference"):
         return "bad"
     return "good" if line.startswith(("holds", "verified")) else "out"
@@ -144,7 +144,7 @@ class Drawing:
         self.moves: list[tuple[str, float, float, int]] = []
 
     def text(self, line: str, kind: str, at: float) -> None:
-        """Draw a line that appears at a time."""
+        """Draw a line that appears at a given time."""
         name = f"l{len(self.moves)}"
         self.moves.append((name, at, at, 0))
         shown = cut(line)
@@ -155,7 +155,7 @@ class Drawing:
         self.y += LINE
 
     def type(self, line: str) -> None:
-        """Draw a line that is typed: a cover with a cursor moves off it, letter by letter."""
+        """Draw a line that seems to be typed: a cover with a cursor moves to the right, letter by letter."""
         length = len(cut(line))
         start, end = self.now, self.now + TYPED_S * length
         self.text(line, "in", start)
@@ -171,13 +171,13 @@ class Drawing:
         self.now = end + THINK_S
 
     def answer(self, lines: list[str]) -> None:
-        """Draw what a command printed; it appears at once."""
+        """Draw the output of a command, which appears as a whole."""
         for line in lines:
             self.text(line, colour(line), self.now)
         self.now += ANSWER_S * bool(lines)
 
     def styles(self) -> str:
-        """Return the keyframes; the picture repeats without end."""
+        """Return the CSS rules of an animation, which repeats endlessly."""
         last = self.now + HOLD_S
         rules = []
         for name, start, end, length in self.moves:
@@ -199,7 +199,7 @@ class Drawing:
 
 
 def draw(entries: list[Entry]) -> str:
-    """Return the SVG. Without animation, or where motion is unwanted, it is its last frame."""
+    """Return the SVG. If animation is unsupported or turned off, the SVG shows the last frame."""
     drawing = Drawing()
     for number, (typed, printed) in enumerate(entries):
         comment = typed.startswith("#")
@@ -226,7 +226,7 @@ def draw(entries: list[Entry]) -> str:
 
 
 def main(place: str) -> None:
-    """Record the session and write the picture."""
+    """Record the session and write the picture to the path on the command line."""
     Path(place).write_text(draw(record()), encoding="utf-8")
 
 

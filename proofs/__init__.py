@@ -101,7 +101,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, imported now (PEP 562).
+    """Import and return the public name `name`. Python calls this on the first use of a name (PEP 562).
 
     Raises:
         AttributeError: there is no such public name.

@@ -1,7 +1,7 @@
 """Command line: `python -m proofs verify` checks a proof.
 
-It runs on a machine that has only this package, blake3 and cbor2. No other module of the package reads files
-or prints. The result goes to stdout as one JSON object; control characters in it are escaped.
+The command needs only this package, blake3 and cbor2. No other module of the package reads files or prints.
+The result is printed to stdout as one JSON object, in which control characters are escaped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from proofs.words import USAGE_OF_CLAIMS
 
 OK, FAILED, USAGE, MISSING, REFUSED = range(5)
 """The exit codes: success, unreadable file or failed output, wrong usage, missing file, refused proof.
-`engine` uses the same.
+The command `engine` uses the same exit codes.
 """
 
 
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("claim", metavar="CLAIM", nargs="*", help="the claim to verify, in words")
     parser.add_argument("--root", metavar="HEX", help="the overall root that you trust, 64 hex digits")
     parser.add_argument("--store-id", "--store", metavar="ID", help="the id of the store that has this root")
-    parser.add_argument("--size", metavar="N", type=int, help="the number of events under the root, if known")
+    parser.add_argument("--size", metavar="N", type=int, help="the number of events that the root covers")
     parser.add_argument("--checkpoint", metavar="NOTE", help="the checkpoint note that you trust")
     parser.add_argument("--claims", metavar="LIST", help="a file with one claim on each line")
     return parser

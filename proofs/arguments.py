@@ -1,4 +1,7 @@
-"""Command-line arguments as the basis and the claims of a verification. Files are read by the caller."""
+"""Conversion of command-line arguments to the trusted root and the claims of a verification.
+
+The caller reads the files and passes their contents.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,16 @@ from proofs.errors import ProofError
 from proofs.words import parse_claim, parse_id
 
 CLAIMS_BYTES_MAX: Final = 16 << 20
-"""The maximum size of a list of claims, in bytes."""
+"""The maximum size of a file that lists claims, in bytes."""
 
 
 def parse_basis(root: str | None, size: int | None, store: str | None, note: bytes | None) -> Basis:
     """Return the basis to verify a proof against: an overall root, or the log head in a checkpoint note.
 
     Raises:
-        ProofError: neither or both are given, or they cannot be parsed (`input`, `note`); the note belongs to
-            another store (`origin`) or has another size (`log-size`).
+        ProofError: neither or both of root and note are given, or the given one cannot be parsed (`input`,
+            `note`); the note belongs to another store than the given one (`origin`), or covers another number
+            of events than the given one (`log-size`).
     """
     if (root is None) == (note is None):
         raise ProofError("input", "give either an overall root or a checkpoint")
@@ -44,7 +48,7 @@ def parse_claims(
     `identity` is passed to `parse_claim`.
 
     Raises:
-        ProofError: both or neither are given, or a claim cannot be parsed (`input`).
+        ProofError: both or neither of `words` and `lines` are given, or a claim cannot be parsed (`input`).
     """
     if bool(words) == (lines is not None):
         raise ProofError("input", "give either one claim or a file of claims")
@@ -65,7 +69,7 @@ def split_claims(data: bytes) -> list[list[str]]:
 
 
 def describe_basis(basis: Basis, as_of: int) -> dict[str, str | int]:
-    """Return the basis as plain values; `as_of` is the number of events that the verified facts refer to."""
+    """Return the basis as values for JSON; `as_of` is the number of events that the verified facts cover."""
     kind = "overall root" if isinstance(basis, Root) else "log head"
     return {
         "kind": kind,

@@ -14,13 +14,13 @@ from proofs.words import parse_id, parse_root
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """An overall root from a source that the caller trusts, and the id of its store."""
+    """An overall root from a source that the caller trusts, and the id of the store that has this root."""
 
     store_id: bytes
     root: bytes
     size: int | None = None
-    """The number of events that the root covers, or None if unknown. A known number must equal the one in the
-    proof.
+    """The number of events that the root covers, or None if it is unknown. A known number must equal the
+    number in the proof.
     """
 
     def __post_init__(self) -> None:
@@ -28,17 +28,17 @@ class Root:
 
     @classmethod
     def of(cls, store: str, root: str, size: int | None = None) -> Self:
-        """Parse the printed forms: the store's id as a UUID and the root as 64 hex digits.
+        """Create the basis from two texts: the store's id as a UUID and the root as 64 hex digits.
 
         Raises:
-            ProofError: one of them has another form (`input`).
+            ProofError: the id is not a UUID, or the root is not 64 hex digits (`input`).
         """
         return cls(parse_id(store), parse_root(root), size)
 
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """The root of a log at one size, as a checkpoint note states it."""
+    """The id of a store, and the size and the root of the store's log, as stated in a checkpoint note."""
 
     store_id: bytes
     size: int
@@ -51,11 +51,11 @@ class LogHead:
 
     @classmethod
     def of(cls, note: str | bytes) -> Self:
-        """Parse a checkpoint note. Its signatures are not verified.
+        """Create the basis from a checkpoint note. The signatures of the note are not verified.
 
         Raises:
-            ProofError: it is not a checkpoint note (`note`), or its origin is not that of a memroot store
-                (`origin`).
+            ProofError: `data` is not a checkpoint note (`note`), or the origin in the note is not that of a
+                memroot store (`origin`).
         """
         checkpoint = parse_note(note.encode(errors="replace") if isinstance(note, str) else note).checkpoint
         return cls(store_id_of(checkpoint.origin), checkpoint.size, checkpoint.root)

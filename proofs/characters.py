@@ -1,6 +1,6 @@
 """Characters that are not allowed in claims and key names.
 
-They are listed here, so that no library version decides which they are.
+They are listed here so that the set does not depend on the version of a library.
 """
 
 from __future__ import annotations

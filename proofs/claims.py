@@ -1,4 +1,4 @@
-"""The claims that a proof can show. The verifier states them (SPEC, section 20.1)."""
+"""The claims that a proof can show. Whoever verifies a proof passes the claims (SPEC, section 20.1)."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class _AtomClaim:
 
     @property
     def subject(self) -> bytes:
-        """The sort key among claims of the same number."""
+        """The key by which claims of the same class are sorted."""
         return self.id
 
 
 @dataclass(frozen=True)
 class AtomIs(_AtomClaim):
-    """The claim that an atom is recorded and has this state."""
+    """The claim that an atom is recorded and has the given state."""
 
     number: ClassVar[int] = 1
     state: State = State.LIVE
@@ -58,7 +58,7 @@ class NoAtom(_AtomClaim):
 
 @dataclass(frozen=True)
 class _EdgeClaim:
-    """A claim about one edge. `code` is the code of its type: one byte, or two bytes for a predicate."""
+    """A claim about one edge. `code` is the code of the edge's type: one byte, or two for a predicate."""
 
     src: bytes
     code: bytes
@@ -69,13 +69,13 @@ class _EdgeClaim:
 
     @property
     def subject(self) -> bytes:
-        """The sort key among claims of the same number."""
+        """The key by which claims of the same class are sorted."""
         return edge_key(self.src, self.code, self.dst)
 
 
 @dataclass(frozen=True)
 class EdgeIs(_EdgeClaim):
-    """The claim that an edge is recorded and has this state."""
+    """The claim that an edge is recorded and has the given state."""
 
     number: ClassVar[int] = 3
     state: State = State.LIVE
@@ -96,7 +96,7 @@ class NoEdge(_EdgeClaim):
 
 @dataclass(frozen=True)
 class _AtomTagClaim(_AtomClaim):
-    """A claim about one atom and one tag, named by its identity (`proofs.sets.tag_identity`)."""
+    """A claim about one atom and one tag. The tag is given by its identity (`proofs.sets.tag_identity`)."""
 
     identity: str
 
@@ -106,7 +106,7 @@ class _AtomTagClaim(_AtomClaim):
 
     @property
     def subject(self) -> bytes:
-        """The sort key among claims of the same number."""
+        """The key by which claims of the same class are sorted."""
         return self.id + self.identity.encode()
 
 
@@ -126,7 +126,7 @@ class LacksTag(_AtomTagClaim):
 
 @dataclass(frozen=True)
 class _TagClaim:
-    """A claim about all live atoms and one tag, named by its identity."""
+    """A claim about all live atoms and one tag. The tag is given by its identity."""
 
     identity: str
 
@@ -135,13 +135,13 @@ class _TagClaim:
 
     @property
     def subject(self) -> bytes:
-        """The sort key among claims of the same number."""
+        """The key by which claims of the same class are sorted."""
         return self.identity.encode()
 
 
 @dataclass(frozen=True)
 class AtomsTagged(_TagClaim):
-    """The claim that the proof lists all live atoms that have a tag, and that there are some."""
+    """The claim that the proof lists all live atoms that have a tag, and that there is at least one."""
 
     number: ClassVar[int] = 7
 
@@ -155,7 +155,7 @@ class NoneTagged(_TagClaim):
 
 @dataclass(frozen=True)
 class _TermClaim:
-    """A claim about all live atoms and one term as the analyzer returns it."""
+    """A claim about all live atoms and one term. The term is given in the form that the analyzer returns."""
 
     term: str
 
@@ -164,20 +164,20 @@ class _TermClaim:
 
     @property
     def subject(self) -> bytes:
-        """The sort key among claims of the same number."""
+        """The key by which claims of the same class are sorted."""
         return self.term.encode()
 
 
 @dataclass(frozen=True)
 class AtomsMentioning(_TermClaim):
-    """The claim that the proof lists all live atoms whose text contains a term, and that there are some."""
+    """The claim that the proof lists all live atoms whose text contains a term, at least one atom."""
 
     number: ClassVar[int] = 9
 
 
 @dataclass(frozen=True)
 class NoneMentioning(_TermClaim):
-    """The claim that no live atom contains a term in its text."""
+    """The claim that the text of no live atom contains a term."""
 
     number: ClassVar[int] = 10
 
@@ -189,7 +189,7 @@ class EventIs:
     number: ClassVar[int] = 11
     seq: int
     opened: bool = True
-    """True if the proof must open the payload."""
+    """True if the proof must open the payload of the event."""
 
     def __post_init__(self) -> None:
         check_number("a seq", self.seq, 0, limits.SEQ_MAX)
@@ -197,7 +197,7 @@ class EventIs:
 
     @property
     def subject(self) -> bytes:
-        """The sort key among claims of the same number."""
+        """The key by which claims of the same class are sorted."""
         return self.seq.to_bytes(8, "big")
 
 
@@ -215,7 +215,7 @@ class LogBegins:
 
     @property
     def subject(self) -> bytes:
-        """The sort key among claims of the same number."""
+        """The key by which claims of the same class are sorted."""
         return self.size.to_bytes(8, "big") + self.root
 
 
@@ -230,20 +230,20 @@ class _RootClaim:
 
     @property
     def subject(self) -> bytes:
-        """The sort key among claims of the same number."""
+        """The key by which claims of the same class are sorted."""
         return self.root
 
 
 @dataclass(frozen=True)
 class RootRecorded(_RootClaim):
-    """The claim that a checkpoint event in the log records this overall root."""
+    """The claim that a checkpoint event in the log records the given overall root."""
 
     number: ClassVar[int] = 13
 
 
 @dataclass(frozen=True)
 class BeginsWithRoot(_RootClaim):
-    """The claim that the log begins with the log that this store had when its overall root was `root`."""
+    """The claim that the log begins with the log that the store had when the overall root was `root`."""
 
     number: ClassVar[int] = 14
 
@@ -260,10 +260,10 @@ StateClaim = (
     | AtomsMentioning
     | NoneMentioning
 )
-"""Claims about state: they need the roots of the namespaces."""
+"""Claims about the state of the store. To verify them, the roots of the namespaces are needed."""
 
 LogClaim = EventIs | LogBegins | RootRecorded | BeginsWithRoot
-"""Claims about the log: they need only the root of the log."""
+"""Claims about the log. To verify them, only the root of the log is needed."""
 
 Claim = StateClaim | LogClaim
 
@@ -286,7 +286,7 @@ ALL: Final[dict[int, type[Claim]]] = {
         BeginsWithRoot,
     )
 }
-"""Claim number → claim class. The numbers are part of the format: append only."""
+"""Claim number → claim class. The numbers are part of the proof format, so entries are only appended."""
 
 LISTS: Final = (AtomsTagged, NoneTagged, AtomsMentioning, NoneMentioning)
-"""Claims about all live atoms: they need the number of ordinals, which is in the index."""
+"""Claims about all live atoms. To verify them, the number of ordinals is needed, which is in the index."""

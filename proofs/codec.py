@@ -2,9 +2,9 @@
 
 The encoding is deterministic CBOR (RFC 8949 section 4.2.1) restricted to arrays, unsigned integers, byte
 strings, text and null; bodies may also have a negative `created` and a map of further fields at their end.
-Decoding re-encodes and compares, because cbor2 alone accepts long forms, indefinite lengths and trailing
-bytes. cbor2's `canonical` option sorts map keys by length first, as RFC 7049 does; for the keys used here
-this is the order of their bytes.
+The decoder encodes each decoded value again and compares the bytes, because cbor2 alone accepts long
+forms, indefinite lengths and trailing bytes. cbor2's `canonical` option sorts map keys by length first, as
+RFC 7049 does; for the keys used here this is the order of their bytes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(raw: bytes, where: str) -> Any:
-    """Return the value whose canonical bytes are `raw`; `where` names the row in the error.
+    """Return the value whose canonical bytes are `raw`; `where` names the stored row in error messages.
 
     Raises:
         FormError: the bytes are not CBOR, or not the canonical encoding of the value they decode to.
@@ -152,7 +152,7 @@ BODIES: dict[EventKind, tuple[Callable[..., Body], tuple[Check, ...]]] = {
 
 
 def encode_header(header: Header) -> bytes:
-    """Return the bytes of the header, which the log commits to."""
+    """Return the canonical bytes of the header. The log commits to these bytes."""
     seq, time, kind, actor, commitment, prev, detail = header
     return cbor2.dumps([FORMAT, seq, time, int(kind), actor, commitment, prev, *detail], canonical=True)
 
@@ -181,7 +181,8 @@ def decode_header(raw: bytes, seq: int) -> Header:
     """Decode the header stored at `seq`.
 
     Raises:
-        FormError: the bytes are not the canonical encoding of a header of this format with this seq.
+        FormError: the bytes are not the canonical encoding of a header of this format version whose seq is
+            `seq`.
     """
     where = f"journal header {seq}"
     value = unpack(raw, where)
@@ -196,7 +197,7 @@ def decode_header(raw: bytes, seq: int) -> Header:
 
 
 def _unsupported_header(common: list[Any], seq: int, where: str) -> FormError:
-    """Return the error for a well-formed header that this version cannot read, or that has another seq."""
+    """Return the error for a well-formed header that this version cannot read or whose seq is wrong."""
     if common[0] != FORMAT:
         return FormError(
             f"{where}: its format is {common[0]}, and this version reads format {FORMAT}",
@@ -212,14 +213,14 @@ def _unsupported_header(common: list[Any], seq: int, where: str) -> FormError:
 
 
 def further_count(make: Any) -> int:
-    """Return how many further fields a body made by `make` may have."""
+    """Return how many further fields (`proofs.further`) a body of the class `make` may have."""
     return len(FURTHER) if make is AtomBody else OF_EVERY_BODY
 
 
 def encode_body(body: Body) -> bytes:
     """Return the canonical bytes of a body.
 
-    They are an array of its fields, with a map of its further fields at the end if it has any.
+    They are an array of the body's fields. If the body has further fields, the last item is a map of them.
     """
     first = len(body) - further_count(type(body))
     fields: list[Any] = list(body[:first])
@@ -231,7 +232,7 @@ def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
     """Decode the body of an event of `kind`.
 
     Raises:
-        FormError: the bytes are not the canonical encoding of such a body.
+        FormError: the bytes are not the canonical encoding of a body of an event of `kind`.
     """
     make, checks = BODIES[kind]
     whole = unpack(raw, where)

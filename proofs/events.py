@@ -36,8 +36,8 @@ class EventKind(IntEnum):
 
 
 ERASING_KINDS = frozenset({EventKind.ERASED, EventKind.EDGE_ERASED})
-"""The kinds that destroy the payloads of all earlier events on the same subject, except events of these
-kinds.
+"""The kinds of events that destroy the payloads of earlier events on the same subject. The payloads of
+earlier events of these kinds are not destroyed.
 """
 
 RESERVED_KINDS = {12: "analyzer_changed"}
@@ -53,12 +53,12 @@ class GenesisDetail(NamedTuple):
 
 
 class AtomDetail(NamedTuple):
-    """The detail of an event on one atom; `ordinal` is that of the atom's current content after the event."""
+    """The detail of an event on one atom. `ordinal` is the ordinal of the atom's content after the event."""
 
     id: bytes
     ordinal: int
     replaced: int | None
-    """The ordinal that a revision makes dead; None for every other kind."""
+    """The ordinal of the content that a revision replaces, or None for every other kind of event."""
 
 
 class TypeDetail(NamedTuple):
@@ -85,7 +85,7 @@ Detail = GenesisDetail | AtomDetail | TypeDetail | EdgeDetail | CheckpointDetail
 
 
 class GenesisBody(NamedTuple):
-    """The body of the first event: the secret key of atom ids. It keeps an id from revealing the content."""
+    """The body of the first event: the secret key of atom ids, without which an id reveals no content."""
 
     id_key: bytes
     request: str | None = None
@@ -93,7 +93,7 @@ class GenesisBody(NamedTuple):
 
 
 class AtomBody(NamedTuple):
-    """The body that holds a whole atom; a revision repeats all of it."""
+    """The body that holds a whole atom. The body of a revision is complete, too: it repeats every field."""
 
     content: str
     title: str | None
@@ -105,21 +105,21 @@ class AtomBody(NamedTuple):
     provenance: str
     trust: int | None
     created: int | None
-    """The time at which the text was written, in µs UTC, negative before 1970; None if the time of the event
-    counts.
+    """The time at which the text was written, in µs since 1970 UTC (negative before 1970), or None if it is
+    the time of the event.
     """
     occurrence: int
-    """The number of equal texts before this one in its source; part of the default id."""
+    """The number of equal texts that precede the text in the same source; part of the default id."""
     key: str | None = None
-    """The caller's own name for the atom within its source; if given, the id is derived from it."""
+    """The caller's own name for the atom within the source, or None. If given, the id is derived from it."""
     request: str | None = None
     origin: str | None = None
     meta: dict[str, Scalar] | None = None
-    """The caller's own fields of the atom, in canonical order; never changed in place."""
+    """The caller's own fields of the atom, in canonical order. The dictionary is never modified."""
     aliases: tuple[str, ...] | None = None
-    """Other names of the subject of the text."""
+    """Alternative names of the subject of the text."""
     folder: str | None = None
-    """The folder of the source."""
+    """The folder that contains the source."""
 
 
 class TagsBody(NamedTuple):
@@ -148,7 +148,7 @@ class ErasedBody(NamedTuple):
     contents: tuple[bytes, ...]
     """The `proofs.hashing.destroyed_hash` of each content, ascending.
 
-    A holder of the id key can test guesses.
+    Whoever has the id key can test whether a guessed content is one of them.
     """
     request: str | None = None
     origin: str | None = None
@@ -187,23 +187,23 @@ class Header(NamedTuple):
 
     seq: int
     time: int
-    """The time in µs UTC, never smaller than that of the event before. The order of events never depends on
-    it.
+    """The time of the event in µs since 1970 UTC, never earlier than that of the previous event. The order of
+    events does not depend on the time.
     """
     kind: EventKind
     actor: str
     commitment: bytes
-    """The commitment to the payload, which is also the event's id."""
+    """The commitment to the payload; it is also the id of the event."""
     prev: int | None
     """The seq of the previous event on the same subject; None if there is none."""
     detail: Detail
 
 
 class Entry(NamedTuple):
-    """One event in the form that the fold and the followers receive."""
+    """One event, as passed to the fold (which computes the state) and to the followers (which index it)."""
 
     header: Header
     body: Body | None
-    """The body, or None if the payload was destroyed. The fold handles both."""
+    """The body, or None if the payload was destroyed."""
     leaf: bytes
-    """The header's leaf hash in the log, which cursors store."""
+    """The hash of the header as a leaf of the log."""

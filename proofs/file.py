@@ -1,4 +1,4 @@
-"""The file format of a proof: its parts, and how they are read and written (SPEC, section 20.4)."""
+"""The file format of a proof: the parts of a proof, and their encoding and decoding (SPEC, section 20.4)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERSION: Final = 2
 BEGINNING: Final = b"\x89" + bytes([0x60 + len(MAGIC)]) + MAGIC.encode() + bytes([VERSION])
 """The first bytes of every proof: the head of an array of nine items, the magic text and the version."""
 TREES: Final = ("atoms", "edges", "tags")
-"""The namespaces whose trees are opened at keys. The `index` tree is included as a whole."""
+"""The namespaces of which a proof opens only some keys of the tree. It includes the whole `index` tree."""
 
 RAW: Final = raw_up_to(limits.BUNDLE_BYTES_MAX)
 MAYBE_RAW: Final = optional(RAW)
@@ -30,7 +30,7 @@ _SUMMARY: Final = (uint(), uint(), uint(), _HASH)
 
 
 class CheckpointLink(NamedTuple):
-    """Evidence that a checkpoint event is in the log: its header and its inclusion path."""
+    """Evidence that a checkpoint event is in the log: the header of the event and an inclusion path."""
 
     header: bytes
     path: bytes
@@ -55,21 +55,21 @@ class Opening(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """The whole `index` tree: the number of ordinals, and the fields of the summary of each segment."""
+    """The whole `index` tree: the number of ordinals, and the fields of each segment's summary."""
 
     ordinals: int
     summaries: list[list[Any]]
 
 
 class TreeOpening(NamedTuple):
-    """The two byte strings that `proofs.opening` reads."""
+    """The opening of a tree: the two byte strings from which `proofs.opening` computes the root."""
 
     shape: bytes
     hashes: bytes
 
 
 class ProofFile(NamedTuple):
-    """The parts of a proof. Each is well-formed, but nothing has been verified yet."""
+    """The parts of a proof. Each part is well-formed, but no part has been verified yet."""
 
     link: CheckpointLink | None
     opening: Opening | None
@@ -111,7 +111,7 @@ def decode(data: bytes, claims: Sequence[Claim]) -> ProofFile:
 
     Raises:
         ProofError: `data` is not bytes (`input`), too large (`size`), not a proof of this format (`encoding`,
-            `version`, `form`), or has witnesses of other claims (`kind`).
+            `version`, `form`), or the witnesses in it do not match the claims (`kind`).
     """
     most = _size_limit(claims)
     if type(data) is not bytes:
@@ -152,7 +152,7 @@ def _tree(value: Any) -> TreeOpening | None:
 
 
 def _size_limit(claims: Sequence[Claim]) -> int:
-    """Return the maximum size of a proof of these claims, in bytes."""
+    """Return the maximum size of a proof of `claims`, in bytes."""
     opens = any(isinstance(claim, (AtomIs, EdgeIs, EventIs)) and claim.opened for claim in claims)
     single = len(claims) == 1 and not isinstance(claims[0], LISTS)
     return limits.PROOF_BYTES_MAX if single and not opens else limits.BUNDLE_BYTES_MAX

@@ -12,7 +12,7 @@ from proofs import limits
 
 
 class FormError(ValueError):
-    """Raised for bytes that the format does not allow in their place; `hint` says what to do, or is empty."""
+    """Raised for malformed data. `hint` advises how to continue, or is empty."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -20,7 +20,7 @@ class FormError(ValueError):
 
 
 class Check:
-    """The check of one field: its allowed types and the bounds of its value or length."""
+    """The check of one field: the allowed types, and the bounds of the value or of the length."""
 
     __slots__ = ("each", "least", "most", "rule", "types")
 
@@ -34,7 +34,8 @@ class Check:
     ) -> None:
         """Create the check of a field.
 
-        The bounds apply to a number or to a length: bytes, bytes of text in UTF-8, items of an array.
+        The bounds apply to the value of a number, to the number of bytes of a byte string or of a text in
+        UTF-8, and to the number of items of an array.
 
         Args:
             types: The exact types that are allowed; a boolean is not an integer. With `NoneType`, null is
@@ -51,7 +52,7 @@ class Check:
         self.rule = rule
 
     def __call__(self, value: Any) -> bool:
-        """Return whether `value` satisfies the check; `CompiledChecks` applies many checks at once."""
+        """Return whether `value` satisfies the check. `CompiledChecks` applies several checks faster."""
         kind = type(value)
         if kind not in self.types:
             return False
@@ -72,7 +73,7 @@ class Check:
 
 
 def uint(most: int = limits.INTEGER_MAX) -> Check:
-    """Return a check for integers from 0 to `most`; booleans are not integers here."""
+    """Return a check for integers from 0 to `most`; it does not accept booleans."""
     return Check((int,), most)
 
 
@@ -111,7 +112,7 @@ def _is_code(value: bytes) -> bool:
 
 
 edge_code = Check((bytes,), 2, least=1, rule=_is_code)
-"""A check for edge type codes: one byte 0x01 to 0x7F, or two bytes of which the first is 0x80 or more."""
+"""A check for edge type codes: one byte from 0x01 to 0x7F, or two bytes, the first of them at least 0x80."""
 
 
 class CompiledChecks:
@@ -123,7 +124,8 @@ class CompiledChecks:
     def __init__(self, checks: tuple[Check, ...]) -> None:
         """Compile one check per field, in order.
 
-        All combinations of the allowed types are stored: at most 2⁶, since few fields have two types.
+        All combinations of the allowed types are stored. There are at most 2⁶, because at most six fields
+        allow two types.
         """
         placed = list(enumerate(checks))
         self._types = frozenset(product(*(check.types for check in checks)))
@@ -177,7 +179,8 @@ def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
     """Return `value` if it is an array whose items satisfy `checks` one by one.
 
     Raises:
-        FormError: it is not such an array; the message gives the position of the first wrong item.
+        FormError: `value` is not an array, has another number of items than `checks`, or an item is
+            malformed; the message gives the position of the first malformed item.
     """
     if type(value) is list and _compiled(checks).accepts(value):
         return value

@@ -57,13 +57,15 @@ OF_EVERY_BODY: Final = 2
 
 
 def read_further(value: Any, allowed: int, where: str) -> dict[str, Any]:
-    """Return the further fields in the map at the end of a body that may have the first `allowed` of them.
+    """Return the further fields in the map `value` at the end of a body.
+
+    Only the first `allowed` fields of `FURTHER` are accepted.
 
     Raises:
-        FormError: it is not a map of such fields, or it is empty.
+        FormError: the item is not a map of allowed fields, or the map is empty.
     """
     if type(value) is not dict or not value:
-        raise FormError(f"{where}: the item after its fields is not a map of further fields")
+        raise FormError(f"{where}: the item after the fields is not a map of further fields")
     fields = {}
     for number, item in value.items():
         if type(number) is not int or not 0 <= number < allowed or not FURTHER[number][1](item):

@@ -64,15 +64,15 @@ _TERM: Final = _PREPARED["term"]
 class TreeHasher(NamedTuple):
     """The two hash functions of a compact sparse Merkle tree.
 
-    It is a parameter only so that tests can run public SHA-256 vectors through the same code; everything that
-    is stored or proved uses `TREE_HASHER`. Neither function checks widths: the caller must pass arguments of
-    32 bytes.
+    The hash functions are a parameter only for tests, which run public SHA-256 test vectors through the same
+    code. Everything that is stored or proved uses `TREE_HASHER`. The functions do not check widths: callers
+    must pass arguments of 32 bytes.
     """
 
     leaf: Callable[[bytes, bytes], bytes]
-    """(key digest, value digest) → 32 bytes."""
+    """The hash of a leaf: (key digest, value digest) → 32 bytes."""
     node: Callable[[bytes, bytes], bytes]
-    """(left, right) → 32 bytes."""
+    """The hash of an inner node: (left, right) → 32 bytes."""
 
 
 def key_digest(namespace: str, key: bytes) -> bytes:
@@ -116,14 +116,14 @@ TREE_HASHER: Final = TreeHasher(_leaf, _node)
 
 
 def commitment(salt: bytes, body: bytes) -> bytes:
-    """Return the commitment to a payload, also the id of its event: H(commitment; salt[32] ‖ body)."""
+    """Return the commitment to a payload: H(commitment; salt[32] ‖ body). It is also the id of the event."""
     if len(salt) != SALT_BYTES:
         raise ValueError(f"a salt has {SALT_BYTES} bytes, not {len(salt)}")
     return _COMMITMENT.copy().update(salt).update(body).digest()
 
 
 def inner_row_hash(value: bytes) -> bytes:
-    """Return the hash of a stored index row without its term: H(row-inner; value).
+    """Return the hash of the value of an index row, without the term: H(row-inner; value).
 
     The value is u32 df ‖ u8 max tf ‖ postings.
     """
@@ -133,8 +133,8 @@ def inner_row_hash(value: bytes) -> bytes:
 def row_hash(term: bytes, inner: bytes) -> bytes:
     """Return the hash of an index row: H(row; u16 length of term ‖ term ‖ inner[32]).
 
-    `inner` is the result of `inner_row_hash`. It replaces the postings, so that a proof can show a row as a
-    neighbour without them. The term has 1 to 65,535 bytes.
+    `inner` is the result of `inner_row_hash`. Because the postings are hashed separately, a proof can show
+    that a row exists without including the postings. The term has 1 to 65,535 bytes.
     """
     if not 0 < len(term) <= TERM_BYTES_MAX:
         raise ValueError(f"a term has 1 to {TERM_BYTES_MAX} bytes, not {len(term)}")
@@ -155,9 +155,9 @@ def analyzer_fingerprint(probes: bytes) -> bytes:
 
 
 def destroyed_hash(id_key: bytes, content: bytes) -> bytes:
-    """Return the hash that recognises a destroyed content.
+    """Return the hash that is kept of a destroyed content, to recognise the same content later.
 
-    BLAKE3 of the content's common form, keyed with H(erased; id key).
+    It is BLAKE3 of the content's common form, keyed with H(erased; id key).
     """
     return blake3(content, key=_PREPARED["erased"].copy().update(id_key).digest()).digest()
 
@@ -165,8 +165,8 @@ def destroyed_hash(id_key: bytes, content: bytes) -> bytes:
 def source_number(source: bytes) -> int:
     """Return the 64-bit number of a source in the index.
 
-    It is the first 8 bytes of H(source; UTF-8), little-endian, and 1 instead of 0. It is short enough to be
-    forged, so proofs do not rely on it.
+    The number is the first 8 bytes of H(source; UTF-8), little-endian; a result of 0 is replaced by 1. A
+    collision of 8 bytes can be constructed, so proofs do not rely on this number.
     """
     return int.from_bytes(_SOURCE.copy().update(source).digest(8), "little") or 1
 
@@ -174,8 +174,8 @@ def source_number(source: bytes) -> int:
 def term_number(term: bytes) -> int:
     """Return the 64-bit number of a term in fingerprints and phrases.
 
-    It is the first 8 bytes of H(term; UTF-8), little-endian. It is short enough to be forged, so proofs do
-    not rely on it.
+    The number is the first 8 bytes of H(term; UTF-8), little-endian. A collision of 8 bytes can be
+    constructed, so proofs do not rely on this number.
     """
     return int.from_bytes(_TERM.copy().update(term).digest(8), "little")
 
@@ -191,7 +191,7 @@ def overall_root(
     Args:
         store_id: The 16 random bytes of the genesis header.
         log_size: The number of events in the log.
-        log_root: The RFC 6962 root over them.
+        log_root: The RFC 6962 root over these events.
         roots: (namespace, root of its tree), strictly ascending by the bytes of the name.
 
     Raises:
@@ -222,7 +222,7 @@ def overall_root(
 
 @lru_cache(maxsize=64)
 def _with_namespace(role: str, namespace: str) -> blake3:
-    """Return a hasher for `role` that has hashed the namespace. Callers must copy it, not update it."""
+    """Return a hasher for `role` that has already hashed the namespace. Callers update only copies."""
     name = _namespace_bytes(namespace)
     return _PREPARED[role].copy().update(bytes([len(name)]) + name)
 

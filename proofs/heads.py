@@ -16,28 +16,28 @@ from proofs.strict_cbor import decode_strict, split_path, with_reason
 
 
 class Log(NamedTuple):
-    """The size and root of the log that log claims are checked against."""
+    """The size and the root of the log against which claims about the log are checked."""
 
     size: int
     root: bytes
 
 
 class Heads(NamedTuple):
-    """The log and the roots that the basis leads to."""
+    """The log and the namespace roots that are derived from the basis."""
 
     store_id: bytes
     log: Log
     opening: Opening | None
-    """The roots that state claims are checked against; None if the proof opens no overall root."""
+    """The roots against which claims about state are checked, or None if the proof opens no overall root."""
 
 
 def heads_of(basis: Basis, proof: ProofFile, *, state: bool) -> Heads:
-    """Return the log and the roots that follow from `basis` and the link and opening in the proof.
+    """Return the log and the roots that are derived from `basis` and from the link and opening in the proof.
 
     Args:
         basis: The root that the caller trusts.
         proof: Only its link and its opening are used.
-        state: Whether there are claims about state, which need the roots of the namespaces.
+        state: True if there are claims about state, for which the roots of the namespaces are needed.
 
     Raises:
         ProofError: parts are missing (`missing`) or not needed (`unneeded`), or do not lead to the basis
@@ -67,10 +67,10 @@ def heads_of(basis: Basis, proof: ProofFile, *, state: bool) -> Heads:
 
 
 def check_opening(store_id: bytes, opening: Opening, root: bytes) -> None:
-    """Check that `opening` hashes to the overall root of this store.
+    """Check that `opening` hashes to the overall root `root` of the store.
 
     Raises:
-        ProofError: it hashes to another root (`root`).
+        ProofError: the opening hashes to another root (`root`).
     """
     roots = list(opening.roots.items())
     if overall_root(store_id, opening.size, opening.log_root, roots) != root:
@@ -89,7 +89,7 @@ def checkpoint_in(log: Log, link: CheckpointLink) -> Header:
 
 
 def header_in(log: Log, raw: bytes, path: bytes) -> Header:
-    """Return the header that `path` shows to be in the log at its own seq.
+    """Return the header that `path` shows to be in the log at the position given by the header's seq.
 
     Raises:
         ProofError: `raw` is not a header (`encoding`, `header`), the path is malformed (`form`), or the event
@@ -118,7 +118,7 @@ def recorded_root(header: Header) -> bytes:
 
 
 def check_presence(part: object, what: str, *, needed: bool) -> None:
-    """Check that a part is present exactly if it is needed.
+    """Check that a part of the proof is present if it is needed, and absent if it is not.
 
     Raises:
         ProofError: the part is missing (`missing`) or not needed (`unneeded`).
@@ -130,7 +130,7 @@ def check_presence(part: object, what: str, *, needed: bool) -> None:
 
 
 def require_opening(opening: Opening | None) -> Opening:
-    """Return the opening.
+    """Return the opening of the overall root.
 
     Raises:
         ProofError: the proof has none (`missing`).

@@ -19,16 +19,16 @@ from proofs.segments import (
 
 
 class IndexPart(NamedTuple):
-    """A segment of the index or the tail, as the root of `index` commits to it."""
+    """A segment of the index, or the tail after the last segment, with the summary in the `index` tree."""
 
     start: int
     size: int
-    """The number of ordinals that it covers."""
+    """The number of ordinals that the segment or the tail covers."""
     summary: Summary
 
 
 class Index(NamedTuple):
-    """The index without its rows."""
+    """The index of a store without the rows: the number of ordinals and all segments."""
 
     ordinals: int
     """N, the number of ordinals, dead ones included."""
@@ -36,11 +36,11 @@ class Index(NamedTuple):
 
 
 def read_index(segments: Segments, root: bytes) -> Index:
-    """Return the index that `segments` describes, if it is the whole tree under `root`.
+    """Return the index that `segments` describes, after a check that the tree of these segments has `root`.
 
     Raises:
-        ProofError: the number of segments is wrong or a summary is impossible (`segments`), or the root is
-            another (`index`).
+        ProofError: the number of segments is wrong or a summary is impossible (`segments`), or the segments
+            have another root (`index`).
     """
     count = segments.ordinals
     if len(segments.summaries) != number_of_segments(count):

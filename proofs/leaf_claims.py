@@ -64,7 +64,7 @@ def check_edge(claim: EdgeIs, fields: list[Any], lookups: Lookups) -> LiveEdge |
 
 
 def check_no_atom(claim: NoAtom, fields: list[Any], lookups: Lookups) -> AbsentAtom:
-    """Require that the tree of atoms has no such key; `Lookups.check` verifies it later.
+    """Register in `lookups` that the tree of atoms must not contain the claim's key.
 
     Raises:
         ProofError: the witness has fields.
@@ -75,7 +75,7 @@ def check_no_atom(claim: NoAtom, fields: list[Any], lookups: Lookups) -> AbsentA
 
 
 def check_no_edge(claim: NoEdge, fields: list[Any], lookups: Lookups) -> AbsentEdge:
-    """Require that the tree of edges has no such key; `Lookups.check` verifies it later.
+    """Register in `lookups` that the tree of edges must not contain the claim's key.
 
     Raises:
         ProofError: the witness has fields.
@@ -126,7 +126,7 @@ def open_payload(payload: bytes | None, bound_by: bytes, kind: EventKind, *, wan
 
     Raises:
         ProofError: the payload is missing (`missing`) or not needed (`unneeded`); it does not match the
-            commitment or is not the body of such an event (`payload`, `encoding`).
+            commitment or is not the body of an event of the right kind (`payload`, `encoding`).
     """
     check_presence(payload, "the payload", needed=wanted)
     if payload is None:

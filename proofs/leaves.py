@@ -11,7 +11,7 @@ from proofs.forms import fields, sized, uint
 
 
 class State(IntEnum):
-    """The state of an atom or an edge. The numbers are hashed: append only."""
+    """The state of an atom or an edge. The numbers are hashed, so members are only appended."""
 
     LIVE = 0
     TOMBSTONED = 1
@@ -19,7 +19,7 @@ class State(IntEnum):
 
 
 class EdgeType(IntEnum):
-    """The built-in edge types. The enum is closed and append-only; the numbers are stored."""
+    """The built-in edge types. The numbers are stored, so members are only appended, in new versions."""
 
     RELATED_TO = 1
     DERIVED_FROM = 2
@@ -34,7 +34,7 @@ class Value(NamedTuple):
 
     state: int
     ordinal: int
-    """The ordinal of the atom's current content; 0 for an edge."""
+    """The ordinal of the atom's current content, or 0 for an edge."""
     version: int
     created_seq: int
     payload_seq: int

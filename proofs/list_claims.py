@@ -1,4 +1,4 @@
-"""Checks of claims about all atoms with a tag, and code shared by all complete lists (SPEC, section 20.5)."""
+"""Checks of claims about all atoms with a tag, and code shared with lists by term (SPEC, section 20.5)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from proofs.verified import AllTagged, ListedAtom, TagUnused
 
 
 def check_tagged(claim: AtomsTagged, fields: list[Any], lookups: Lookups, index: Index) -> AllTagged:
-    """Check the witness of a list by tag: `fields` holds sets and atoms.
+    """Check the witness of a list by tag: `fields` holds chunks of sets, and atoms.
 
     Raises:
         ProofError: the witness does not show the claim.
@@ -34,7 +34,7 @@ def check_tagged(claim: AtomsTagged, fields: list[Any], lookups: Lookups, index:
 
 
 def check_none_tagged(claim: NoneTagged, fields: list[Any], lookups: Lookups, index: Index) -> TagUnused:
-    """Check the witness of an unused tag: `fields` holds sets.
+    """Check the witness of an unused tag: `fields` holds chunks of sets.
 
     Raises:
         ProofError: the witness does not show the claim.
@@ -45,9 +45,9 @@ def check_none_tagged(claim: NoneTagged, fields: list[Any], lookups: Lookups, in
 
 
 def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, most: int) -> list[int]:
-    """Return the live ordinals of a tag, ascending.
+    """Return the ordinals of live atoms that have the tag, ascending.
 
-    Every chunk must be shown, and there may be at most `most` live ordinals.
+    The witness must include every chunk, and there may be at most `most` such ordinals.
     """
     chunks = -(-index.ordinals // (1 << CHUNK_BITS))
     ordinals: list[int] = []
@@ -64,9 +64,9 @@ def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, mo
 
 
 def live_bits(raw: bytes | None, number: int, lookups: Lookups, index: Index) -> int:
-    """Return the live ordinals of chunk `number`, as bits.
+    """Return the live ordinals of chunk `number`, as the bits of an integer.
 
-    The tree is required to have this chunk or, if `raw` is None, not to have it.
+    `lookups` then requires that the tree has this chunk or, if `raw` is None, does not have it.
 
     Raises:
         ProofError: the bytes are not a chunk of existing ordinals (`chunk`).
@@ -76,7 +76,7 @@ def live_bits(raw: bytes | None, number: int, lookups: Lookups, index: Index) ->
 
 
 def chunk_bits(raw: bytes, number: int, index: Index) -> int:
-    """Return the members of chunk `number` of a set, as bits.
+    """Return the members of chunk `number` of a set, as the bits of an integer.
 
     Raises:
         ProofError: the bytes are not a chunk of existing ordinals (`chunk`).
@@ -88,10 +88,12 @@ def chunk_bits(raw: bytes, number: int, index: Index) -> int:
 
 
 def check_count(count: int, most: int) -> None:
-    """Check that there are no more live ordinals than atoms listed; call it as the ordinals are counted.
+    """Check that there are at most `most` live ordinals, the number of atoms listed.
+
+    It is called while the ordinals are still being counted, so that too many are refused early.
 
     Raises:
-        ProofError: there are more (`list`).
+        ProofError: there are more live ordinals (`list`).
     """
     if count > most:
         raise ProofError(
@@ -102,10 +104,12 @@ def check_count(count: int, most: int) -> None:
 def listed_atoms(
     live: Sequence[tuple[int, int | None]], atoms: list[Any], lookups: Lookups
 ) -> tuple[ListedAtom, ...]:
-    """Return the atoms of the live ordinals, each with its tf, if `atoms` lists exactly those in their order.
+    """Check that `atoms` lists exactly the atoms of the ordinals in `live`, in order, and return them.
+
+    `live` holds pairs of a live ordinal and a term frequency or None.
 
     Raises:
-        ProofError: the atoms are not those, or there are no live ordinals (`list`).
+        ProofError: the atoms are not those of the live ordinals, or there are no live ordinals (`list`).
     """
     if not live or len(live) != len(atoms):
         raise ProofError("list", f"{len(atoms)} atoms are listed for {len(live)} live ordinals")

@@ -1,9 +1,9 @@
 """The log: the Merkle tree of RFC 6962 and RFC 9162 (section 2.1) over the journal's headers.
 
-It uses SHA-256 and not BLAKE3, so that C2SP checkpoints and transparency-log witnesses understand it. The
-tree over n leaves splits at the largest power of two below n. Its root is therefore a fold over the roots of
-the perfect subtrees, one for each binary digit 1 of n. These roots are all that appending needs; together
-they are the frontier.
+The log uses SHA-256 and not BLAKE3, because C2SP checkpoints and the witnesses of transparency logs require
+SHA-256. The tree over n leaves splits at the largest power of two below n. The root can therefore be computed
+from the roots of the perfect subtrees, one for each binary digit 1 of n. These roots are called the frontier.
+To append a leaf, only the frontier is needed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final, Self
 DIGEST_BYTES: Final = 32
 SIZE_BYTES: Final = 8
 SIZE_MAX: Final = (1 << 63) - 1
-"""The maximum number of leaves of a log; a frontier therefore has at most 63 hashes."""
+"""The maximum number of leaves of a log. The limit keeps a frontier within 63 hashes."""
 
 EMPTY_ROOT: Final = sha256(b"").digest()
 """The root of the log without leaves."""
@@ -40,7 +40,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def root_of(leaf_hashes: Sequence[bytes]) -> bytes:
-    """Return the root over `leaf_hashes`, computed by the definition. It is the reference for `Frontier`.
+    """Return the root over `leaf_hashes`, computed by the definition. Tests compare `Frontier` with it.
 
     Raises:
         ValueError: a leaf hash does not have 32 bytes.
@@ -58,7 +58,7 @@ def root_of(leaf_hashes: Sequence[bytes]) -> bytes:
 def left_half(count: int) -> int:
     """Return the number of leaves in the left subtree of `count` leaves.
 
-    It is the largest power of two below `count`, which is at least 2.
+    The result is the largest power of two below `count`; `count` must be at least 2.
     """
     return 1 << ((count - 1).bit_length() - 1)
 
@@ -66,10 +66,10 @@ def left_half(count: int) -> int:
 class Frontier:
     """The roots of the perfect subtrees of a log, largest first.
 
-    They suffice to append and to compute the root.
+    These roots suffice to append leaves and to compute the root of the log.
 
-    It is changed in place: `copy` it before appending anything that may still be refused. It is not safe for
-    use by several threads at once.
+    `append` modifies the object: use `copy` first if the appended leaves may still be rejected. The object
+    must not be used by several threads at the same time.
     """
 
     __slots__ = ("_size", "_subtrees")
@@ -103,7 +103,7 @@ class Frontier:
         subtrees.append(leaf)
 
     def extend(self, leaves: Iterable[bytes]) -> None:
-        """Append each of `leaves`. A leaf of wrong width raises ValueError; those before it stay appended."""
+        """Append each of `leaves`. A leaf of wrong width raises ValueError; earlier ones stay appended."""
         for leaf in leaves:
             self.append(leaf)
 
@@ -129,7 +129,7 @@ class Frontier:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Return the frontier that `to_bytes` encoded.
+        """Decode a frontier encoded by `to_bytes`.
 
         Raises:
             ValueError: the length does not match the size, or the size is too large.

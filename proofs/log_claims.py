@@ -15,7 +15,7 @@ from proofs.verified import LoggedEvent, LogPrefix, RecordedRoot
 
 
 def check_event(claim: EventIs, fields: list[Any], heads: Heads) -> LoggedEvent:
-    """Check the witness of an event: `fields` holds a header, a payload or None, and a path.
+    """Check the witness of an event: `fields` holds a header, a payload or None, and an inclusion path.
 
     Raises:
         ProofError: the witness does not show the claim.
@@ -30,7 +30,7 @@ def check_event(claim: EventIs, fields: list[Any], heads: Heads) -> LoggedEvent:
 
 
 def check_prefix(claim: LogBegins, fields: list[Any], heads: Heads) -> LogPrefix:
-    """Check the witness of an earlier log: `fields` holds a path.
+    """Check the witness of an earlier log: `fields` holds a consistency path.
 
     Raises:
         ProofError: the witness does not show the claim.
@@ -40,7 +40,7 @@ def check_prefix(claim: LogBegins, fields: list[Any], heads: Heads) -> LogPrefix
 
 
 def check_prefix_root(claim: BeginsWithRoot, fields: list[Any], heads: Heads) -> LogPrefix:
-    """Check the witness of an earlier root: `fields` holds the opening of that root and a path.
+    """Check the witness of an earlier root: `fields` holds the opening of that root and a consistency path.
 
     Raises:
         ProofError: the witness does not show the claim.
@@ -53,7 +53,7 @@ def check_prefix_root(claim: BeginsWithRoot, fields: list[Any], heads: Heads) ->
 
 
 def check_recorded(claim: RootRecorded, fields: list[Any], heads: Heads) -> RecordedRoot:
-    """Check the witness of a recorded root: `fields` holds the header of a checkpoint and a path.
+    """Check the witness of a recorded root: `fields` holds the header of a checkpoint and an inclusion path.
 
     Raises:
         ProofError: the witness does not show the claim.

@@ -1,7 +1,9 @@
-"""Paths in the log: that an event is in it, and that one log begins with another (SPEC, section 20.6).
+"""Verification of paths in a log (SPEC, section 20.6).
 
-The algorithms of RFC 9162, sections 2.1.3.2 and 2.1.4.2. Which side a hash stands on follows from the
-index and the sizes, which the caller gives; every hash of a path is used, and none is missing.
+An inclusion path shows that an event is in a log; a consistency path shows that one log begins with another.
+The algorithms are those of RFC 9162, sections 2.1.3.2 and 2.1.4.2. Whether a hash is a left or a right
+sibling is derived from the index and the sizes that the caller passes. A path with a missing or unused hash
+is refused.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ def check_inclusion(index: int, size: int, leaf: bytes, path: Sequence[bytes], r
     at, last, computed = index, size - 1, leaf
     for sibling in path:
         if not last:
-            raise ProofError("inclusion", f"the path has more than the hashes of index {index} in {size}")
+            raise ProofError("inclusion", f"the path has too many hashes for index {index} of {size}")
         if at & 1 or at == last:
             computed = node_hash(sibling, computed)
             while not at & 1 and at:
@@ -44,9 +46,9 @@ def check_inclusion(index: int, size: int, leaf: bytes, path: Sequence[bytes], r
             computed = node_hash(computed, sibling)
         at, last = at >> 1, last >> 1
     if last:
-        raise ProofError("inclusion", f"the path has fewer than the hashes of index {index} in {size}")
+        raise ProofError("inclusion", f"the path has too few hashes for index {index} of {size}")
     if computed != root:
-        raise ProofError("inclusion", f"the path from index {index} leads to another root of size {size}")
+        raise ProofError("inclusion", f"the path from index {index} of {size} leads to another root")
 
 
 def check_consistency(old: int, old_root: bytes, size: int, root: bytes, path: Sequence[bytes]) -> None:
@@ -72,16 +74,19 @@ def check_consistency(old: int, old_root: bytes, size: int, root: bytes, path: S
     _check_hashes("consistency", old_root, root, *path)
     if old == size:
         if path or old_root != root:
-            raise ProofError("consistency", f"two different logs of {size} events")
+            raise ProofError("consistency", f"the two logs of {size} events have different roots")
         return
-    # A complete subtree is its own first hash, and the path does not repeat it.
+    # If the older log is one complete subtree, its root is the first hash, and the path does not repeat it.
     hashes = [old_root, *path] if not old & (old - 1) else list(path)
     if _both_roots(old, size, hashes) != (old_root, root):
-        raise ProofError("consistency", f"the log of {size} events does not begin with the one of {old}")
+        raise ProofError("consistency", f"the log of {size} events does not begin with the log of {old}")
 
 
 def _both_roots(old: int, size: int, hashes: Sequence[bytes]) -> tuple[bytes, bytes]:
-    """The roots of both logs that a path gives; `hashes` begins with the last complete part of the older."""
+    """Return the roots of both logs, computed from a path.
+
+    `hashes` begins with the last complete subtree of the older log.
+    """
     at, last = old - 1, size - 1
     while at & 1:
         at, last = at >> 1, last >> 1

@@ -10,13 +10,13 @@ from proofs.opening import opening_root
 
 
 class Lookups:
-    """The values that witnesses give for keys. They are not verified before `check`."""
+    """The values that witnesses give for keys. They are unverified until `check` has returned."""
 
     def __init__(self) -> None:
         self._values: dict[str, dict[bytes, bytes | None]] = {namespace: {} for namespace in TREES}
 
     def require(self, namespace: str, key: bytes, value: bytes | None) -> None:
-        """Require that `key` has `value` or, with None, that the tree has no such key.
+        """Require that `key` has `value` or, if `value` is None, that the tree does not contain `key`.
 
         Raises:
             ProofError: another witness gives another value (`contradiction`).
@@ -27,7 +27,7 @@ class Lookups:
             )
 
     def check(self, proof: ProofFile, opening: Opening | None) -> None:
-        """Check all requirements against the trees with the roots of `opening`.
+        """Check all requirements against the trees whose roots are in `opening`.
 
         Raises:
             ProofError: a requirement does not hold (`tree`, `shape`, `other-leaf`, `absent`), a tree is

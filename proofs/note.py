@@ -2,7 +2,7 @@
 
 The formats are those of C2SP: signed-note v1.0.0, tlog-checkpoint v1.0.0, and cosignature/v1 of
 tlog-cosignature. Notes are parsed strictly: any text that `format_note` would write differently is refused,
-so that one statement has one text. Extension lines are refused, because no root covers them. The module does
+so each note has exactly one text. Extension lines are refused, because no root covers them. The module does
 not implement Ed25519; callers pass a function that verifies a signature.
 """
 
@@ -58,22 +58,22 @@ class Checkpoint(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The three lines. The log's key signs them; without signatures they are an unsigned checkpoint."""
+        """The three lines. The log's key signs this text; without signatures it is an unsigned checkpoint."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
 
 class Signature(NamedTuple):
-    """One signature line of any type."""
+    """One signature line of a note, with a signature of any type."""
 
     name: str
     key_id: bytes
-    """4 bytes."""
+    """The id of the key, 4 bytes."""
     signature: bytes
-    """At least 1 byte."""
+    """The signature, at least 1 byte."""
 
     @property
     def line(self) -> str:
-        """The line, including its newline."""
+        """The text of the line, including the newline."""
         return f"{_DASH}{self.name} {base64.b64encode(self.key_id + self.signature).decode()}\n"
 
 
@@ -85,7 +85,7 @@ class Note(NamedTuple):
 
 
 class VerifiedSignature(NamedTuple):
-    """A verified signature line of a known key."""
+    """The result of verifying a signature line of a known key."""
 
     key: VerifierKey
     time: int | None
@@ -96,8 +96,8 @@ def parse_note(data: bytes) -> Note:
     """Parse a note. Signatures are not verified.
 
     Raises:
-        ProofError: `note`: `data` is not in the exact form of a note, over 65,536 bytes, or has over 100
-            signatures.
+        ProofError: `note`: `data` is not in the exact form of a note, has more than 65,536 bytes, or has more
+            than 100 signatures.
     """
     text = _decoded(data)
     body, empty_line, lines = text.rpartition("\n\n")
@@ -110,16 +110,16 @@ def parse_signatures(data: bytes) -> tuple[Signature, ...]:
     """Parse signature lines without a checkpoint, as a witness returns them.
 
     Raises:
-        ProofError: `note`: they are not signature lines in their exact form.
+        ProofError: `note`: the text does not consist of signature lines in their exact form.
     """
     return _signatures(_decoded(data))
 
 
 def format_note(note: Note) -> bytes:
-    """Return the bytes that `parse_note` parses back to `note`.
+    """Return the text of `note` as bytes; `parse_note` parses them back to an equal note.
 
     Raises:
-        ProofError: `note`: the note breaks a rule, so no such bytes exist.
+        ProofError: `note`: the note breaks a rule of the format, so it has no text.
     """
     try:
         text = note.checkpoint.text
@@ -130,17 +130,17 @@ def format_note(note: Note) -> bytes:
     except (AttributeError, TypeError, UnicodeEncodeError) as error:
         raise ProofError("note", f"not a checkpoint note: {error}") from None
     if parsed != note:
-        raise ProofError("note", "the note would be read back differently")
+        raise ProofError("note", "the note cannot be written as a text that is parsed back to the same note")
     return data
 
 
 def verify_signatures(
     note: Note, keys: Iterable[VerifierKey], verify: Verify
 ) -> tuple[VerifiedSignature | None, ...]:
-    """Return the known key of each signature line, in order; None for the line of an unknown key.
+    """Verify the signature lines of known keys. Return one item for each line, None for an unknown key.
 
-    A line belongs to a known key if its name and key id are those of the key. Lines of unknown keys are not
-    checked. The caller decides how many signatures, and whose, are enough.
+    A line belongs to a known key if the name and the key id in the line are those of the key. Lines of
+    unknown keys are not checked. The caller decides which signatures are required, and how many.
 
     Args:
         note: The result of `parse_note`.
@@ -148,8 +148,8 @@ def verify_signatures(
         verify: Verifies one Ed25519 signature.
 
     Raises:
-        ProofError: `signature`: the line of a known key does not verify. `input`: two keys share name and key
-            id.
+        ProofError: `signature`: the signature of a known key does not verify. `input`: two different keys
+            have the same name and key id.
     """
     known: dict[tuple[str, bytes], VerifierKey] = {}
     for key in keys:
@@ -182,7 +182,7 @@ def store_id_of(origin: str) -> bytes:
     """Return the id of the store whose checkpoints have this origin.
 
     Raises:
-        ProofError: `origin`: it is not the origin of a store.
+        ProofError: `origin`: the text is not the origin of a store.
     """
     try:
         store_id = UUID(origin.removeprefix(ORIGIN_PREFIX)).bytes
@@ -256,7 +256,7 @@ def _verified_time(checkpoint: Checkpoint, line: Signature, key: VerifierKey, ve
     """Verify a signature and return its time: seconds since 1970 for a witness, None for a log.
 
     Raises:
-        ProofError: `signature`: it has the wrong length or does not verify.
+        ProofError: `signature`: the signature has the wrong length or does not verify.
     """
     stamp = TIME_BYTES if key.type == COSIGNATURE else 0
     if len(line.signature) != stamp + SIGNATURE_BYTES:

@@ -1,8 +1,8 @@
 """Openings of a sparse Merkle tree at several keys at once (SPEC, section 20.7).
 
-An opening is two byte strings: the shape of the part of the tree that leads to the keys, with one byte for
-each position, and the hashes of the siblings. The keys determine the direction at each node; the shape only
-says where each path ends. For one tree and one set of keys there is exactly one opening.
+An opening consists of two byte strings: the shape of the part of the tree that leads to the keys, with one
+byte for each position, and the hashes of the siblings. The keys determine the direction at each node; the
+shape only determines where each path ends. For one tree and one set of keys there is exactly one opening.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher
 from proofs.smt import bit_of
 
 NODE, OWN_LEAF, OTHER_LEAF, NOTHING = range(4)
-"""The cases of a position on the path of a key."""
+"""The bytes of a shape: the kinds of positions on the path of a key."""
 
 DEPTH_MAX: Final = 8 * DIGEST_BYTES
 
@@ -24,14 +24,14 @@ DEPTH_MAX: Final = 8 * DIGEST_BYTES
 def opening_root(
     keys: Mapping[bytes, bytes | None], shape: bytes, hashes: bytes, hasher: TreeHasher = TREE_HASHER
 ) -> bytes:
-    """Return the root of the tree that holds `keys` and is opened by `shape` and `hashes`.
+    """Return the root of the tree that `shape` and `hashes` open at `keys`.
 
     Args:
-        keys: Key digest → value digest, or None if the tree has no such leaf. At least one.
+        keys: Key digest → value digest, or None if the tree has no leaf for the key. At least one key.
         shape: NODE, OWN_LEAF, OTHER_LEAF or NOTHING for each position visited, from the root down, left
             first.
-        hashes: The siblings of the paths, and leaves of other keys that end a path, in the order of the
-            visit.
+        hashes: The siblings of the paths, and the leaves of other keys at the end of a path, in the order in
+            which the positions are visited.
         hasher: TREE_HASHER, except for public test vectors, which use SHA-256.
 
     Raises:
@@ -44,7 +44,7 @@ def opening_root(
 
 
 class _Walk:
-    """A depth-first walk over an opening."""
+    """A depth-first traversal of an opening."""
 
     def __init__(
         self, keys: Mapping[bytes, bytes | None], shape: bytes, hashes: bytes, hasher: TreeHasher
@@ -61,8 +61,8 @@ class _Walk:
         """Return the root of the subtree that holds the keys from `first` up to `last`.
 
         The second value is True if the subtree has at most one leaf. The method calls itself only where keys
-        diverge: a path may be 256 nodes long, and the caller's stack may be deep already. A prover can only
-        find digests that diverge early, so the recursion stays shallow.
+        diverge, because a path may be 256 nodes long and the caller's stack may already be deep. The
+        recursion stays shallow, because a prover cannot construct digests that diverge only late.
         """
         siblings: list[bytes | None] = []
         while (case := self._next_case()) == NODE:
@@ -82,7 +82,7 @@ class _Walk:
         return node
 
     def finish(self) -> None:
-        """Raise ProofError if part of the opening was not used."""
+        """Raise ProofError if a part of the opening was not used."""
         if self._position != len(self._shape) or self._used != len(self._hashes):
             raise ProofError("shape", "the opening is longer than its keys require")
 
@@ -99,7 +99,7 @@ class _Walk:
         return self._hasher.node(left[0], right[0]), False
 
     def _end(self, case: int, first: int, last: int, depth: int) -> tuple[bytes, bool]:
-        """Return the leaf or the empty root that ends the path of the keys from `first` up to `last`."""
+        """Return the leaf or the empty root at the end of the path of the keys from `first` up to `last`."""
         keys = self._keys[first:last]
         own = [(key, value) for key in keys if (value := self._values[key]) is not None]
         if case == OWN_LEAF:
@@ -116,7 +116,7 @@ class _Walk:
         taken = self._take(2 * DIGEST_BYTES)
         key, value = taken[:DIGEST_BYTES], taken[DIGEST_BYTES:]
         if key in self._values:
-            raise ProofError("other-leaf", "the leaf in place of an absent key is that key's own")
+            raise ProofError("other-leaf", "the leaf in place of an absent key is the leaf of that key")
         shared = int.from_bytes(key, "big") ^ int.from_bytes(keys[0], "big")
         if shared >> (DEPTH_MAX - depth):
             raise ProofError(
@@ -129,7 +129,7 @@ class _Walk:
             raise ProofError("shape", "the shape is shorter than its keys require")
         case = self._shape[self._position]
         if case > NOTHING:
-            raise ProofError("shape", f"{case} is not a valid case of a position")
+            raise ProofError("shape", f"{case} is not a valid byte of a shape")
         self._position += 1
         return case
 

@@ -1,4 +1,4 @@
-"""Verified facts as plain values for JSON."""
+"""Conversion of verified facts to values that JSON can represent."""
 
 from __future__ import annotations
 

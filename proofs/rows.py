@@ -1,7 +1,7 @@
 """The rows of an index segment, and the Merkle tree over them (SPEC, sections 3.9 and 20.8).
 
-A row holds a term and its postings, or the lengths of the documents, or facts about them. The rows of a
-segment, in the order of their keys, are the leaves of a tree that splits like the one of RFC 6962.
+A row holds a term and the term's postings, or the lengths of the documents, or facts about the documents. The
+rows of a segment, in the order of their keys, are the leaves of a tree that splits like the tree of RFC 6962.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from proofs.log import left_half
 HEAD_BYTES: Final = 5
 TERM_BYTES_MAX: Final = 64
 FIRST_OF_TERM: Final = 2
-"""The smallest first byte of a term. Keys that begin with 00 are not terms; 01 begins the terms of heads."""
+"""The smallest first byte of a term of a text. Keys that begin with 00 are not terms. Keys that begin with 01
+are the terms of headings.
+"""
 
 
 class Posting(NamedTuple):
-    """One document that contains a term."""
+    """One document that contains a term, in the row of the term."""
 
     offset: int
-    """The distance from the first ordinal of the segment."""
+    """The ordinal of the document, minus the first ordinal of the segment."""
     tf: int
 
 
@@ -36,7 +38,7 @@ def row_leaf(term: bytes, value: bytes) -> bytes:
 def rows_root(leaves: Sequence[bytes]) -> bytes:
     """Return the root over one or more leaves.
 
-    A last leaf without a partner moves up, which matches RFC 6962.
+    On each level, a last node without a partner moves up unchanged, which gives the tree of RFC 6962.
     """
     level = list(leaves)
     while len(level) > 1:
@@ -46,7 +48,7 @@ def rows_root(leaves: Sequence[bytes]) -> bytes:
 
 
 def is_term(term: bytes) -> bool:
-    """Return whether a row for a term of a text can have this key."""
+    """Return whether `term` can be a term of a text, and not the key of another kind of row."""
     return 0 < len(term) <= TERM_BYTES_MAX and term[0] >= FIRST_OF_TERM
 
 
@@ -70,13 +72,15 @@ def read_postings(value: bytes, size: int, documents: int) -> list[Posting]:
 
 
 def shown_root(size: int, first: int, leaves: Sequence[bytes], hashes: bytes) -> bytes:
-    """Return the root of a tree of `size` rows of which one run is shown; the others are given by hashes.
+    """Return the root of a tree of `size` rows, of which some consecutive rows are shown.
+
+    Hashes stand for the rows that are not shown.
 
     Args:
         size: The number of rows, at least 1.
-        first: The index of the first row shown; all rows shown are below `size`.
+        first: The index of the first row shown. The indices of all rows shown are below `size`.
         leaves: The leaf hashes of the rows shown, at least one.
-        hashes: The roots of the parts without a shown row, from left to right, 32 bytes each.
+        hashes: The roots of the subtrees without a shown row, from left to right, 32 bytes each.
 
     Raises:
         ProofError: there are too few or too many hashes (`row`).

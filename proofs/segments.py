@@ -19,33 +19,33 @@ SEGMENT_DOCUMENTS: Final = 256
 LEVELS: Final = 5
 LARGEST: Final = SEGMENT_DOCUMENTS << 2 * (LEVELS - 1)
 TAIL_LEVEL: Final = 0xFF
-"""Takes the place of the level in the tail's key."""
+"""The number that the key of the tail has instead of a level."""
 COUNT_KEY: Final = b"\xfe"
 """The key of the leaf that holds the number of ordinals."""
 LENGTH_MAX: Final = 0xFFFF
 ROWS_MIN: Final = 2
-"""The minimum number of rows: every segment has the lengths and the facts, even if no document has a term."""
+"""The minimum number of rows of a segment: the lengths and the facts, even if no document has a term."""
 
 
 class Segment(NamedTuple):
-    """A segment, identified by its level and its first ordinal."""
+    """A segment of an index, identified by a level and the first ordinal."""
 
     level: int
     start: int
 
     @property
     def size(self) -> int:
-        """The number of ordinals that it covers."""
+        """The number of ordinals that the segment covers."""
         return SEGMENT_DOCUMENTS << 2 * self.level
 
     @property
     def end(self) -> int:
-        """The first ordinal after it."""
+        """The first ordinal after the segment."""
         return self.start + self.size
 
     @property
     def key(self) -> bytes:
-        """Its key in the `index` tree, 5 bytes."""
+        """The key of the segment in the `index` tree, 5 bytes."""
         return segment_key(self.level, self.start)
 
 
@@ -53,7 +53,7 @@ class Summary(NamedTuple):
     """The values that the `index` tree commits to for a segment or the tail."""
 
     documents: int
-    """The number of its ordinals whose payload is not erased."""
+    """The number of ordinals in the segment whose payload is not erased."""
     total_length: int
     rows: int
     root: bytes
@@ -77,7 +77,7 @@ def segments_of(count: int) -> list[Segment]:
 
 
 def number_of_segments(count: int) -> int:
-    """Return the number of segments of an index of `count` ordinals; the tail, if there is one, counts."""
+    """Return the number of segments of an index of `count` ordinals, including the tail if there is one."""
     large, rest = divmod(count, LARGEST)
     for level in reversed(range(LEVELS - 1)):
         more, rest = divmod(rest, SEGMENT_DOCUMENTS << 2 * level)
@@ -94,7 +94,7 @@ def decode_summary(raw: bytes, size: int, where: str) -> Summary:
     """Decode the summary of a segment of `size` ordinals.
 
     Raises:
-        FormError: the bytes are not the canonical encoding of such a summary.
+        FormError: the bytes are not the canonical encoding of a summary of `size` ordinals.
     """
     summary = Summary(*fields(unpack(raw, where), (uint(), uint(), uint(), sized(32)), where))
     if not fits(summary, size):
@@ -103,7 +103,7 @@ def decode_summary(raw: bytes, size: int, where: str) -> Summary:
 
 
 def fits(summary: Summary, size: int) -> bool:
-    """Return whether a segment of `size` ordinals can have this summary."""
+    """Return whether `summary` is possible for a segment of `size` ordinals."""
     return (
         summary.documents <= size
         and summary.total_length <= summary.documents * LENGTH_MAX
@@ -122,6 +122,6 @@ def segment_leaf(key: bytes, summary: Summary) -> tuple[bytes, bytes]:
 
 
 def index_root(ordinals: int, segments: Iterable[tuple[bytes, Summary]]) -> bytes:
-    """Return the root of the `index` tree with exactly these segments, given with their keys."""
+    """Return the root of the `index` tree that contains exactly `segments`, given with their keys."""
     leaves = dict(segment_leaf(*segment) for segment in segments)
     return root_of(leaves | dict([count_leaf(ordinals)]) if ordinals else leaves)

@@ -24,7 +24,7 @@ DENSE_BYTES: Final = 8192
 
 
 class Group(IntEnum):
-    """The attribute that a set is about. The numbers are stored: append only."""
+    """The attribute whose values define sets of ordinals. The numbers are stored: only append members."""
 
     LIVE = 1
     TAG = 2
@@ -39,9 +39,9 @@ class Group(IntEnum):
 def tag_identity(tag: str) -> str:
     """Return the identity of a tag, its caseless form; equal identities mean the same tag.
 
-    Case folding and normalisation are those of this Python's Unicode version. Tags contain only characters of
-    Unicode 14, for which every later version gives the same result. Verifiers do not call this function;
-    their callers may.
+    Case folding and normalisation follow the Unicode version of the running Python. Tags contain only
+    characters of Unicode 14, for which every later version gives the same result. Verification does not call
+    this function; programs that verify proofs may call it to make a claim.
     """
     if tag.isascii():
         return tag.lower()
@@ -49,7 +49,7 @@ def tag_identity(tag: str) -> str:
 
 
 def set_prefix(group: int, name: str) -> bytes:
-    """Return the prefix of the keys of a set's chunks in the `tags` tree."""
+    """Return the bytes with which the keys of all chunks of a set begin in the `tags` tree."""
     return bytes([group]) + name.encode() + b"\x00"
 
 
@@ -82,10 +82,10 @@ def sparse_members(raw: bytes) -> array[int]:
 def bits_of(raw: bytes) -> int:
     """Return the members of a chunk as an integer that is never 0: member i is bit i (value 2^i).
 
-    The integer takes 8 KiB for any members, and two of them intersect in one operation.
+    The integer takes at most 8 KiB, and two such integers are intersected in one operation.
 
     Raises:
-        FormError: the bytes are not the canonical form of a chunk, or there are none.
+        FormError: the bytes are not the canonical form of a chunk, or there are no bytes.
     """
     members = sparse_members(raw)
     if not raw:
@@ -109,6 +109,6 @@ def contains(raw: bytes, member: int) -> bool:
     """Return whether `member`, 0 to 65,535, is in a chunk.
 
     Raises:
-        FormError: the bytes are not the canonical form of a chunk, or there are none.
+        FormError: the bytes are not the canonical form of a chunk, or there are no bytes.
     """
     return bool(bits_of(raw) >> member & 1)

@@ -1,12 +1,12 @@
 """The compact sparse Merkle tree, computed by its definition.
 
-It is the reference for all other implementations.
+Tests compare all other implementations with this one.
 
 A tree maps 32-byte key digests to 32-byte value digests. A key digest is a path of 256 bits, the first being
 the most significant bit of byte 0: 0 goes left, 1 goes right. Then
 
 - the root of no leaves is 32 zero bytes,
-- the root of one leaf is that leaf, at whatever depth: H(leaf; key digest ‖ value digest),
+- the root of one leaf is that leaf, at any depth: H(leaf; key digest ‖ value digest),
 - any other root is H(node; root of the left half ‖ root of the right half).
 
 So the root depends only on the set of leaves, and the tree is as deep as needed to separate any two keys.

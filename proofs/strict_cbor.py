@@ -19,8 +19,8 @@ DEPTH_MAX: Final = 16
 ITEMS_MAX: Final = 1 << 20
 """The maximum number of items, arrays included.
 
-It bounds memory, because a decoded item takes far more memory than its bytes. A list in a proof of 16 MiB has
-fewer items.
+The limit bounds memory, because a decoded item takes far more memory than its encoding. Even a list in a
+proof of 16 MiB has fewer items.
 """
 
 PATH_HASHES_MAX: Final = 64
@@ -29,11 +29,11 @@ _UINT, _NEGATIVE, _BYTES, _TEXT, _ARRAY, _MAP, _NULL = 0, 1, 2, 3, 4, 5, 0xF6
 _WIDTHS: Final = {0xF4: 0, 0xF5: 0, 0xF9: 2, 0xFA: 4, 0xFB: 8}
 """The first bytes of booleans and floats, and the number of bytes that follow."""
 _LEAST: Final = (24, 1 << 8, 1 << 16, 1 << 32)
-"""The smallest numbers that need 1, 2, 4 and 8 further bytes."""
+"""The smallest numbers that need 1, 2, 4 and 8 bytes after the first byte of an item."""
 
 
 def decode_strict(raw: bytes, where: str, *, body: bool = False) -> Any:
-    """Decode one item of canonical CBOR that takes all of `raw` and has only the types of the format.
+    """Decode `raw`, which must be one item of canonical CBOR with only the types that the format allows.
 
     With `body`, maps, negative integers, booleans and floats are allowed too.
 
@@ -48,7 +48,7 @@ def decode_strict(raw: bytes, where: str, *, body: bool = False) -> Any:
 
 
 def with_reason(reason: str, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call `read` and return its result, with a FormError turned into a ProofError for `reason`.
+    """Call `read` and return the result; a FormError is converted to a ProofError with `reason`.
 
     Raises:
         ProofError: `read` raised a FormError.
@@ -63,16 +63,16 @@ def checked_fields(value: Any, checks: tuple[Check, ...], where: str) -> list[An
     """Return `value` if it is an array whose items satisfy `checks` one by one.
 
     Raises:
-        ProofError: it is not such an array (`form`).
+        ProofError: `value` is not an array, or an item does not satisfy its check (`form`).
     """
     return with_reason("form", fields, value, checks, where)
 
 
 def checked_array(value: Any, where: str, *lengths: int) -> list[Any]:
-    """Return `value` if it is an array, and its length is one of `lengths` if any are given.
+    """Return `value` if it is an array whose length is one of `lengths`; without `lengths`, of any length.
 
     Raises:
-        ProofError: it is not such an array (`form`).
+        ProofError: `value` is not an array, or has another length (`form`).
     """
     if type(value) is not list or (lengths and len(value) not in lengths):
         raise ProofError("form", f"{where} is not an array of the right length")
@@ -80,7 +80,7 @@ def checked_array(value: Any, where: str, *lengths: int) -> list[Any]:
 
 
 def split_path(raw: bytes, where: str) -> list[bytes]:
-    """Return the hashes of a path.
+    """Split the bytes of a path into hashes.
 
     Raises:
         ProofError: `raw` is not a whole number of hashes, or has more hashes than any path (`form`).
@@ -115,7 +115,7 @@ def _check_heads(raw: bytes, where: str, body: bool) -> None:
 
 
 def _item(raw: bytes, at: int, where: str, body: bool) -> tuple[int, int]:
-    """Return where an item ends, or where its first inner item begins, and the number of inner items."""
+    """Return the offset after an item, or of its first inner item, and the number of inner items."""
     head = raw[at]
     if head == _NULL:
         return at + 1, 0
@@ -133,7 +133,7 @@ def _item(raw: bytes, at: int, where: str, body: bool) -> tuple[int, int]:
 
 
 def _number(raw: bytes, at: int, info: int, where: str) -> tuple[int, int]:
-    """Return where the head of an item ends, and the number in it."""
+    """Return the offset after the head of an item, and the number in the head."""
     if info < _LEAST[0]:
         return at, info
     if info > 27:

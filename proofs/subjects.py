@@ -25,7 +25,7 @@ def check_id(value: object) -> None:
 
 
 def check_state(value: object, opened: object) -> None:
-    """Raise ProofError if `value` is not a state, or if an erased payload is to be opened."""
+    """Raise ProofError if `value` is not a state, or if the claim opens the payload of something erased."""
     check_opened(opened)
     if type(value) is not State:
         raise ProofError("input", "a state must be one of proofs.leaves.State")
@@ -40,7 +40,7 @@ def check_opened(value: object) -> None:
 
 
 def check_edge(src: object, code: object, dst: object) -> None:
-    """Raise ProofError if the ids and the type code cannot be those of an edge."""
+    """Raise ProofError if no edge can have these ids and this type code."""
     check_id(src)
     check_id(dst)
     if src == dst:
@@ -52,10 +52,10 @@ def check_edge(src: object, code: object, dst: object) -> None:
 
 
 def check_identity(value: object) -> None:
-    """Raise ProofError if `value` is plainly not the identity of a tag.
+    """Raise ProofError if `value` cannot be the identity of a tag, as far as this can be checked for ASCII.
 
-    The absence of such a tag would be trivially true. Texts beyond ASCII are not checked for case folding and
-    normalisation, which would need Unicode tables.
+    A claim that no atom has such a tag would be true of every store and so show nothing. Texts beyond ASCII
+    are not checked for case folding and normalisation, which would need Unicode tables.
     """
     if type(value) is not str or not 0 < len(_utf8(value)) <= IDENTITY_BYTES_MAX:
         raise ProofError("input", f"a tag's identity is text of 1 to {IDENTITY_BYTES_MAX} bytes")
@@ -70,7 +70,7 @@ def check_identity(value: object) -> None:
 def check_term(value: object) -> None:
     """Raise ProofError if `value` cannot be a term.
 
-    The absence of such a term would be trivially true.
+    A claim that no atom contains such a term would be true of every store and so show nothing.
     """
     if type(value) is not str or not is_term(_utf8(value)):
         raise ProofError("input", "a term is text of 1 to 64 bytes, and its first byte is above 01")

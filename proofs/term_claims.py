@@ -22,7 +22,7 @@ from proofs.verified import AllMentioning, TermUnused
 def check_mentioning(
     claim: AtomsMentioning, fields: list[Any], lookups: Lookups, index: Index
 ) -> AllMentioning:
-    """Check the witness of a list by term: `fields` holds rows, live chunks and atoms.
+    """Check the witness of a list by term: `fields` holds rows, chunks of the live ordinals, and atoms.
 
     Raises:
         ProofError: the witness does not show the claim.
@@ -36,7 +36,7 @@ def check_mentioning(
 def check_none_mentioning(
     claim: NoneMentioning, fields: list[Any], lookups: Lookups, index: Index
 ) -> TermUnused:
-    """Check the witness of an unused term: `fields` holds rows and live chunks.
+    """Check the witness of an unused term: `fields` holds rows and chunks of the live ordinals.
 
     Raises:
         ProofError: the witness does not show the claim.
@@ -49,9 +49,9 @@ def check_none_mentioning(
 def _live_mentioning(
     term: bytes, rows: Any, live_chunks: Any, lookups: Lookups, index: Index, *, most: int
 ) -> list[tuple[int, int | None]]:
-    """Return (live ordinal, tf) for a term, ascending.
+    """Return the live ordinals whose text contains the term, ascending, each with the term frequency.
 
-    Every segment must be shown, and there may be at most `most` live ordinals.
+    The witness must include every segment, and there may be at most `most` live ordinals.
     """
     entries = zip(checked_array(rows, "the rows", len(index.parts)), index.parts, strict=True)
     rows_of = ((part, _row_of(term, entry, part.summary)) for entry, part in entries)
@@ -79,7 +79,7 @@ def _live_bytes(raw: Any, number: int, lookups: Lookups, index: Index) -> bytes:
 
 
 def _row_of(term: bytes, entry: Any, summary: Summary) -> bytes | None:
-    """Return the term's row if the entry shows it, or None if it shows that the segment has no such row."""
+    """Return the term's row in `entry`, or None if `entry` shows that the segment has no row of the term."""
     first, shown, hashes = checked_array(entry, "a row", 3)
     if type(shown) is list:
         _check_between(term, first, shown, hashes, summary)
@@ -98,11 +98,9 @@ def _check_between(term: bytes, first: Any, shown: list[Any], hashes: Any, summa
     if not all(0 < len(one) <= TERM_BYTES_MAX + 1 for one in terms):
         raise ProofError("neighbours", "a row's key has 1 to 65 bytes")
     if not terms[0] < term or (len(terms) == 2 and not term < terms[1]):
-        raise ProofError(
-            "neighbours", "the term does not come after the first row shown and before the second"
-        )
+        raise ProofError("neighbours", "the term is not between the two rows shown in the order of keys")
     if len(terms) == 1 and first != summary.rows - 1:
-        raise ProofError("neighbours", "only the last row may be shown without a neighbour after it")
+        raise ProofError("neighbours", "a row that is shown without the next row is not the last row")
     _check_shown(first, [row_hash(*pair) for pair in zip(terms, inners, strict=True)], hashes, summary)
 
 

@@ -1,6 +1,6 @@
-"""The verified facts that `proofs.verify` returns: one type for each thing that a proof can show.
+"""The verified facts that `proofs.verify` returns: one class for each kind of fact.
 
-Only objects returned by `proofs.verify` are verified; objects created elsewhere show nothing.
+Only objects returned by `proofs.verify` are verified. An object created in another way is not evidence.
 """
 
 from __future__ import annotations
@@ -127,12 +127,12 @@ class ListedAtom:
     id: bytes
     value: Value
     tf: int | None = None
-    """The number of times that its text contains the term, at most 255; None in a list by tag."""
+    """The number of times that the atom's text contains the term, at most 255; None in a list by tag."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllTagged:
-    """All live atoms that have the tag, by ordinal."""
+    """The fact that exactly the listed live atoms have a tag. They are in the order of their ordinals."""
 
     claim: AtomsTagged
     atoms: tuple[ListedAtom, ...]
@@ -150,7 +150,7 @@ class TagUnused:
 
 @dataclass(frozen=True, slots=True)
 class AllMentioning:
-    """All live atoms whose text contains the term, by ordinal."""
+    """The fact that the text of exactly the listed live atoms contains a term, in order of ordinals."""
 
     claim: AtomsMentioning
     atoms: tuple[ListedAtom, ...]
@@ -159,7 +159,7 @@ class AllMentioning:
 
 @dataclass(frozen=True, slots=True)
 class TermUnused:
-    """The fact that no live atom contains a term in its text."""
+    """The fact that the text of no live atom contains a term."""
 
     claim: NoneMentioning
     ordinals: int
@@ -185,7 +185,7 @@ class LogPrefix:
     size: int
     """The number of events in the claimed log."""
     into: int
-    """The number of events in the log that begins with it."""
+    """The number of events in the log that begins with the claimed log."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,15 +35,16 @@ class Verification(NamedTuple):
     size: int
     """The number of events that the facts cover.
 
-    They are the events of the overall root, or those of the log if all claims are about the log.
+    They are the events that the overall root covers, or all events of the log if all claims are about the
+    log.
     """
 
 
 def verify(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> tuple[Verified, ...]:
-    """Return what `proof` shows for each of `claims`, in their order, given that `basis` is trusted.
+    """Return the fact that `proof` shows for each of `claims`, in their order, given that `basis` is trusted.
 
     Raises:
-        ProofError: the proof does not show them; see `examine`.
+        ProofError: the proof does not show the claims; see `examine`.
     """
     return examine(proof, basis, claims).facts
 
@@ -51,8 +52,8 @@ def verify(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> tuple[Verifie
 def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification:
     """Verify like `verify`, and also return the number of events that the facts cover.
 
-    A proof is refused as a whole if one claim does not hold. The function handles any bytes; time and memory
-    are linear in their length. It reads and writes nothing else.
+    A proof is refused as a whole if one claim does not hold. `proof` may be arbitrary bytes; time and memory
+    are linear in their length. The function accesses no file, network or clock.
 
     Args:
         proof: At most 16 MiB; at most 64 KiB for one claim that is not a list and opens no payload.

@@ -30,7 +30,7 @@ FORMAT: Final = re.compile(
 )
 """The format characters, general category Cf of Unicode 14.
 
-They are listed here, so that no library version decides which they are.
+They are listed here so that the set does not depend on the version of a library.
 """
 
 _KEY_ID = re.compile("[0-9a-f]{8}")
@@ -42,19 +42,19 @@ class VerifierKey(NamedTuple):
 
     name: str
     type: int
-    """ED25519 or COSIGNATURE."""
+    """The type of the key: ED25519 or COSIGNATURE."""
     public: bytes
-    """32 bytes."""
+    """The public key, 32 bytes."""
 
     @property
     def key_id(self) -> bytes:
-        """The first 4 bytes of SHA-256(name ‖ 0x0A ‖ type ‖ public key)."""
+        """The id of the key: the first 4 bytes of SHA-256(name ‖ 0x0A ‖ type ‖ public key)."""
         material = self.name.encode() + b"\n" + bytes([self.type]) + self.public
         return sha256(material).digest()[:KEY_ID_BYTES]
 
     @property
     def vkey(self) -> str:
-        """`name+key id in hex+base64(type ‖ public key)`."""
+        """The text form of the key: `name+key id in hex+base64(type ‖ public key)`."""
         data = base64.b64encode(bytes([self.type]) + self.public).decode()
         return f"{self.name}+{self.key_id.hex()}+{data}"
 
@@ -63,8 +63,8 @@ def parse_vkey(text: str) -> VerifierKey:
     """Parse a verifier key in C2SP's text form.
 
     Raises:
-        ProofError: `input`: the text is not in the exact form, the key id does not match the key, or the type
-            is another.
+        ProofError: `input`: the text is not in the exact form, the key id does not match the key, or the key
+            has an unknown type.
     """
     if not isinstance(text, str) or text.count("+") < 2:
         raise ProofError("input", "a verifier key consists of a name, a key id and a key, joined by +")
@@ -90,7 +90,7 @@ def checked_name(name: str) -> str:
     A key name has 1 to 1,024 bytes, and no white space, `+`, control or format characters.
 
     Raises:
-        ProofError: `note`: it is not a valid key name.
+        ProofError: `note`: `name` is not a valid key name.
     """
     if not name or "+" in name or _SPACE.search(name) or CONTROL.search(name):
         raise ProofError(
@@ -99,7 +99,7 @@ def checked_name(name: str) -> str:
     if match := FORMAT.search(name):
         raise ProofError("note", f"a key's name contains format character U+{ord(match[0]):04X}")
     if len(name) > NAME_BYTES_MAX or len(utf8(name)) > NAME_BYTES_MAX:
-        raise ProofError("note", f"a key's name has over {NAME_BYTES_MAX} bytes")
+        raise ProofError("note", f"a key's name has more than {NAME_BYTES_MAX} bytes")
     return name
 
 

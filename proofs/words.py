@@ -1,4 +1,4 @@
-"""Claims in words, for command lines and lists in files: one form for each claim (SPEC, section 20.2).
+"""The text form of claims, for command lines and for lists in files (SPEC, section 20.2).
 
     atom ID [STATE] [sealed]                 no-atom ID
     edge SOURCE TYPE TARGET [STATE] [sealed] no-edge SOURCE TYPE TARGET
@@ -6,9 +6,10 @@
     term TERM        no-term TERM            event SEQ [sealed]
     prefix SIZE ROOT                         root ROOT         prefix-root ROOT
 
-An ID is a UUID, a ROOT 64 hex digits, a TYPE a built-in name or a code in hex, a STATE `live` (the default),
-`tombstoned` or `erased`. `sealed` leaves the payload closed. A TAG is the identity of a tag and a TERM a term
-after analysis: both are used as given, unless the caller folds tags.
+An ID is a UUID, a ROOT is 64 hex digits, a TYPE is a built-in name or a code in hex, and a STATE is `live`
+(the default), `tombstoned` or `erased`. With `sealed`, the proof does not open the payload. A TAG is the
+identity of a tag, and a TERM is a term after analysis. Both are used unchanged, unless the caller folds the
+case of tags.
 """
 
 from __future__ import annotations

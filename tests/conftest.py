@@ -1,7 +1,7 @@
-"""How tests are run everywhere: what passes or fails for one does so for all, however busy the machine.
+"""Settings that make every test run give the same results, on any machine and under any load.
 
-Hypothesis tries the same examples in each run, and keeps none from an earlier one. In a long run
-(`tests.support.soak`) it tries fresh ones, more of them, and prints how to try again what failed.
+Hypothesis tries the same examples in each run and does not store examples. In a long run
+(`tests.support.soak`) it tries more and new examples, and prints how to repeat a failure.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ settings.load_profile("soak" if FACTOR else "usual")
 pytest_plugins = ["tests.support.command_line", "tests.support.scratch"]
 
 CHANCE = Random()
-"""What stores that are opened in this process take for chance, in a usual run."""
+"""The source of random bytes for stores that are opened in this process, except in a long run."""
 
 if not FACTOR:
     os.urandom = CHANCE.randbytes
@@ -51,21 +51,21 @@ SLOW = frozenset(
     test_totality test_unicode14 test_vectors test_verbs test_wheel
     """.split()  # noqa: SIM905  a list of them would take a page
 )
-"""Modules that `--quick` leaves out: each takes over two seconds, or starts many processes."""
+"""The test modules that `--quick` skips: each takes over two seconds, or starts many processes."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--quick`."""
+    """Add the option `--quick` to pytest."""
     parser.addoption("--quick", action="store_true", help="leave out the modules that take long")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Under `--quick`, do not even import the modules that take long."""
+    """With `--quick`, do not import the modules that take long."""
     return True if config.getoption("quick") and collection_path.stem in SLOW else None
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Print the seed of a long run, by which it can be repeated."""
+    """Print the seed of a long run, with which the run can be repeated."""
     if FACTOR and not hasattr(session.config, "workerinput"):
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
         assert reporter is not None
@@ -74,17 +74,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Begin the chance of each test with its name, whatever ran before it."""
+    """Seed the random numbers of each test with the test's name, independent of earlier tests."""
     CHANCE.seed(item.nodeid)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have Hypothesis try as many examples as this run is to."""
+    """Set the number of examples that Hypothesis tries in this run."""
     done: set[Any] = set()
     for item in items:
         test = getattr(item, "obj", None)
-        test = getattr(test, "__func__", test)  # what the classes that inherit a test share
+        test = getattr(test, "__func__", test)  # shared by the classes that inherit a test
         own = getattr(test, "_hypothesis_internal_use_settings", None)  # a state machine asks `times` itself
         if own is not None and test not in done:
             done.add(test)
@@ -94,7 +94,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def forked() -> Iterator[Path]:
-    """A folder of programs `engine` and `python` that begin where their imports are done."""
+    """A folder with programs `engine` and `python` that are forked after their imports, to start faster."""
     forks = Forks()
     yield forks.folder
     forks.close()

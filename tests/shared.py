@@ -1,4 +1,4 @@
-"""Where the shared data and vectors are: read in place, never copied in."""
+"""The location of the shared data and test vectors, which are read there and never copied."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ SHARED = Path(os.environ.get("MEMROOT_SHARED", Path(__file__).resolve().parents[
 
 
 def needs(path: str) -> Path:
-    """The shared file or folder `path`; skips the test, saying so, where it is missing."""
+    """Return the path of the shared file or folder `path`. If it is missing, skip the test with a message."""
     found = SHARED / path
     if not found.exists():
         pytest.skip(f"shared data not found: {found} (set MEMROOT_SHARED)")

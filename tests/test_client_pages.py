@@ -1,4 +1,4 @@
-"""What the pages for MCP clients say to paste is a configuration that starts the server."""
+"""Tests that the configurations in the pages for MCP clients start the server."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ CLIENTS = DOCS / "clients"
 
 
 def pasted(language: str) -> list[Block]:
-    """The blocks of a language in the pages for clients."""
+    """Return the code blocks of a language in the pages for clients."""
     return [block for block in blocks(language) if block.page.parent == CLIENTS]
 
 
 def started(value: Any) -> Iterator[list[str]]:
-    """The command lines of the servers in a configuration, wherever in it."""
+    """Yield the command lines of all servers in a configuration, at any depth."""
     if not isinstance(value, dict):
         return
     command = value.get("command")
@@ -35,7 +35,7 @@ def started(value: Any) -> Iterator[list[str]]:
 
 @pytest.mark.parametrize("block", [*pasted("json"), *pasted("toml")], ids=lambda block: block.name)
 def test_a_configuration_starts_the_server(block: Block) -> None:
-    """It parses, and names one server: `engine mcp` with options that there are, on a store of its own."""
+    """Each configuration parses and names one server: `engine mcp` with valid options and its own store."""
     read = json.loads if block.text.lstrip().startswith("{") else tomllib.loads
     config = read(block.text)
     (line,) = started(config)
@@ -46,7 +46,7 @@ def test_a_configuration_starts_the_server(block: Block) -> None:
 
 @pytest.mark.parametrize("block", pasted("console"), ids=lambda block: block.name)
 def test_a_command_of_a_client_ends_with_the_server(block: Block) -> None:
-    """What stands behind `--` is `engine mcp` with options that there are."""
+    """The command after `--` is `engine mcp` with valid options."""
     behind = [
         shlex.split(command.line.partition(" -- ")[2])
         for command in commands(block.text)
@@ -59,7 +59,7 @@ def test_a_command_of_a_client_ends_with_the_server(block: Block) -> None:
 
 
 def test_every_client_has_a_page_with_something_to_paste() -> None:
-    """The index lists each page, and each has a configuration."""
+    """The index lists each page for a client, and each page contains a configuration."""
     pages = {page for page in CLIENTS.glob("*.md") if page.name != "README.md"}
     assert pages
     assert pages <= {block.page for block in [*pasted("json"), *pasted("toml")]}

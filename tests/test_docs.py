@@ -1,4 +1,4 @@
-"""The pages are true: examples run, commands exist, links lead somewhere, named code is there.
+"""Tests that the documentation is correct: examples run, and commands, link targets and named code exist.
 
 A Python block is a program; an `output` block right after it is what the program prints. A `console` block
 after `<!-- run -->` is typed into a shell in an empty folder, and one after `<!-- run: continued -->` into
@@ -38,7 +38,7 @@ from tests.support.pages import (
 
 @pytest.fixture
 def started(tmp_path: Path) -> Path:
-    """Return the folder of a program `engine` that starts a new interpreter, as people start it."""
+    """Return the folder of a program `engine` that starts a new interpreter, as for a user."""
     shim = tmp_path / "bin" / "engine"
     shim.parent.mkdir()
     shim.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m engine "$@"\n', encoding="utf-8")
@@ -66,7 +66,7 @@ def test_every_python_block_runs_and_prints_what_it_says(block: Block, forked: P
 def test_every_run_console_block_shows_what_happens(
     session: list[Block], forked: Path, started: Path, tmp_path: Path
 ) -> None:
-    """Typed into a shell one after another, the commands print what the page shows.
+    """The commands of a page, run one after another in a shell, print the output that the page shows.
 
     Each command of the README starts a new interpreter.
     """
@@ -187,7 +187,7 @@ def test_the_figures_in_the_readme_are_measured_ones() -> None:
 
 
 def test_the_architecture_lists_the_folders_that_there_are() -> None:
-    """The tree in docs/architecture.md names every folder of code, those in `engine` too, and no other."""
+    """The tree in docs/architecture.md names exactly the folders of code, including those in `engine`."""
     tree = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("## Folders")[2].split("```")[1]
     inner = {match[1] for match in re.finditer(r"^  (\w+)/ ", tree, re.MULTILINE)}
     outer = {match[1] for match in re.finditer(r"^(\w+)/ ", tree, re.MULTILINE)}

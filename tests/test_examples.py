@@ -1,4 +1,4 @@
-"""The examples run, and show what they promise."""
+"""Tests that the example programs run and print the described results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
 def output(programs: Path, example: str, *arguments: str) -> str:
-    """What an example prints; it must end well."""
+    """Run an example, check that it succeeds, and return the text that it prints."""
     command = [str(programs / "python"), str(EXAMPLES / example), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -20,7 +20,7 @@ def output(programs: Path, example: str, *arguments: str) -> str:
 
 
 def test_the_embedding_example_shows_recall_the_past_and_a_verified_root(forked: Path) -> None:
-    """Linking again changes nothing, the past is read, and the store verifies."""
+    """embed.py: adding a link twice changes nothing, the past can be read, and the store verifies."""
     shown = output(forked, "embed.py")
     assert "linked again: False" in shown
     assert "then: Requests over the socket are JSON-RPC" in shown
@@ -29,7 +29,7 @@ def test_the_embedding_example_shows_recall_the_past_and_a_verified_root(forked:
 
 
 class Shown(NamedTuple):
-    """What the demonstration printed, run twice on one store."""
+    """The outputs of two runs of the demonstration on the same store."""
 
     store: Path
     first: str
@@ -38,14 +38,14 @@ class Shown(NamedTuple):
 
 @pytest.fixture(scope="module")
 def demonstration(forked: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
-    """The demonstration, run and run again."""
+    """Run the demonstration twice on the same store, and return both outputs."""
     store = tmp_path_factory.mktemp("demonstration") / "store"
     first = output(forked, "demo.py", str(store))
     return Shown(store, first, output(forked, "demo.py", str(store)))
 
 
 def test_the_demonstration_answers_from_the_project_s_own_pages(demonstration: Shown) -> None:
-    """Three questions have answers, the root is printed, and the store is left where it says."""
+    """Three questions have answers, the root is printed, and the store is at the printed path."""
     shown = demonstration.first
     assert shown.count("\n? ") == 3
     assert shown.count("  memroot/") == 6, "two hits for each"
@@ -56,12 +56,12 @@ def test_the_demonstration_answers_from_the_project_s_own_pages(demonstration: S
 
 
 def test_the_demonstration_ingests_nothing_the_second_time(demonstration: Shown) -> None:
-    """The same pages again are no event."""
+    """Ingesting the same pages again appends no event."""
     assert ": 0 atoms added, 0 revised," in demonstration.second
 
 
 def test_the_agent_explores_with_and_without_a_model(forked: Path) -> None:
-    """Both ways have a trace and cost less than ten whole atoms; the verbs by themselves answer, too."""
+    """Both explorations print a trace and cost fewer tokens than ten atoms; the direct calls work, too."""
     shown = output(forked, "agent.py")
     assert shown.count("1. recall(") == 2
     assert shown.count("% saved); stopped: ") == 2

@@ -1,4 +1,4 @@
-"""Who may import whom, and what no module may use."""
+"""Tests of the rules on which modules may import each other, and which functions they may not use."""
 
 import ast
 import sys
@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "bench": {"bench", "engine", "backends", "proofs"},
     "tests": {"tests", "bench", "examples", "engine", "backends", "proofs"},
 }
-"""Package → those of our packages that it may import."""
+"""Package → the packages of this project that it may import."""
 
 PROOFS_MAY_IMPORT = sys.stdlib_module_names | {"blake3", "cbor2", "proofs"}
 INPUT_OUTPUT = frozenset(
@@ -37,18 +37,18 @@ INPUT_OUTPUT = frozenset(
     }
     | {"ssl", "subprocess", "tempfile", "threading", "urllib"}
 )
-"""What a module without input or output has no use for; `proofs/__main__.py` reads the proof file."""
+"""Names that modules without input or output may not use; `proofs/__main__.py` may, to read the proof."""
 
 NEVER_IMPORTED = frozenset({"pickle", "_pickle", "cloudpickle", "dill", "marshal", "shelve", "jsonpickle"})
 NEVER_CALLED = frozenset(
     {"eval", "exec", "__import__", "yaml.load", "yaml.full_load", "yaml.unsafe_load", "os.system"}
 )
 SYNC_CALLS = frozenset({"os.fsync", "os.fdatasync", "os.sync"})
-"""Only a backend decides what is durable; tests watch it do so, and the benchmark times the disk."""
+"""Functions that sync files. Only backends, tests that observe syncs and the benchmark may use them."""
 
 
 def imports(tree: ast.AST) -> Iterator[str]:
-    """The dotted names of the modules that a module imports, wherever in it."""
+    """Yield the dotted names of all modules that a module imports, including imports inside functions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -57,7 +57,7 @@ def imports(tree: ast.AST) -> Iterator[str]:
 
 
 def names_used(tree: ast.AST) -> Iterator[str]:
-    """The plain names (`eval`) and attributes of names (`os.fsync`) that a module uses or imports."""
+    """Yield the names (`eval`) and attributes of names (`os.fsync`) that a module uses or imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             yield node.id
@@ -68,7 +68,7 @@ def names_used(tree: ast.AST) -> Iterator[str]:
 
 
 def faults(path: str, source: str) -> list[str]:
-    """What the module at `path`, relative to the project, does that it may not."""
+    """Return the violations of the rules in the module at `path`, which is relative to the project."""
     package = path.partition("/")[0]
     tree = ast.parse(source)
     found = []
@@ -97,7 +97,7 @@ def faults(path: str, source: str) -> list[str]:
 
 @pytest.mark.parametrize("package", sorted(MAY_IMPORT))
 def test_every_module_keeps_to_its_side(package: str) -> None:
-    """No module of the package imports or uses what it may not."""
+    """No module of the package breaks a rule."""
     modules = sorted((ROOT / package).rglob("*.py"))
     found = [
         fault
@@ -131,7 +131,7 @@ FAULTY = {
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_each_rule_finds_its_fault(name: str) -> None:
-    """A module that breaks one rule is reported once or more."""
+    """A module that breaks a rule is reported at least once."""
     assert faults(*FAULTY[name])
 
 
@@ -149,5 +149,5 @@ FAULTLESS = {
 
 @pytest.mark.parametrize("name", FAULTLESS)
 def test_what_is_allowed_is_not_reported(name: str) -> None:
-    """A module that keeps the rules has no fault."""
+    """A module that follows the rules is not reported."""
     assert faults(*FAULTLESS[name]) == []

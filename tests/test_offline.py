@@ -1,4 +1,4 @@
-"""No network and no telemetry: everything works where opening a socket is an error."""
+"""Tests that the engine uses no network: it works in a process in which opening a socket raises an error."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ with Engine.open(f"{sys.argv[1]}/store") as memory:
 
 
 def test_everything_works_without_a_socket(tmp_path: Path) -> None:
-    """Ingesting, recalling and verifying never ask for one."""
+    """Ingesting, recalling and verifying never open a socket."""
     assert run(OFFLINE, tmp_path) == (0, "2 2 True\n")

@@ -1,4 +1,4 @@
-"""The moving picture in the README shows what the program prints."""
+"""Tests that the animated picture in the README shows the actual output of the program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    """The script that makes the picture."""
+    """The script examples/picture.py as a module."""
     spec = importlib.util.spec_from_file_location("picture", ROOT / "examples" / "picture.py")
     assert spec is not None
     assert spec.loader is not None

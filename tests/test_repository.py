@@ -1,4 +1,4 @@
-"""The files for those who publish the project say the same as the project."""
+"""Tests that workflows, CITATION.cff and CONTRIBUTING.md agree with the project."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 def read(path: Path) -> dict[Any, Any]:
-    """A YAML file that is a mapping."""
+    """Return the mapping in a YAML file."""
     found = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert isinstance(found, dict)
     return found
@@ -25,7 +25,7 @@ def read(path: Path) -> dict[Any, Any]:
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
 def test_actions_are_named_by_commit(workflow: Path) -> None:
-    """A tag of an action can be moved to other code; a commit cannot."""
+    """Workflows refer to each action by its commit, because a tag can be moved to other code."""
     steps = [step for job in read(workflow)["jobs"].values() for step in job.get("steps", [])]
     used = [step["uses"] for step in steps if "uses" in step]
     assert [action for action in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)] == []
@@ -33,7 +33,7 @@ def test_actions_are_named_by_commit(workflow: Path) -> None:
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
 def test_a_job_has_only_the_permissions_that_it_names(workflow: Path) -> None:
-    """A workflow grants nothing, and each job names what it needs, and its own end in time."""
+    """A workflow grants no permissions; each job states the permissions that it needs, and a timeout."""
     found = read(workflow)
     assert found["permissions"] == {}
     assert [name for name, job in found["jobs"].items() if "permissions" not in job] == []
@@ -42,7 +42,7 @@ def test_a_job_has_only_the_permissions_that_it_names(workflow: Path) -> None:
 
 
 def test_the_workflow_tests_every_python_that_is_named() -> None:
-    """The classifiers name the versions of Python that are tested, no others."""
+    """The classifiers name exactly the versions of Python that are tested."""
     classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "classifiers"
     ]

@@ -1,4 +1,4 @@
-"""The site that `make docs` builds: its navigation has every page, its reference every public name."""
+"""Tests that the site built by `make docs` contains every page and documents every public name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def hooks() -> Any:
-    """The module `docs/hooks.py`, which is in no package."""
+    """The module `docs/hooks.py`, loaded from the file because it belongs to no package."""
     spec = spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
     assert spec is not None
     assert spec.loader is not None
@@ -27,7 +27,7 @@ def hooks() -> Any:
 
 
 def named(nav: list[Any]) -> Iterator[str]:
-    """The paths in a navigation."""
+    """Yield the paths of the pages in a navigation, at any depth."""
     for entry in nav:
         below = next(iter(entry.values())) if isinstance(entry, dict) else entry
         if isinstance(below, list):
@@ -37,7 +37,7 @@ def named(nav: list[Any]) -> Iterator[str]:
 
 
 def test_the_navigation_names_every_page_once() -> None:
-    """All pages of the site are in the navigation, each once, and all that it names are there."""
+    """Each page is in the navigation exactly once, and each page in the navigation exists."""
     site = hooks()
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     pages = [path for path in named(site.expanded(nav)) if not path.startswith("api/")]
@@ -56,7 +56,7 @@ def test_a_folder_in_the_navigation_stands_for_its_pages() -> None:
 
 
 def test_a_list_right_after_a_paragraph_is_a_list() -> None:
-    """A blank line is put before it, but not between its items, nor in a fenced block."""
+    """The hook inserts a blank line before a list, but not between list items, and not in a fenced block."""
     text = "Bounds:\n- one\n  more\n- two\n\n1. three\n\n```text\n$ ls\n- four\n```\n"
     assert hooks().spaced(text) == text.replace("Bounds:\n", "Bounds:\n\n")
 

@@ -1,4 +1,4 @@
-"""Pure functions for curves of the share found by the tokens spent.
+"""Pure functions for curves that show the share of relevant text found against the tokens spent.
 
 Question: how much of the relevant text is found after a number of tokens? Data, seed: none.
 How: a path contains the tokens and the share found for one question, after each step or each further whole
@@ -16,7 +16,7 @@ from bench.retrieval.measures import mean, standard_error
 
 
 class Point(NamedTuple):
-    """A point on the path of a question."""
+    """The share found after a number of tokens, for one question."""
 
     tokens: float
     found: float
@@ -24,7 +24,7 @@ class Point(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """The difference between the shares that two systems find for the same tokens, and its standard error."""
+    """The difference between the shares that two systems find for equal tokens, with a standard error."""
 
     found: float
     error: float
@@ -46,7 +46,7 @@ def path_of(parts: Sequence[tuple[int, str | None]], relevant: AbstractSet[str],
 
 
 def means(paths: Sequence[Path]) -> Path:
-    """Return the mean of paths of equal length."""
+    """Return the path of the means of paths of equal length."""
     return tuple(
         Point(mean([point.tokens for point in points]), mean([point.found for point in points]))
         for points in zip(*paths, strict=True)

@@ -28,14 +28,14 @@ from engine.query.explore.state import Exploration, Gathered, State
 from engine.query.explore.walker import Walker, WalkerConfig
 
 ATOMS = 20
-"""The number of whole atoms for the comparison: enough for the tokens of expensive explorations."""
+"""The number of whole atoms recalled for the comparison, which cost more tokens than any exploration."""
 
 UNLIMITED_TOKENS = 10_000_000
-"""The token budget for recalling them, which is never reached."""
+"""The token budget for recalling the whole atoms; it is never reached."""
 
 
 class ExpandAll:
-    """The simplest policy: expand all hints in their order."""
+    """The simplest policy: expand all hints in the given order."""
 
     def decide(self, state: State) -> Action:
         """Return the action that expands the next unread hint, or the answer if there is none."""
@@ -57,15 +57,15 @@ def policies() -> dict[str, Policy]:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """The exploration of one question."""
+    """The results of one policy for one question."""
 
     spent: Path
-    """The path counted by all tokens: hints, peeks, connections."""
+    """The share found after each number of all tokens spent: for hints, peeks and connections."""
     context: Path
-    """The path counted by the tokens of the gathered context alone."""
+    """The share found after each number of tokens of the gathered context alone."""
     steps: int
     full_tokens: int
-    """The tokens of ten whole atoms."""
+    """The number of tokens of ten whole atoms."""
     seconds: float
 
 
@@ -76,10 +76,10 @@ class SetResult:
     name: str
     questions: int
     full: tuple[Path, ...]
-    """The path of the whole atoms for each question."""
+    """For each question, the share found after each further whole atom."""
     full_seconds: tuple[float, ...]
     explored: Mapping[str, tuple[Explored, ...]]
-    """Policy → its explorations, in the order of `full`."""
+    """Policy → the results for the questions, in the order of `full`."""
 
 
 def measure(question_set: QuestionSet, work: Folder, seed: int, report: Callable[[str], None]) -> SetResult:
@@ -115,7 +115,7 @@ def measure(question_set: QuestionSet, work: Folder, seed: int, report: Callable
 
 
 class AtomNames:
-    """The names of atoms in the set."""
+    """The names that atoms have in the set."""
 
     def __init__(self, engine: Engine) -> None:
         """Use the atoms of an open store."""

@@ -1,8 +1,8 @@
 """Print the results for a set: each policy compared with whole atoms, and the curves.
 
-Question: none of its own. Data, seed: those of the results. How: `for the same tokens` is the gain over whole
-atoms that cost the same tokens, ± its standard error; `lost` marks a negative gain. It counts all tokens
-spent; `for the same context` counts only those of the gathered context.
+Question: none. Data, seed: those of the results. How: `for the same tokens` is the gain over whole atoms that
+cost the same number of tokens, ± the standard error of the gain; `lost` marks a negative gain. All tokens
+spent are counted; in `for the same context`, only the tokens of the gathered context are counted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bench.retrieval.table import markdown, milliseconds
 from engine.query.explore.loop import FULL_ATOMS, STEPS_MAX
 
 SHOWN = (1, 2, 3, 4, 5, 7, 10, 15, 20)
-"""The numbers of whole atoms whose means are printed."""
+"""The numbers of whole atoms for which the mean share found is printed."""
 
 
 def section(result: SetResult) -> str:

@@ -27,12 +27,12 @@ from engine.query.recall.config import RecallConfig
 ALL_ON = "everything on"
 ALL_OFF = "all of them"
 SECOND = "nDCG@10"
-"""The measure that is shown in addition to a set's main measure."""
+"""The measure that the table shows in addition to a set's main measure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """The contribution of a signal: results with it minus results without it, over the questions of a set."""
+    """The contribution of a signal over the questions of a set: results with the signal minus without."""
 
     measures: dict[str, float]
     errors: dict[str, float]

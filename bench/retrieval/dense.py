@@ -44,7 +44,7 @@ class MiniLm:
         """Load the model.
 
         Raises:
-            ModuleNotFoundError: its package is not installed.
+            ModuleNotFoundError: the package of the model is not installed.
         """
         # Set before the import, which reads it: the package contains the model, so no download is needed.
         os.environ["HF_HUB_OFFLINE"] = "1"
@@ -97,7 +97,7 @@ def fusion(systems: Sequence[System]) -> System:
 
 
 def dense(others: Mapping[str, System]) -> dict[str, System]:
-    """Return MiniLM alone, and fused with each of the others."""
+    """Return the systems with vectors: MiniLM alone, and fused with each of the other systems."""
     model = MiniLm()
     both = {f"{NAME} + {name}": fusion([other, model.load]) for name, other in others.items()}
     return {NAME: model.load, **both}

@@ -105,7 +105,7 @@ def figures(answers: Sequence[Answer]) -> Figures:
 
 
 def by_second_judgement(answers: Sequence[Answer]) -> list[Answer]:
-    """Return the answers with the relevance of the second judgement, without questions it leaves open."""
+    """Return the answers with the relevant names of the second judgement, without undecided questions."""
     return [
         replace(one, question=replace(one.question, relevant=one.question.second))
         for one in answers

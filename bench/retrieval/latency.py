@@ -31,7 +31,7 @@ PARTS_QUESTIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """The times of questions."""
+    """The measured times of questions."""
 
     atoms: int
     p50_ms: float
@@ -42,7 +42,7 @@ class Latency:
     cpu_p50_ms: float
     """The CPU time with all signals."""
     costs_ms: dict[str, float]
-    """Part of the configuration → the CPU time saved without it, p50."""
+    """Part of the configuration → the median CPU time saved by turning the part off."""
 
 
 def latency(

@@ -29,7 +29,7 @@ def reciprocal_rank_at(depth: int, ranking: Sequence[str], relevant: AbstractSet
 
 
 def ndcg_at(depth: int, ranking: Sequence[str], relevant: AbstractSet[str]) -> float:
-    """Return the discounted gain of the first `depth` relative to that of the best possible ranking.
+    """Return the discounted gain of the first `depth` divided by the gain of the best possible ranking.
 
     Järvelin & Kekäläinen 2002, with gains of 0 and 1 and the discount log2(rank + 1).
     """

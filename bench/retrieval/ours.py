@@ -23,7 +23,7 @@ from engine.base.errors import InvalidInputError
 from engine.query.recall.config import RecallConfig
 
 CLOCK_US: Final = 1_767_225_600_000_000
-"""2026-01-01T00:00:00Z, in µs: after everything in the shared data."""
+"""The fixed time of the clock: 2026-01-01T00:00:00Z in µs, later than all shared data."""
 
 FACTORS: Final = frozenset({"internal"})
 """The signals that multiply a score, whose neutral weight is 1."""

@@ -51,12 +51,14 @@ class Question:
     category: str
     relevant: frozenset[str]
     second: frozenset[str]
-    """The relevant names by the set's second judgement, `relevant` if there is none; empty if left open."""
+    """The relevant names by the second judgement of the set, or `relevant` if the set has only one judgement.
+    Empty if the second judgement does not decide the question.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A corpus with its questions; the memories of a set share nothing."""
+    """A corpus with the questions about it. The memories of a set share no data."""
 
     name: str
     files: Path

@@ -14,7 +14,7 @@ TIMEOUT_SECONDS = 60
 
 
 def start(code: str, *arguments: object, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-    """A new interpreter that runs `code` with our packages in reach; `arguments` are sys.argv[1:]."""
+    """Start an interpreter that runs `code` and can import the project; `arguments` are sys.argv[1:]."""
     return subprocess.Popen(
         [*prefix, sys.executable, "-c", code, *map(str, arguments)],
         cwd=ROOT,
@@ -26,7 +26,7 @@ def start(code: str, *arguments: object, prefix: tuple[str, ...] = ()) -> subpro
 
 
 def run(code: str, *arguments: object, prefix: tuple[str, ...] = ()) -> tuple[int, str]:
-    """Exit code and output of `code`; where it fails with a traceback, so does the test."""
+    """Run `code`; return the exit code and the output. Fail the test if `code` ends with a traceback."""
     child = start(code, *arguments, prefix=prefix)
     out, err = child.communicate(timeout=TIMEOUT_SECONDS)
     assert "Traceback" not in err, err
@@ -34,7 +34,7 @@ def run(code: str, *arguments: object, prefix: tuple[str, ...] = ()) -> tuple[in
 
 
 def run_traced(code: str, *arguments: object, options: tuple[str, ...]) -> tuple[int, str]:
-    """As `run`, under strace with `options`; skips the test where strace cannot be used."""
+    """Run `code` like `run`, under strace with `options`. Skip the test if strace cannot be used."""
     if shutil.which("strace") is None:
         pytest.skip("NOT TESTED: strace is missing, so no fault can be injected into system calls")
     probe = subprocess.run(["strace", "-o", "/dev/null", "true"], check=False, capture_output=True)

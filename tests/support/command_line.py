@@ -1,4 +1,4 @@
-"""A command line whose settings, store and streams belong to one test."""
+"""Run the command line with settings, a store and streams that belong to one test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.cli.main import main
 
 @dataclass(frozen=True)
 class Result:
-    """What one run left behind."""
+    """The exit code and the output of one run of the command line."""
 
     code: int
     out: str
@@ -25,7 +25,7 @@ class Result:
 
     @property
     def envelope(self) -> dict[str, Any]:
-        """The JSON object on stdout, which must be the only thing there."""
+        """The JSON object on stdout. Stdout must contain nothing else."""
         assert self.out.endswith("}\n"), self.out
         found = json.loads(self.out)
         assert list(found) == ["status", "command", "duration_ms", "namespace", "count", "data", "error"]
@@ -33,7 +33,7 @@ class Result:
 
     @property
     def data(self) -> Any:
-        """The data of a successful run in JSON mode."""
+        """The field `data` of the output of a successful run in JSON mode."""
         assert self.code == 0, self.err
         assert self.envelope["status"] == "success"
         assert self.envelope["error"] is None
@@ -45,7 +45,7 @@ Cli = Callable[..., Result]
 
 @pytest.fixture
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty current folder with no setting of the user's in reach."""
+    """An empty folder as the current folder, from which none of the user's settings are found."""
     for name in ("STORE", "MEMORY", "SECRETS", "DEBUG"):
         monkeypatch.delenv(f"ENGINE_{name}", raising=False)
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
@@ -61,7 +61,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def bare(surroundings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Runs the command line in this process; no store is named."""
+    """A function that runs the command line in this process, without a store in the environment."""
 
     def run(*args: str, stdin: bytes = b"") -> Result:
         capsys.readouterr()
@@ -75,14 +75,14 @@ def bare(surroundings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
 @pytest.fixture
 def cli(bare: Cli, surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """As `bare`, and ENGINE_STORE names a store that is not there yet."""
+    """A function like `bare`, with ENGINE_STORE set to the URL of a store that does not exist yet."""
     monkeypatch.setenv("ENGINE_STORE", str(surroundings / "store"))
     return bare
 
 
 @pytest.fixture
 def pair(cli: Cli) -> tuple[str, str]:
-    """The ids of two atoms, the first of them tagged and with a title."""
+    """The ids of two atoms; the first atom has a tag and a title."""
     first = cli(
         "add", "The kettle is descaled on Mondays.", "--title", "Kettle", "-t", "Kitchen", "-t", "chores"
     )

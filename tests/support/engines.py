@@ -1,4 +1,4 @@
-"""Engines without chance in them, and what tests of the core ask of their rows."""
+"""Deterministic engines for tests, and helpers that read, change and compare the rows of their stores."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from proofs.hashing import commitment
 from proofs.log import leaf_hash
 
 BEGIN = 1_600_000_000_000_000
-"""When the injected clocks begin: a Sunday in September 2020, in µs UTC."""
+"""The first time that the injected clocks return: a Sunday in September 2020, in µs since 1970 UTC."""
 
 
 def ticking(start: int = BEGIN, step: int = 1_000_003) -> Clock:
-    """A clock that moves on by `step` µs each time it is read."""
+    """Return a clock that advances by `step` µs each time it is read."""
     now = start - step
 
     def clock() -> int:
@@ -38,44 +38,44 @@ def ticking(start: int = BEGIN, step: int = 1_000_003) -> Clock:
 
 
 def salt_of(seq: int) -> bytes:
-    """32 bytes that depend on the seq alone."""
+    """Return a salt of 32 bytes that depends only on the seq."""
     return hashlib.sha256(b"salt %d" % seq).digest()
 
 
 def engine_on(backend: Backend | None = None, clock: Clock | None = None) -> Engine:
-    """An engine whose every byte follows from the commands it gets; on a new memory store by default."""
+    """Return an engine whose rows depend only on the commands; by default on a new memory store."""
     return Engine(backend or MemoryBackend(), clock=clock or ticking(), salts=salt_of)
 
 
 def rows_of(reader: Reader, *families: str) -> dict[bytes, bytes]:
-    """All rows, or those of some families."""
+    """Return all rows of a store, or only the rows of some key families."""
     prefixes = [FAMILIES[name] for name in families] or [b""]
     return {key: value for prefix in prefixes for key, value in reader.scan_prefix(prefix)}
 
 
 def projection_rows(reader: Reader) -> dict[bytes, bytes]:
-    """All rows but the journal's: what a rebuild makes anew, cursors included."""
+    """Return all rows except the journal's: the rows that a rebuild creates again, including cursors."""
     return {
         key: value for key, value in reader.scan() if key != LOG and not key.startswith((JOURNAL, PAYLOAD))
     }
 
 
 def put_rows(backend: Backend, changes: dict[bytes, bytes | None]) -> None:
-    """Change rows behind the engine's back."""
+    """Change rows directly in the backend, without the engine."""
     batch = Batch()
     batch.rows |= changes
     backend.write(batch)
 
 
 def copied_rows(backend: Reader) -> MemoryBackend:
-    """A memory store with the same rows."""
+    """Return a new memory store with the same rows."""
     other = MemoryBackend()
     put_rows(other, dict(backend.scan()))
     return other
 
 
 def after(made: list[Command], size: int = 1) -> Engine:
-    """An engine that carried out commands in batches of `size`."""
+    """Return an engine that has executed `commands` in batches of `size`."""
     engine = engine_on()
     for at in range(0, len(made), size):
         engine.apply(made[at : at + size])
@@ -83,7 +83,7 @@ def after(made: list[Command], size: int = 1) -> Engine:
 
 
 def fresh_rows(backend: Reader) -> dict[bytes, bytes]:
-    """The rows a new store has once it has this journal and followed it in one go."""
+    """Return the rows of a new store that has the same journal and has processed it in one step."""
     target = MemoryBackend()
     append(target, list(read_raw(backend, 0, read_log(backend).size, 1 << 40)), None)
     engine_on(target).catch_up()
@@ -99,7 +99,7 @@ def forge(
     prev: int | None = None,
     time: int = BEGIN * 2,
 ) -> None:
-    """Append an event that no command decided, with a right commitment, log and records."""
+    """Append an event that does not come from a command, with a correct commitment, log and records."""
     log, seq = read_log(backend), read_log(backend).size
     raw_body = encode_body(body)
     header = Header(
@@ -118,18 +118,18 @@ def forge(
 
 
 class CountingReader(Reader):
-    """A reader that remembers which keys were scanned."""
+    """A reader that records which keys were scanned."""
 
     def __init__(self, inner: Reader) -> None:
         self.inner = inner
         self.scanned: list[bytes] = []
 
     def get(self, key: bytes) -> bytes | None:
-        """As `inner`."""
+        """Return the result of `inner`."""
         return self.inner.get(key)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """As `inner`, noting each key."""
+        """Yield the rows of `inner`, and record each key."""
         for row in self.inner.scan(start, end, reverse=reverse):
             self.scanned.append(row[0])
             yield row
@@ -137,18 +137,18 @@ class CountingReader(Reader):
 
 @contextmanager
 def head_of(engine: Engine) -> Iterator[Snapshot]:
-    """A snapshot with everything at the head."""
+    """Return a snapshot in which all followers have processed the whole journal."""
     with engine.store.view(*engine.store.followers) as rows:
         yield rows
 
 
 def backend_of(engine: Engine) -> Backend:
-    """The backend an engine holds."""
+    """Return the backend of an engine."""
     return engine.store.backend
 
 
 def unchanged_by(engine: Engine, command: Callable[[], object]) -> bool:
-    """Whether `command`, which may raise, leaves every row as it is."""
+    """Return whether `command`, which may raise an exception, leaves all rows unchanged."""
     before = dict(backend_of(engine).scan())
     try:
         command()
@@ -160,7 +160,7 @@ def unchanged_by(engine: Engine, command: Callable[[], object]) -> bool:
 def refuses(
     engine: Engine, error: type[EngineError], call: Callable[..., object], *given: object, **named: object
 ) -> bool:
-    """Whether `call` raises `error`, or a kind of it, and leaves every row as it is."""
+    """Return whether `call` raises `error` or a subclass of it, and leaves all rows unchanged."""
     before = dict(backend_of(engine).scan())
     with pytest.raises(error):
         call(*given, **named)

@@ -1,7 +1,7 @@
-"""A backend that fails on demand: the k-th operation goes wrong, in a chosen way.
+"""A backend in which the k-th operation fails in a chosen way.
 
-Wrap any backend, choose a `Fault`, run the code under test, and look at what it made of it. What
-counts as an operation is chosen with `Fault.on`; each snapshot's reads count like the backend's.
+Wrap a backend, choose a `Fault`, run the code under test, and check how it handled the fault. `Fault.on`
+selects the operations that are counted. The reads of a snapshot are counted like reads of the backend.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ Mode = Literal["once", "persistent", "crash"]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong, and when.
+    """The kind of a fault, and the operation in which it occurs.
 
-    For writes: `before` raises BackendInDoubt and applies nothing; `after` applies and then raises
-    it; `drop_unsynced` is `before` plus loss of power: what was written with durable=False since
-    the last durable write is lost too (it always crashes). For reads and snapshots, `before` and
-    `after` raise BackendError.
+    In a write, `before` raises BackendInDoubt without applying the batch, and `after` applies the batch and
+    then raises BackendInDoubt. `drop_unsynced` simulates a power failure: it is `before`, and the rows
+    written with durable=False since the last durable write are lost, too (it always crashes). In a read or a
+    snapshot, `before` and `after` raise BackendError.
 
-    For reads: `flip` flips one bit of the value, `stale` gives the value before the last one
-    (the current one where the handle has not seen another), `missing` gives no row. In a scan they
-    hit the first row. Writes never meet these three.
+    In a read, `flip` flips one bit of the value, `stale` returns the previous value (or the current value if
+    the handle has not seen another one), and `missing` returns no row. In a scan, these three affect the
+    first row. They never affect writes.
     """
 
     kind: Kind
     at: int
-    """Which operation, counted from 1."""
+    """The number of the operation that fails, counted from 1."""
     on: frozenset[Operation] = frozenset({"write"})
-    """Which operations are counted, and can fail."""
+    """The operations that are counted and can fail."""
     mode: Mode = "once"
-    """`once`: the k-th only; `persistent`: the k-th and all later; `crash`: the handle is dead
-    from then on, and `reopen` gives a new one."""
+    """`once`: only the k-th operation fails; `persistent`: the k-th and all later ones; `crash`: all
+    later operations fail until `reopen` returns a new handle."""
     bit: int = 0
-    """Which bit `flip` flips, counted over the whole value and wrapped around."""
+    """The number of the bit that `flip` flips, modulo the number of bits of the value."""
 
 
 class FaultBackend(Backend):
-    """`inner` with a fault in it; without one, it behaves as `inner` does.
+    """A backend that passes all calls to `inner`, except for the fault, if one is set.
 
-    `counts` has the number of operations so far, by their names.
+    `counts` maps the name of each operation to the number of calls so far.
     """
 
     def __init__(self, inner: Backend, fault: Fault | None = None) -> None:
@@ -74,25 +74,25 @@ class FaultBackend(Backend):
         self._previous: dict[bytes, bytes | None] = {}
 
     def reopen(self) -> FaultBackend:
-        """A handle without faults over the rows that survived; this one stays dead."""
+        """Return a handle without faults on the rows that survived. The crashed handle stays unusable."""
         self._dead = True
         return FaultBackend(self.inner)
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of `key`, or what the fault makes of it."""
+        """Return the value of `key`, changed by the fault if it occurs."""
         return self._get(self.inner, key)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """The rows, with what the fault makes of the first."""
+        """Return the rows. If the fault occurs, it changes the first row."""
         return self._scan(self.inner, start, end, reverse)
 
     def snapshot(self) -> Snapshot:
-        """The rows as they are now; reads of it count."""
+        """Return a snapshot of the current rows, whose reads are counted, too."""
         self._read_fault("snapshot")
         return _FaultSnapshot(self, self.inner.snapshot())
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Apply `batch`, unless it is this one's turn to fail."""
+        """Apply `batch`, unless the fault occurs in this write."""
         check_batch(batch)
         guards = guards_of(guard)
         fault = self._due("write")
@@ -109,13 +109,13 @@ class FaultBackend(Backend):
         raise BackendInDoubt(f"fault {fault.kind!r} at write {self.counts['write']}")
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """What `inner` does; it is no operation that could fail on demand."""
+        """Call the method of `inner`. The call is not counted and never fails by a fault."""
         if self._dead:
             raise BackendClosed("the handle crashed; reopen it")
         return self.inner.exclusive()
 
     def purge(self) -> None:
-        """What `inner` does; it is counted as a write, and can fail as one."""
+        """Call the method of `inner`. The call is counted as a write and can fail like a write."""
         fault = self._due("write")
         if fault is None or fault.kind in ("flip", "stale", "missing"):
             self.inner.purge()
@@ -130,11 +130,11 @@ class FaultBackend(Backend):
         raise BackendInDoubt(f"fault {fault.kind!r} at write {self.counts['write']}")
 
     def files(self) -> tuple[Path, ...]:
-        """Those of `inner`."""
+        """Return the files of `inner`."""
         return self.inner.files()
 
     def close(self) -> None:
-        """Close `inner`, unless it crashed: then what `reopen` gave goes on with it."""
+        """Close `inner`, unless this handle has crashed, because then the reopened handle uses `inner`."""
         if not self._dead:
             self.inner.close()
 
@@ -148,14 +148,14 @@ class FaultBackend(Backend):
             self._undo = before | self._undo
 
     def _lose_power(self) -> None:
-        """Take back what was never synced, and die."""
+        """Restore the rows that were never synced to their old values, and crash."""
         lost = Batch()
         lost.rows |= self._undo
         self.inner.write(lost)
         self._dead = True
 
     def _due(self, operation: Operation) -> Fault | None:
-        """Count one operation; the fault, if it is its turn."""
+        """Count one operation, and return the fault if it occurs in this operation."""
         if self._dead:
             raise BackendClosed("the handle crashed; reopen it")
         self.counts[operation] += 1
@@ -167,7 +167,7 @@ class FaultBackend(Backend):
         return fault if due else None
 
     def _read_fault(self, operation: Operation) -> Fault | None:
-        """The fault that changes what this read gives; those that raise are raised here."""
+        """Count one read. Return the fault if it changes the result, or raise its exception."""
         fault = self._due(operation)
         if fault is None:
             return None
@@ -220,7 +220,7 @@ class _FaultSnapshot(Snapshot):
 
 
 def flip_bit(data: bytes, bit: int) -> bytes:
-    """`data` with one bit the other way round; `bit` counts from the first byte's lowest, wrapped."""
+    """Return `data` with one bit flipped. Bit 0 is the lowest bit of the first byte; `bit` wraps around."""
     changed = bytearray(data)
     changed[bit // 8 % len(data)] ^= 1 << bit % 8
     return bytes(changed)

@@ -1,8 +1,8 @@
-"""Processes that begin where the imports are done: a server that forks one for each command.
+"""A server that forks a process for each command, so that a command need not import its modules again.
 
-A new interpreter spends a second on importing; a page with ten commands, ten. `Forks` keeps one process
-that has imported everything and does nothing but fork. What it runs is a process all the same, with its
-own arguments, folder, environment and streams, so that pipes, redirections and exit codes are the real ones.
+A new interpreter takes a second for the imports, so a page with ten commands takes ten seconds. `Forks`
+keeps one process that has imported everything and only forks. Each command still runs in a separate process
+with its own arguments, folder, environment and streams, so pipes, redirections and exit codes work as usual.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ with socket.socket(socket.AF_UNIX) as server:
     code = server.recv(1)
 os._exit(code[0] if code else 125)
 """
-"""Hands its streams to the server, and ends as the forked process does; 125 if that was killed."""
+"""The client: it sends its streams to the server and exits like the forked process, or with 125 if killed."""
 
 
 class Forks:
@@ -75,13 +75,13 @@ class Forks:
         assert self._server.stdout.readline() == b"ready\n"
 
     def close(self) -> None:
-        """End the server, which ends when its input does, and delete the programs."""
+        """Close the input of the server, which ends the server, and delete the programs."""
         self._server.communicate()
         self._place.cleanup()
 
 
 def serve(address: str) -> None:
-    """Import what commands need, and fork for whoever connects to `address` until stdin ends."""
+    """Import the modules that commands use. Fork for each client of `address` until stdin is closed."""
     with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):  # noqa: PTH123
         main(["--store", "memory:", "recall", "whatever is loaded for the first question"])
     with socket.socket(socket.AF_UNIX) as listening:
@@ -107,7 +107,7 @@ def serve(address: str) -> None:
 
 
 def attend(connection: socket.socket) -> NoReturn:
-    """Run what a client asks for with the client's streams, tell it the exit code, and end."""
+    """Run the command of a client with the client's streams, send the exit code, and end the process."""
     code = 1
     try:
         size, rights, _, _ = connection.recvmsg(PREFIX_BYTES, socket.CMSG_LEN(3 * array.array("i").itemsize))
@@ -136,7 +136,7 @@ def attend(connection: socket.socket) -> NoReturn:
 
 
 def run(program: str, arguments: list[str]) -> int:
-    """Run `engine`, or the file of a Python program, with its arguments; returns the exit code."""
+    """Run `engine` or a file with a Python program, and return the exit code."""
     if program == "engine":
         sys.argv = ["engine", *arguments]
         return main(arguments)

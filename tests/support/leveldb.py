@@ -1,4 +1,7 @@
-"""Which tests need LevelDB; where plyvel cannot be had, stores are SQLite files, and they are skipped."""
+"""Markers for tests that need LevelDB, which are skipped if plyvel is missing.
+
+Without plyvel, the other tests use SQLite stores.
+"""
 
 from importlib.util import find_spec
 
@@ -8,4 +11,4 @@ needs_leveldb = pytest.mark.skipif(
     find_spec("plyvel") is None, reason="NOT TESTED: plyvel is not installed, so there is no LevelDB here"
 )
 LEVELDB = pytest.param("leveldb", marks=needs_leveldb)
-"""The backend as a parameter."""
+"""LevelDB as a parameter of parametrized tests, skipped if plyvel is missing."""

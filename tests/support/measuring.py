@@ -1,4 +1,4 @@
-"""What a process needs to be measured by `make coverage`, for tests that choose its environment."""
+"""The environment variable with which `make coverage` measures child processes of tests."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def measured() -> dict[str, str]:
-    """The variable by which coverage measures the processes that are started; nothing in a usual run."""
+    """Return the variable to pass to started processes, or {} if coverage is not measured."""
     return {name: value for name, value in os.environ.items() if name == "COVERAGE_PROCESS_CONFIG"}

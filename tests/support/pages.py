@@ -1,4 +1,4 @@
-"""Reading the pages for `tests/test_docs.py`: their blocks, commands, links and the code they name."""
+"""Parse the documentation for `tests/test_docs.py`: code blocks, commands, links and names of code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGES = sorted(
     for page in (*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "bench").glob("*.md"))
     if not page.name.startswith(".")
 )
-"""Every page for readers."""
+"""The paths of all pages of the documentation."""
 
 RUN, CONTINUED = "<!-- run -->", "<!-- run: continued -->"
 PROMPT = "$ "
@@ -36,25 +36,25 @@ SECONDS = 600
 
 
 class Block(NamedTuple):
-    """A fenced block, with what stands around it."""
+    """A fenced block of a page, with the output block and the comment that belong to it."""
 
     page: Path
     line: int
     language: str
     text: str
     output: str | None
-    """The text of an `output` block that follows at once."""
+    """The text of the `output` block directly after the block, or None."""
     note: str
-    """The comment right before it, if there is one."""
+    """The HTML comment directly before the block, or an empty text."""
 
     @property
     def name(self) -> str:
-        """Where it is, for the name of a test."""
+        """The page and the line of the block, used in the name of a test."""
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
 
 class Command(NamedTuple):
-    """A line that is typed, and the lines that it prints."""
+    """A command line, and the lines that it prints."""
 
     line: str
     printed: list[str]
@@ -62,12 +62,12 @@ class Command(NamedTuple):
 
 @cache
 def parsed(page: Path) -> list[Token]:
-    """The tokens of a page; every test shares them."""
+    """Return the Markdown tokens of a page. The result is cached and shared by all tests."""
     return MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
 
 
 def blocks(language: str) -> list[Block]:
-    """The fenced blocks in a language, of all pages in order."""
+    """Return the fenced blocks in a language from all pages, in order."""
     found = []
     for page in PAGES:
         tokens = [None, *parsed(page), None]
@@ -83,7 +83,7 @@ def blocks(language: str) -> list[Block]:
 
 
 def commands(text: str) -> list[Command]:
-    """The commands of a console block."""
+    """Return the commands of a console block."""
     found: list[Command] = []
     for line in text.splitlines():
         if line.startswith(PROMPT):
@@ -94,7 +94,7 @@ def commands(text: str) -> list[Command]:
 
 
 def engine_calls(line: str) -> Iterator[list[str]]:
-    """The arguments of each call of `engine` in a shell line, those inside `$(…)` included."""
+    """Return the arguments of each call of `engine` in a shell line, including calls inside `$(…)`."""
     outer, *inner = line.split("$(")
     for part in inner:
         call, _, rest = part.partition(")")
@@ -115,7 +115,7 @@ def engine_calls(line: str) -> Iterator[list[str]]:
 
 
 def sessions() -> list[list[Block]]:
-    """The console blocks that are run, those of one shell together."""
+    """Return the console blocks that are run. Blocks that share one shell are grouped."""
     found: list[list[Block]] = []
     for block in blocks("console"):
         if block.note == RUN:
@@ -128,9 +128,9 @@ def sessions() -> list[list[Block]]:
 
 
 def run(programs: Path, folder: Path, *words: str, text: str = "") -> tuple[int, str]:
-    """Exit code and merged output of a program that runs in an empty folder, with nobody's settings.
+    """Run a program in an empty folder without user settings; return the exit code and the merged output.
 
-    Programs are looked for in `programs` first.
+    Programs are searched in `programs` first.
     """
     home, place = folder / "home", folder / "here"
     home.mkdir()
@@ -157,7 +157,7 @@ def run(programs: Path, folder: Path, *words: str, text: str = "") -> tuple[int,
 
 
 def settled(lines: list[str]) -> list[str]:
-    """Printed lines without what differs from run to run: ids, roots, times, rates."""
+    """Replace the parts of printed lines that vary between runs: ids, roots, times, rates."""
     kept = []
     for line in lines:
         shown = re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "ID", line)
@@ -178,7 +178,7 @@ def settled(lines: list[str]) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """What `#…` may name in a page: its headings, as GitHub spells them."""
+    """Return the anchors of a page: the names that GitHub derives from the headings."""
     found: set[str] = set()
     tokens = parsed(page)
     for opening, inline in pairwise(tokens):
@@ -190,7 +190,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def spans(page: Path, kind: str) -> Iterator[tuple[int, Token]]:
-    """The links (`link_open`) or code spans (`code_inline`) of a page, with their lines."""
+    """Return the links (`link_open`) or code spans (`code_inline`) of a page, with their line numbers."""
     for token in parsed(page):
         for child in token.children or []:
             if child.type == kind:
@@ -198,7 +198,7 @@ def spans(page: Path, kind: str) -> Iterator[tuple[int, Token]]:
 
 
 def defined(module: Path) -> set[str]:
-    """The names that a module defines: functions, classes, `Class.method` and constants."""
+    """Return the names that a module defines: functions, classes, `Class.method` and constants."""
     found: set[str] = set()
 
     def visit(body: list[ast.stmt], prefix: str) -> None:
@@ -217,15 +217,15 @@ def defined(module: Path) -> set[str]:
 
 
 def relative(page: Path) -> str:
-    """A page's name in the project."""
+    """Return the path of a page relative to the project."""
     return str(page.relative_to(ROOT))
 
 
 def parse(arguments: list[str]) -> None:
-    """Parse the arguments of `engine` as it does itself, and run nothing.
+    """Parse arguments as the command `engine` does, without running a command.
 
     Raises:
-        click.UsageError: it would be a usage error.
+        click.UsageError: `engine` would report a usage error for these arguments.
     """
     group = build()
     try:

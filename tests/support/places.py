@@ -1,11 +1,11 @@
-"""Stores as they lie on the disk: folders, or files where LevelDB is missing."""
+"""Copies of stores on disk, which are folders (LevelDB) or files (SQLite)."""
 
 import shutil
 from pathlib import Path
 
 
 def copy_store(source: Path, target: Path) -> None:
-    """Copy a closed store, whichever kind it is."""
+    """Copy a closed store, which is a folder or a file."""
     if source.is_dir():
         shutil.copytree(source, target)
         return

@@ -1,4 +1,4 @@
-"""A backend that writes down what is asked of it, so that the cost of an operation can be read."""
+"""A backend that records its calls, so that tests can check how many reads and writes an operation takes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from engine.ledger.layout import family_of
 
 
 def name_of(key: bytes) -> str:
-    """The family of a key, with the key itself where it is text."""
+    """Return the family of a key, followed by the key if it is text."""
     return key.decode() if key.startswith(b"meta/") else family_of(key)
 
 
 def grouped(names: list[str]) -> str:
-    """Names in order, repeats in a row counted."""
+    """Return the names in order; consecutive equal names are written once, with a count."""
     shown: list[list[object]] = []
     for name in names:
         if shown and shown[-1][0] == name:
@@ -25,7 +25,10 @@ def grouped(names: list[str]) -> str:
 
 
 class Recording(Backend):
-    """`inner`, with a line in `lines` for each operation: its name and the families of its rows."""
+    """A backend that calls `inner` and records each operation in `lines`.
+
+    A line has the name of the operation and the families of the rows.
+    """
 
     def __init__(self, inner: Backend) -> None:
         self.inner = inner
@@ -34,17 +37,17 @@ class Recording(Backend):
         self.lines: list[str] = []
 
     def get(self, key: bytes) -> bytes | None:
-        """As `inner`."""
+        """Record the call and pass it to `inner`."""
         self.lines.append(f"get {name_of(key)}")
         return self.inner.get(key)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """As `inner`."""
+        """Record the call and pass it to `inner`."""
         self.lines.append(f"scan {name_of(start)}")
         return self.inner.scan(start, end, reverse=reverse)
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """As `inner`."""
+        """Record the call and pass it to `inner`."""
         put = grouped(sorted(name_of(key) for key, value in batch.rows.items() if value is not None))
         deleted = grouped(sorted(name_of(key) for key, value in batch.rows.items() if value is None))
         guards = guards_of(guard)
@@ -54,17 +57,17 @@ class Recording(Backend):
         self.inner.write(batch, guard=guard, durable=durable)
 
     def snapshot(self) -> Snapshot:
-        """As `inner`, recorded too."""
+        """Return a snapshot of `inner` whose calls are recorded, too."""
         self.lines.append("snapshot")
         return _RecordingSnapshot(self, self.inner.snapshot())
 
     def purge(self) -> None:
-        """As `inner`."""
+        """Record the call and pass it to `inner`."""
         self.lines.append("purge")
         self.inner.purge()
 
     def close(self) -> None:
-        """As `inner`."""
+        """Record the call and pass it to `inner`."""
         self.lines.append("close")
         self.inner.close()
 

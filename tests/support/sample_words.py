@@ -17,13 +17,13 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 CODE: Final = ("engine", "backends", "proofs")
 MESSAGE_KEYWORDS: Final = ("hint", "help", "description", "instructions")
-"""Keyword arguments whose value is shown to a person or to an agent."""
+"""The keyword arguments whose values are shown to a user or to an agent."""
 
 _DOCUMENTED: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def docstrings(tree: ast.Module) -> Iterator[str]:
-    """Yield every docstring, those of constants and fields included."""
+    """Yield every docstring, including the docstrings of constants and fields."""
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED) and (text := ast.get_docstring(node)) is not None:
             yield f"{getattr(node, 'name', 'module')}: {text}"
@@ -37,7 +37,7 @@ def docstrings(tree: ast.Module) -> Iterator[str]:
 
 
 def messages(tree: ast.Module) -> Iterator[str]:
-    """Yield the texts that exceptions carry, and those that help pages and tool descriptions show."""
+    """Yield the messages of exceptions, and the texts of help pages and tool descriptions."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
@@ -63,7 +63,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def main() -> None:
-    """Print the sample that the seed on the command line draws."""
+    """Print the sample for the seed given on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("seed", type=int)
     parser.add_argument("--docstrings", type=int, default=60)

@@ -1,4 +1,4 @@
-"""Where the scratch stores of verifying and replaying go while these tests run."""
+"""The folder for the temporary stores that verifying and replaying create during tests."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 @pytest.fixture(autouse=True, scope="session")
 def _scratch_in_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Where there is a file system in memory, scratch stores go there: some hundred fsyncs less.
+    """Create temporary stores in a file system in memory, if there is one. This saves hundreds of fsyncs.
 
-    What tests ask for by `tmp_path` stays on the disk.
+    Folders that tests get from `tmp_path` stay on the disk.
     """
     tmp_path_factory.getbasetemp()  # chosen before, so that it is not moved too
     memory, before = Path("/dev/shm"), tempfile.tempdir  # noqa: S108  a mount point

@@ -1,8 +1,8 @@
-"""How often things are tried, and with which numbers: alike for everybody, or many more and fresh ones.
+"""The number of examples and the seeds of randomised tests, in a normal run and in a long run.
 
-`make test` tries the same examples in each run, so that more of them find nothing more: it tries a quarter
-of the number that a test states. `make soak` sets MEMROOT_SOAK, and tries so many times that number, with
-examples that no run had before. MEMROOT_SEED gives the seeds of an earlier run again.
+`make test` tries the same examples in each run, a quarter of the number that a test states. `make soak` sets
+MEMROOT_SOAK to a factor, and tries the stated number of examples multiplied by this factor, with new random
+seeds. To repeat a long run, set MEMROOT_SEED to the seed of that run.
 """
 
 import os
@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 FACTOR: Final = int(os.environ.get("MEMROOT_SOAK", "0"))
-"""How many times the stated number of examples a long run tries; 0 in a usual run."""
+"""The factor by which a long run multiplies the stated number of examples; 0 in a normal run."""
 
 SHARE: Final = 4
 FEWEST: Final = 10
@@ -21,14 +21,14 @@ if FACTOR:
     os.environ.setdefault("MEMROOT_SEED", str(secrets.randbelow(1 << 32)))
 
 RUN_SEED: Final = os.environ["MEMROOT_SEED"] if FACTOR else ""
-"""The seed of a long run; empty for the usual one."""
+"""The seed of a long run; empty in a normal run."""
 
 
 def times(stated: int) -> int:
-    """How many examples to try where a test states so many: in a usual run a quarter, but 10 or all."""
+    """Return the number of examples to try: normally a quarter of `stated`, but at least 10 or all."""
     return stated * FACTOR if FACTOR else max(stated // SHARE, min(stated, FEWEST))
 
 
 def seed(usual: int) -> int:
-    """A seed for a `Random`: the usual one, or in a long run one that no run had before."""
+    """Return a seed for a `Random`: always the same seed in a normal run, a new seed in a long run."""
     return Random(f"{RUN_SEED} {usual}").getrandbits(32) if FACTOR else usual

@@ -1,4 +1,4 @@
-"""The fault injector itself: each kind and mode does what it says, and nothing else."""
+"""Tests of the fault injector `tests.support.faults`: each kind and mode has exactly the described effect."""
 
 from contextlib import AbstractContextManager
 
@@ -26,7 +26,7 @@ def faulty(kind: Kind, at: int, mode: Mode = "once", on: frozenset[Operation] | 
 
 @pytest.mark.parametrize(("kind", "there"), [("before", None), ("after", b"2")])
 def test_a_failed_write_is_applied_only_with_after(kind: Kind, there: bytes | None) -> None:
-    """`before` leaves the second write out, `after` leaves it in, and both say in doubt."""
+    """`before` does not apply the second write, `after` applies it, and both raise BackendInDoubt."""
     backend = faulty(kind, 2)
     put(backend, b"a", b"1")
     with pytest.raises(BackendInDoubt):
@@ -35,7 +35,7 @@ def test_a_failed_write_is_applied_only_with_after(kind: Kind, there: bytes | No
 
 
 def test_once_fails_once() -> None:
-    """After a fault in mode `once` writing goes on."""
+    """After a fault in mode `once`, later writes succeed."""
     backend = faulty("before", 1)
     with pytest.raises(BackendInDoubt):
         put(backend, b"a", b"1")
@@ -44,7 +44,7 @@ def test_once_fails_once() -> None:
 
 
 def test_persistent_fails_from_then_on() -> None:
-    """In mode `persistent` every write from the k-th on fails, and reading goes on."""
+    """In mode `persistent`, the k-th write and all later writes fail, and reads succeed."""
     backend = faulty("before", 2, "persistent")
     put(backend, b"a", b"1")
     for _ in range(3):
@@ -54,7 +54,7 @@ def test_persistent_fails_from_then_on() -> None:
 
 
 def test_a_crash_ends_the_handle_and_reopen_gives_the_rows() -> None:
-    """After a crash everything raises BackendClosed, and the reopened handle has what was written."""
+    """After a crash all calls raise BackendClosed, and the reopened handle has the rows that were written."""
     backend = faulty("after", 1, "crash")
     with pytest.raises(BackendInDoubt):
         put(backend, b"a", b"1")
@@ -64,7 +64,7 @@ def test_a_crash_ends_the_handle_and_reopen_gives_the_rows() -> None:
 
 
 def test_loss_of_power_takes_back_what_was_not_synced() -> None:
-    """`drop_unsynced` loses all writes since the last durable one, back to their old values."""
+    """`drop_unsynced` undoes all writes since the last durable write; the rows have their old values."""
     backend = faulty("drop_unsynced", 5)
     put(backend, b"a", b"1", durable=False)
     put(backend, b"b", b"1")
@@ -77,7 +77,7 @@ def test_loss_of_power_takes_back_what_was_not_synced() -> None:
 
 @pytest.mark.parametrize(("kind", "seen"), [("flip", b"3"), ("stale", b"1"), ("missing", None)])
 def test_a_read_fault_changes_one_read(kind: Kind, seen: bytes | None) -> None:
-    """`flip`, `stale` and `missing` spoil the k-th read, in a get as in a scan, and no other."""
+    """`flip`, `stale` and `missing` change only the result of the k-th read, in `get` and in scans."""
     for scanning in (False, True):
         backend = faulty(kind, 2, on=READS)
         put(backend, b"a", b"1")
@@ -87,7 +87,7 @@ def test_a_read_fault_changes_one_read(kind: Kind, seen: bytes | None) -> None:
 
 
 def test_reads_of_snapshots_count() -> None:
-    """A snapshot's reads are counted and can fail like the backend's own."""
+    """The reads of a snapshot are counted and can fail, like the reads of the backend."""
     backend = faulty("before", 2, on=READS)
     snapshot = backend.snapshot()
     snapshot.get(b"a")
@@ -97,7 +97,7 @@ def test_reads_of_snapshots_count() -> None:
 
 
 def test_a_failed_guard_comes_before_the_fault() -> None:
-    """A write that its guard stops is not in doubt, and is not applied by `after`."""
+    """A write whose guard fails raises GuardFailed, not BackendInDoubt, and is not applied by `after`."""
     backend = faulty("after", 1)
     with pytest.raises(GuardFailed):
         backend.write(Batch(), guard=Guard(b"a", b"1"))
@@ -105,7 +105,7 @@ def test_a_failed_guard_comes_before_the_fault() -> None:
 
 
 def test_the_second_of_two_failed_guards_comes_before_the_fault_too() -> None:
-    """All guards are looked at before the fault strikes, and those that hold leave it to strike."""
+    """All guards are checked before the fault occurs. If they hold, the fault occurs."""
     backend = faulty("after", 1, "persistent")
     with pytest.raises(GuardFailed, match="b'b'"):
         backend.write(Batch(), guard=[Guard(b"a", None), Guard(b"b", b"1")])
@@ -114,7 +114,7 @@ def test_the_second_of_two_failed_guards_comes_before_the_fault_too() -> None:
 
 
 def test_being_exclusive_is_handed_on_until_the_crash() -> None:
-    """The wrapped backend's block is entered; after a crash there is none."""
+    """`exclusive` enters the block of the wrapped backend; after a crash it raises BackendClosed."""
     entered: list[str] = []
 
     class Watched(MemoryBackend):

@@ -1,4 +1,4 @@
-"""Histories that tests of the core run: lists of steps, each one call on an engine."""
+"""Workloads for tests of the core: lists of steps, each of which is one call on an engine."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ RELATIONS = (
     ("daemon", "references", "größe"),
     ("größe", "uses", "daemon"),
 )
-"""Names and predicates; the first two are one relation."""
+"""Entity names and predicates; the first two entries are the same relation."""
 
 
 def id_of(number: int) -> str:
-    """The id of the n-th atom of a workload."""
+    """Return the id of the n-th atom of a workload."""
     return show_id(b"atom" + number.to_bytes(12, "big"))
 
 
 def text_of(number: int) -> str:
-    """A short content, different for each number."""
+    """Return a short content that is different for each number."""
     chosen = random.Random(number)
     return f"{number} " + " ".join(chosen.choices(WORDS, k=chosen.randrange(1, 9)))
 
 
 def commands(count: int, seed: int = 1, *, relating: bool = True) -> list[Command]:
-    """`count` commands of all kinds, all of which can be carried out in this order.
+    """Return `count` commands of all kinds that succeed in this order.
 
-    Without `relating`, of those kinds that do one thing each: histories that golden values were taken of.
+    Without `relating`, commands that append several events are left out, as in the recorded golden values.
     """
     chosen = random.Random(seed)
     made: list[Command] = [Add(text_of(0), id=id_of(0)), Add(text_of(1), id=id_of(1)), RegisterType("near")]
@@ -73,7 +73,7 @@ def commands(count: int, seed: int = 1, *, relating: bool = True) -> list[Comman
             made.append(Add(text_of(atoms), id=id_of(atoms), tags=tags, source=f"notes/{atoms % 5}.md"))
             atoms += 1
         elif kind < 6:
-            # Few ends, so that edges are removed and come back.
+            # Few atoms are linked, so that the same edges are removed and added again.
             number, other = chosen.sample(range(min(atoms, 4)), 2)
             link = Link if chosen.random() < 0.6 else Unlink
             made.append(link(id_of(number), chosen.choice(["references", "near"]), id_of(other)))
@@ -91,7 +91,7 @@ def commands(count: int, seed: int = 1, *, relating: bool = True) -> list[Comman
 
 
 def apply(*given: Command) -> Step:
-    """Commands in one batch."""
+    """The number of commands in one batch."""
     return lambda engine: engine.apply(given)
 
 
