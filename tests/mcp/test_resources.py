@@ -71,7 +71,7 @@ def test_the_latest_checkpoint_is_read_from_the_journal(memory: Memory, kettle: 
 )
 def test_what_is_not_there_is_an_error(memory: Memory, kettle: str, uri: str) -> None:
     """An unknown URI is an error, and no file is read."""
-    with pytest.raises(MCPError, match=r"no resource|no atom|not a UUID"):
+    with pytest.raises(MCPError, match=r"no resource|no atom|neither a UUID"):
         read(memory, uri)
 
 
