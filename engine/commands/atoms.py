@@ -28,13 +28,13 @@ from proofs.sets import tag_identity
 
 
 class Unchanged(Enum):
-    """The enumeration whose only member is `UNCHANGED`; it serves as the type of that constant."""
+    """An enumeration with the single member `UNCHANGED`. It is used as the type of this constant."""
 
     UNCHANGED = "unchanged"
 
 
 UNCHANGED: Final = Unchanged.UNCHANGED
-"""The value of a field of `Revise` that means: do not change this field of the atom."""
+"""A field of `Revise` that has this value is not changed in the atom."""
 
 
 class _ReusableFields:
@@ -77,7 +77,7 @@ class Add(_ReusableFields):
     meta: Mapping[str, Scalar] | None = None
     """Values chosen by the caller: booleans, numbers and texts, under keys of at most 64 characters."""
     aliases: Iterable[str] | None = None
-    """Other names of the thing that the atom describes."""
+    """Alternative names of the person or thing that the atom describes."""
     folder: str | None = None
     """The folder that the source belongs to."""
 
@@ -129,7 +129,7 @@ class Add(_ReusableFields):
         named = self.id is not None or self.key is not None
         if named and tx.body(record).content != body.content:
             raise ConflictError(
-                f"atom {show_id(atom)} is already recorded with other content",
+                f"atom {show_id(atom)} is already recorded with different content",
                 hint="revise that atom, or add the new content with a different id or key",
             )
         return receipt(atom, record.state)
@@ -158,7 +158,7 @@ class Revise(_ReusableFields):
     folder: str | Unchanged | None = UNCHANGED
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event that contains the whole changed atom, or no event if nothing differs.
+        """Append one event that contains the whole changed atom, or no event if the atom would not change.
 
         Raises:
             NotFoundError: The atom was never recorded.
@@ -340,7 +340,7 @@ _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 def normalized_content(content: str) -> bytes:
-    """Return a normal form of a content, as UTF-8, by which equal contents are recognized.
+    """Return the normal form of a content, in UTF-8. Contents with the same normal form count as equal.
 
     Each run of white space becomes a single space, and the letters A to Z become a to z. All other letters
     keep their case, because the result is hashed, and case mappings differ between versions of Unicode.
@@ -354,6 +354,6 @@ def is_destroyed(rows: Lookup, id_key: bytes, content: str) -> bool:
 
 
 def _refuse_destroyed(tx: Transaction, content: str, *, force: bool) -> None:
-    """Raise RefusedError if the content was erased and `force` is not set."""
+    """Raise RefusedError if an atom with this content was erased and `force` is not set."""
     if not force and is_destroyed(tx.rows, tx.id_key, content):
         raise RefusedError(ERASED, hint=FORCE_HINT)

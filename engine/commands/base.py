@@ -32,7 +32,7 @@ class Command(Protocol):
 
         Raises:
             InvalidInputError: A field of the command is not valid. Nothing is written.
-            NotFoundError: The command names something that was never recorded.
+            NotFoundError: The command names an atom, edge or predicate that was never recorded.
             ConflictError: The command contradicts the recorded state.
         """
 
@@ -86,11 +86,11 @@ class Transaction:
         return self._appender.entries
 
     def atom(self, atom: bytes) -> AtomRecord | None:
-        """Return the record of an atom after the transaction's events, or None if there is no record."""
+        """Return an atom's record as changed by the transaction's events, or None if there is no record."""
         return read_atom(self.rows, atom)
 
     def edge(self, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
-        """Return the record of an edge after the transaction's events, or None if there is no record."""
+        """Return an edge's record as changed by the transaction's events, or None if there is no record."""
         return read_edge(self.rows, src, code, dst)
 
     def body(self, record: AtomRecord) -> AtomBody:
@@ -143,7 +143,10 @@ class Transaction:
         return entry
 
     def finish(self) -> Batch:
-        """Return the batch, to be written under `head_guards`: journal, records, and the heads of both."""
+        """Return the batch with the rows of the journal, of the records and of both heads.
+
+        The batch must be written with the guards that `head_guards` returns.
+        """
         self._appender.finish()
         seal(self.batch, self.entries[-1], self._counters)
         return self.batch
@@ -156,5 +159,5 @@ def receipt(subject: bytes | str, state: State, *entries: Entry) -> Receipt:
 
 
 def event_ref(entry: Entry) -> EventRef:
-    """Return a reference to the event, in the form in which receipts contain it."""
+    """Return a reference to the event, in the form that is used in receipts."""
     return EventRef(entry.header.seq, entry.header.kind, entry.header.commitment.hex())

@@ -51,7 +51,7 @@ def known_type(rows: Lookup, name_or_type: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class RegisterType:
-    """Register a predicate under this name."""
+    """Register a predicate (a new edge type) with this name."""
 
     name: str
 
@@ -83,7 +83,7 @@ class Link:
     data: bytes = b""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the edge is live, whatever weight and data it has.
+        """Append one event, or no event if the edge is live, even if it has a different weight or other data.
 
         Raises:
             NotFoundError: One of the atoms, or the type, was never recorded.
@@ -183,7 +183,7 @@ class Relate:
     """Also accept entities that were erased."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that are needed, or no event if everything is already recorded.
+        """Append the events that record the relation, or no event if it is already recorded completely.
 
         Raises:
             InvalidInputError: A name or the predicate is not valid, or `subject` and `object` are the same

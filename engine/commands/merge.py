@@ -30,7 +30,7 @@ from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
 
 SUPERSEDED: Final = "superseded"
-"""The tag of an atom that was replaced by another one. Queries return such atoms only on request."""
+"""The tag of an atom that was replaced by a different atom. Queries return such atoms only on request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Supersede:
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that are needed, or no event if both the tag and the edge exist.
+        """Append the events that add the tag and the edge, or no event if both exist.
 
         Raises:
             InvalidInputError: The two ids are those of the same atom.
@@ -71,7 +71,7 @@ class Supersede:
 
 
 MERGED: Final = "merged into "
-"""The beginning of the reason with which a merged atom is tombstoned. The id of the kept atom follows."""
+"""The beginning of the reason with which a merge tombstones an atom. The id of the kept atom follows."""
 
 SUPERSEDES: Final = bytes([EdgeType.SUPERSEDES])
 
@@ -82,7 +82,7 @@ class MergeGain(NamedTuple):
     tags: tuple[str, ...]
     buckets: tuple[str, ...]
     replaced: tuple[float, bytes] | None = None
-    """The weight and data of an earlier edge of type `supersedes`; None if there was no such edge."""
+    """The weight and data of the edge of type `supersedes` before the merge; None if there was no edge."""
     aliases: tuple[str, ...] = ()
 
     @property
@@ -136,7 +136,7 @@ class Merge:
     force: bool = False
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that are needed, or no event if `other` is already merged into `keep`.
+        """Append the events that merge the atoms, or no event if `other` is already merged into `keep`.
 
         Raises:
             InvalidInputError: The two ids are those of the same atom.
@@ -186,7 +186,7 @@ class Unmerge:
     """Revive the atom even if another atom with the same content was erased."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that are needed, or no event if the atom is live.
+        """Append the events that undo the merge of the atom, or no event if the atom is live.
 
         Raises:
             ConflictError: The atom is tombstoned, but not by a merge; or the merge added values to the kept
@@ -200,7 +200,7 @@ class Unmerge:
         merge = _merge_of(tx, other)
         if merge is None:
             raise ConflictError(
-                f"atom {show_id(other.id)} was not merged; it was tombstoned for another reason: "
+                f"atom {show_id(other.id)} was not merged; it was tombstoned for a different reason: "
                 f"{other.tombstoned_reason or 'none given'}",
                 hint=f"revive it instead (`engine revive {show_id(other.id)}`)",
             )
@@ -265,7 +265,7 @@ def _refuse_unlike(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> None
         prints[record.id] = fingerprint([*index_terms(body.title or ""), *index_terms(body.content)])
         if not prints[record.id]:
             raise RefusedError(
-                f"atom {show_id(record.id)} is too short to be compared with another",
+                f"atom {show_id(record.id)} is too short to be compared with other atoms",
                 hint=_FORCE_HINT,
             )
     if not near(prints[keep.id], prints[other.id]):
@@ -302,7 +302,7 @@ def _record(tx: Transaction, keep: bytes, other: bytes, gain: MergeGain) -> None
     if len(data) > limits.EDGE_DATA_BYTES_MAX:
         raise LimitError(
             f"merging {show_id(other)} would add tags, buckets and aliases of {len(data)} bytes to "
-            f"{show_id(keep)}; to be reversible, a merge may add at most {limits.EDGE_DATA_BYTES_MAX}",
+            f"{show_id(keep)}; to be reversible, a merge may add at most {limits.EDGE_DATA_BYTES_MAX} bytes",
             hint=f"add some of the tags to the kept atom first (`engine tag {show_id(keep)} ...`)",
         )
     Link(*ends, data=data).decide(tx)

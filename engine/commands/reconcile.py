@@ -39,9 +39,9 @@ from proofs.leaves import EdgeType, State
 from proofs.sets import Group, tag_identity
 
 BACK: Final = "back in its file"
-"""The default reason that is recorded when an atom is revived."""
+"""The reason that is recorded by default when an atom is revived."""
 GONE: Final = "no longer in its file"
-"""The default reason that is recorded when an atom or edge is hidden."""
+"""The reason that is recorded by default when an atom or edge is hidden."""
 
 _TAGGING: Final = (EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED)
 
@@ -52,7 +52,7 @@ def wanted_id(id_key: bytes, wanted: Add) -> bytes:
 
 
 def is_by(rows: Lookup, seq: int, actor: str) -> bool:
-    """Return True if `actor` is the author of event `seq`."""
+    """Return True if `actor` is the author of the event with this seq."""
     return read_header(rows, seq)[0].actor == actor
 
 
@@ -96,7 +96,9 @@ class UpsertAtom:
     """The reason that is recorded if a hidden atom is revived."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that are needed, or no event if the atom already matches or may not be changed.
+        """Append the events that add or change the atom.
+
+        No event is appended if the atom already matches `wanted` or may not be changed.
 
         The receipt has the state `erased` if the atom was erased and neither `override` nor `force` is set.
 
@@ -169,7 +171,7 @@ def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
 
 
 def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], set[str]]:
-    """Return two sets of tags, by identity: those that actors other than `actor` added, and removed, last.
+    """Return the tags that actors other than `actor` added, and the tags that they removed, by identity.
 
     For each tag, only the last change by one of these actors counts. The function reads the atom's whole
     history. A revision repeats the tags that the atom already has, so revisions by `actor` are ignored.
@@ -211,7 +213,7 @@ class UpsertEdge:
     override: bool = False
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that are needed.
+        """Append the events that add or change the edge.
 
         No event is appended if the edge is live and either matches or was added by another actor. Without
         `override`, no event is appended either if another actor removed the edge, or if one of the two atoms
@@ -239,7 +241,7 @@ class UpsertEdge:
 
 @dataclass(frozen=True, slots=True)
 class RetireEdge:
-    """Hide an edge that was added by the same actor."""
+    """Hide an edge that was added by the transaction's actor."""
 
     src: bytes
     type: TypeName
@@ -299,7 +301,7 @@ def reconcile_source(
 def retire_others(
     rows: Reader, actor: str, source: str, keep: AbstractSet[bytes], reason: str = GONE
 ) -> Iterator[Command]:
-    """Yield commands that hide live atoms of `source`, except those in `keep` or written by other actors."""
+    """Yield commands that hide the live atoms of `source` that `actor` wrote, except the atoms in `keep`."""
     for atom, record in sorted(atoms_of(rows, source).items()):
         if atom not in keep and record.state is State.LIVE and is_by(rows, record.payload_seq, actor):
             yield RetireAtom(atom, reason)
@@ -308,7 +310,7 @@ def retire_others(
 def reconcile_edges(
     rows: Reader, actor: str, src: bytes, kind: EdgeType, targets: Collection[bytes]
 ) -> Iterator[Command]:
-    """Yield commands to add missing edges from `src` to `targets` and hide other edges added by `actor`."""
+    """Yield commands that add missing edges from `src` to `targets` and hide other edges added by `actor`."""
     edges = list(edges_at(rows, src, Direction.OUT, (bytes([kind]),)))
     present = {edge.dst for edge in edges}
     for target in targets:

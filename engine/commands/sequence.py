@@ -10,11 +10,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 STEP = 1 << 16
-"""The difference between two new keys. Sixteen insertions fit in one place before another key must change."""
+"""The difference between two new keys. At least sixteen insertions fit between two new keys before an
+existing key must change."""
 
 
 def place(known: Sequence[int | None]) -> list[int]:
-    """Return new ascending keys for items in order; `known` has their present keys, None for new items.
+    """Return ascending keys for a sequence of items. `known` has their present keys, and None for new items.
 
     As many known keys as possible are kept: those of a longest ascending subsequence. All other items get new
     keys between the kept ones.

@@ -1,1 +1,1 @@
-"""The projections of the journal. Each has rows and a cursor of its own."""
+"""The projections: data that are computed from the journal. Each has its own rows and its own cursor."""

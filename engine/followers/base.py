@@ -26,15 +26,15 @@ from proofs.forms import sized, uint
 from proofs.log import leaf_hash
 
 EntrySource = Callable[[Reader, int, int], Sequence[Entry]]
-"""A function (rows, start, stop) that returns consecutive entries, at least one: the first is entry `start`,
-and all are before entry `stop`."""
+"""A function (rows, start, stop) that returns at least one entry of the journal. The entries are consecutive;
+the first is entry `start`, and all are before entry `stop`."""
 
 SWEEP_ROWS = 10_000
 """The maximum number of rows that one batch deletes when a projection is rebuilt."""
 
 
 class Follower(ABC):
-    """A projection: rows that are computed from the journal, with a cursor that marks how far they go."""
+    """A projection: rows computed from the journal, and a cursor that counts the processed events."""
 
     name: str
     version: int
@@ -54,8 +54,9 @@ class Follower(ABC):
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
         """Return the number of `entries` to process in one batch.
 
-        The number affects the amount of work but not the final rows. `more` is True if further entries are
-        about to be passed. Only then may the result be 0, so that they are processed together with these.
+        The number affects the amount of work but not the final rows. If `more` is True, further entries will
+        be passed soon, and the result may be 0: `entries` then wait and are processed together
+        with the further entries.
         """
         del rows, more
         return len(entries)
@@ -97,8 +98,8 @@ def check_cursor(rows: Lookup, name: str, cursor: Cursor, size: int) -> None:
     """Check that a cursor matches the journal, which has `size` events.
 
     Raises:
-        CorruptionError: the cursor is beyond the end of the journal, or the journal has another leaf at the
-            position of the cursor.
+        CorruptionError: the cursor is beyond the end of the journal, or the journal has a different leaf at
+            the position of the cursor.
     """
     if cursor.size > size or cursor.leaf != _leaf_at(rows, cursor.size):
         raise CorruptionError(
@@ -108,7 +109,7 @@ def check_cursor(rows: Lookup, name: str, cursor: Cursor, size: int) -> None:
 
 
 def _leaf_at(rows: Lookup, size: int) -> bytes:
-    """Return the log leaf of event `size` − 1, b"" if it is missing, or 32 zero bytes if `size` is 0."""
+    """Return the log leaf of event `size` − 1: b"" if the event is missing, 32 zero bytes if `size` is 0."""
     if not size:
         return bytes(32)
     raw = rows.get(journal_key(size - 1))

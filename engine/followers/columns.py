@@ -32,7 +32,7 @@ HEAD_MARK: Final = HEAD.decode()
 
 
 class IndexedDocument(NamedTuple):
-    """The data of one ordinal from which the index is built."""
+    """The data of one ordinal (a version of an atom's text) from which the index is built."""
 
     terms: Sequence[str]
     """The terms of the text in order, then the terms of its head (the title or speaker label), each prefixed
@@ -51,7 +51,7 @@ document of a text without terms may be equal to it."""
 
 
 def atom_body(body: Body | None) -> AtomBody | None:
-    """Return `body` if it is the body of an atom, else None."""
+    """Return `body` if it is the body of an atom; otherwise return None."""
     return body if isinstance(body, AtomBody) else None
 
 
@@ -98,7 +98,7 @@ FACT_BYTES: Final = 32
 
 
 class Facts(NamedTuple):
-    """Four numbers for each document, in arrays of equal length; 0 means that there is no value."""
+    """Four numbers for each document, in four arrays of equal length. The number 0 stands for no value."""
 
     sources: NDArray[np.uint64]
     """The `proofs.hashing.source_number` of each document's source, equal for all documents of one source."""
@@ -107,11 +107,11 @@ class Facts(NamedTuple):
     titles: NDArray[np.uint64]
     """The `title_hash` of each document's title."""
     fingerprints: NDArray[np.uint64]
-    """The `engine.text.simhash.fingerprint` of each document, from all terms of its text."""
+    """The `engine.text.simhash.fingerprint` of each document, computed from all terms of its text."""
 
 
 def join(parts: Sequence[Facts]) -> Facts:
-    """Return the facts of adjacent ranges of documents, joined into those of the whole range, read-only."""
+    """Join the facts of adjacent ranges of documents into the read-only facts of the whole range."""
     import numpy as np
 
     empty = np.zeros(0, np.uint64)
@@ -150,21 +150,21 @@ def decode_facts(key: bytes, value: bytes | None, documents: int) -> Facts:
 TF_MAX: Final = 0xFF
 
 FIRST_OF_TEXT: Final = bytes([HEAD[0] + 1])
-"""The lower bound of the terms of texts. The terms of heads begin with HEAD, so they sort before this
-bound."""
+"""The bound between two groups of terms: the terms of heads, which begin with HEAD, sort before this bound,
+and the terms of texts sort after it."""
 
 
 class Columns(NamedTuple):
     """The content of a segment as columns: arrays with one item for each term, posting or document."""
 
     terms: list[bytes]
-    """The terms, ascending: those of heads, prefixed with HEAD, then those of texts."""
+    """The terms in ascending order: first the terms of heads, prefixed with HEAD, then the terms of texts."""
     dfs: NDArray[np.int64]
     """The number of postings of each term."""
     offsets: NDArray[np.uint16]
-    """The offsets of all postings, term by term; ascending within a term."""
+    """The offsets of the documents of all postings, term by term. They are ascending within each term."""
     tfs: NDArray[np.uint8]
-    """The term frequencies of all postings."""
+    """The term frequencies of all postings, in the order of `offsets`."""
     lengths: NDArray[np.uint16]
     """The length of each document."""
     facts: Facts
@@ -254,7 +254,7 @@ def remove(columns: Columns, offsets: Collection[int]) -> Columns:
 
 
 def merge(parts: Sequence[Columns]) -> Columns:
-    """Return the columns of adjacent ranges of documents, merged into those of the whole range.
+    """Merge the columns of adjacent ranges of documents into the columns of the whole range.
 
     No text is read.
     """

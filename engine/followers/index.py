@@ -34,8 +34,8 @@ LoadBody = Callable[[Reader, int], AtomBody | None]
 _ORDINAL_KINDS = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED)
 _DOCUMENT_KINDS = (*_ORDINAL_KINDS, EventKind.ERASED)
 BULK_DOCUMENTS: Final = 4096
-"""Batches of bulk work end at a multiple of this number of ordinals. With other boundaries, bulk adds spent
-37 % of their time on segments that were merged soon after (measured)."""
+"""The batches of bulk work end at multiples of this number of ordinals. When they ended elsewhere, bulk adds
+spent 37 % of their time on segments that were merged soon after (measured)."""
 
 _DESTROYED: Final = b""
 """The value of the document row of an ordinal whose payload is destroyed."""
@@ -59,17 +59,20 @@ class IndexFollower(Follower):
     prefixes = (INDEX, tree_prefix("index"))
 
     def __init__(self, load_body: LoadBody) -> None:
-        """`load_body` is only called for ordinals of the tail, when the tail is not in memory."""
+        """Create the follower.
+
+        It calls `load_body` only for ordinals of the tail, and only if the tail is not in memory.
+        """
         self._load_body = load_body
         self._tree = PagedTree("index")
         self._tails: tuple[Tail, ...] = ()
         self._cache = PostingsCache()
 
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
-        """Return the number of entries up to the last one that completes a segment of 4,096 ordinals.
+        """Return the number of entries up to the last entry that completes a segment of 4,096 ordinals.
 
-        If no entry does so, return 0 if `more` is True, else the number of all entries. Ending batches at
-        these segments avoids building smaller segments that would soon be merged.
+        If no entry completes such a segment, return 0 if `more` is True, otherwise the number of all entries.
+        This avoids building smaller segments that would soon be merged.
         """
         head = rows.get(INDEX_HEAD)
         count = 0 if head is None else int.from_bytes(head[:4], "big")
@@ -140,7 +143,7 @@ class IndexFollower(Follower):
         count: int,
         erased: AbstractSet[int],
     ) -> None:
-        """Write the missing segments of `count` ordinals, and delete the segments that they replace.
+        """Write the missing segments of an index of `count` ordinals; delete the segments that they replace.
 
         `erased` is a set of ordinals in segments. Their documents are removed and the segments rewritten.
         """

@@ -41,13 +41,14 @@ class Impacts(NamedTuple):
     """The ordinal of the document at offset 0."""
     offsets: NDArray[np.uint16] | None
     """The offsets of the documents that mention the term, ascending. None if `values` has a number for every
-    document of the segment, which is 0 for a document that does not mention the term."""
+    document of the segment; this number is 0 for a document that does not mention the term."""
     values: NDArray[np.float64]
-    """The impact of the term on each of these documents."""
+    """The impact of the term on each document in `offsets`. If `offsets` is None, the impact on each document
+    of the segment."""
 
 
 class TermImpacts(NamedTuple):
-    """The impacts of a term, segment by segment, in the order of the ordinals."""
+    """The impacts of a term on the documents of all segments and the tail, in the order of the ordinals."""
 
     df: int
     """The number of documents that mention the term."""
@@ -55,7 +56,7 @@ class TermImpacts(NamedTuple):
 
 
 class Bm25Weights:
-    """The norms and impacts for one state of the index and one pair of BM25's constants."""
+    """The norms and impacts for one state of the index and one choice of BM25's constants k1 and b."""
 
     def __init__(self, key: tuple[object, ...], norms: NDArray[np.float64]) -> None:
         """Store the norms. The impacts are added later.
@@ -71,12 +72,12 @@ class Bm25Weights:
 
 
 class _CachedFacts(NamedTuple):
-    """The facts of one state of the index."""
+    """The cached facts of the documents in one state of the index. `key` identifies this state."""
 
     key: tuple[bytes, ...]
     whole: Facts
     parts: dict[bytes, Facts]
-    """Root of a segment → the facts of that segment, which are views of `whole`."""
+    """Root of a segment → the facts of that segment, whose arrays are views of the arrays of `whole`."""
 
 
 class PostingsCache:
@@ -204,7 +205,10 @@ class IndexView:
     def __init__(
         self, rows: Reader, segments: list[tuple[SegmentName, Summary]], tail: Tail, cache: PostingsCache
     ) -> None:
-        """`segments` must be in the order of their ordinals, without gaps; `tail` follows them."""
+        """Create a view of `segments` and `tail`.
+
+        The segments must be in the order of their ordinals, without gaps. The tail follows them.
+        """
         self._rows = rows
         self._segments = segments
         self._tail = tail
@@ -259,7 +263,7 @@ class IndexView:
 
     @cached_property
     def facts(self) -> Facts:
-        """The facts of all documents, by ordinal, which are 0 for a document whose payload is destroyed.
+        """The facts of all documents, by ordinal. All facts are 0 for a document whose payload is destroyed.
 
         The facts are cached until the index changes; then only the facts of new segments are read.
         """

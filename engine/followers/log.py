@@ -3,8 +3,8 @@
     l/ level u8 ‖ index u64    the RFC 6962 root over 256^level leaves, beginning with leaf index · 256^level
 
 With these rows, a proof path is computed without a scan of the whole log. Levels begin at 1. Level 0 would be
-the leaf hashes, which are computed from the headers. A row is written
-when its subtree is complete and never changes.
+the leaf hashes, which are computed from the headers. A row is written when its subtree is complete, and it
+never changes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def complete_root(hashes: Sequence[bytes]) -> bytes:
 def read_hashes(rows: Reader, level: int, start: int, stop: int) -> list[bytes]:
     """Return the hashes of a level from index `start` up to but excluding `stop`.
 
-    At level 0 they are the leaf hashes of the headers, at other levels the values of the rows.
+    At level 0 the hashes are the leaf hashes of the headers; at other levels they are the values of the rows.
 
     Raises:
         CorruptionError: a hash is missing or does not have 32 bytes.

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 
 TermRow = tuple[bytes, bytes]
-"""A pair (key, value): the key is a term, LENGTHS or FACTS, and the value is that of the row with this
-key."""
+"""A row of a segment as a pair (key, value). The key is a term, LENGTHS or FACTS, without the prefix of the
+segment."""
 
 
 class Encoded(NamedTuple):
@@ -222,21 +222,21 @@ def check_term(key: bytes, term: bytes) -> None:
 
 
 class Postings(NamedTuple):
-    """The postings of a term in one segment, in read-only arrays of equal length."""
+    """The postings of a term in one segment, as two read-only arrays of equal length."""
 
     start: int
     """The ordinal of the document at offset 0."""
     offsets: NDArray[np.uint16]
     """The offsets of the documents that mention the term, ascending."""
     tfs: NDArray[np.uint8]
-    """The frequency of the term in each of these documents."""
+    """The frequency of the term in each document of `offsets`."""
 
 
 class Tail:
     """The documents after the last segment, which are read from the journal. The object is immutable."""
 
     def __init__(self, head: bytes, start: int, documents: tuple[IndexedDocument, ...]) -> None:
-        """`head` is the value of the row `i/head`; the first of `documents` has the ordinal `start`."""
+        """`head` is the value of the row `i/head`; `start` is the ordinal of the first of `documents`."""
         self.head = head
         self.start = start
         self.documents = documents
@@ -273,7 +273,7 @@ class Tail:
 
     @cached_property
     def total_length(self) -> int:
-        """The sum of the lengths of the documents. Computing it needs no hashing, unlike `summary`."""
+        """The sum of the lengths of the documents. Unlike `summary`, this sum is computed without hashing."""
         return int(self.columns.lengths.sum(dtype="i8"))
 
     @cached_property
@@ -288,7 +288,7 @@ class Tail:
         return dict(zip(self.columns.terms, pairs, strict=True))
 
     def find(self, term: bytes) -> Postings | None:
-        """Return the postings of `term`, or None if it has none. A term of a head has the prefix HEAD."""
+        """Return the postings of `term`, or None if there are none. A term of a head has the prefix HEAD."""
         bounds = self._ranges.get(term)
         if bounds is None:
             return None

@@ -50,7 +50,7 @@ def head_guards(rows: Lookup, log: LogState) -> tuple[Guard, Guard]:
 
 
 def count(entries: Iterable[Entry], counters: Counters) -> Counters:
-    """Return the counters after `entries`: one more than the highest ordinal and predicate code assigned."""
+    """Return the counters after `entries`: the next free ordinal and the next free predicate code."""
     next_ordinal, next_type = counters
     for entry in entries:
         detail = entry.header.detail

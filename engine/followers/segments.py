@@ -5,7 +5,7 @@ in no segment and in no row; the tail is treated as one more segment when the ro
 
 A *block* is a group of 256 consecutive rows of a segment. With the row of blocks, a proof about one term can
 be made from two blocks of a segment instead of all its rows. The roots of the blocks are a level of the tree
-over the rows, so the root of `index` covers them although it does not commit to the row of blocks itself.
+over the rows, so the root of `index` commits to them, although it does not commit to the row of blocks.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from proofs.rows import rows_root
 from proofs.segments import LEVELS, Segment, Summary
 
 LENGTHS: Final = b"\x00"
-"""The key of the row of lengths. It sorts before every term and is not a term itself."""
+"""The key of the row of the lengths of the documents. It sorts before every term and is not a term."""
 
 FACTS: Final = b"\x00\x01"
-"""The key of the row of facts."""
+"""The key of the row of the facts (`engine.followers.columns.Facts`) of the documents."""
 
 HEAD: Final = b"\x01"
 """The prefix that distinguishes a term of a head (title or label). No term of a text begins with this
@@ -101,7 +101,7 @@ BLOCK_ROWS: Final = 256
 
 
 def block_roots(leaves: Sequence[bytes]) -> list[bytes]:
-    """Return the root of each block. The `rows_root` of these roots is the `rows_root` of all leaves."""
+    """Return the root of each block. The `rows_root` of these roots equals the `rows_root` of all leaves."""
     return [rows_root(leaves[at : at + BLOCK_ROWS]) for at in range(0, len(leaves), BLOCK_ROWS)]
 
 
@@ -115,7 +115,7 @@ def decode_blocks(raw: bytes, where: str) -> tuple[list[bytes], list[bytes]]:
     """Decode the row of blocks: the keys of the first rows, and the roots of the blocks.
 
     Raises:
-        CorruptionError: `raw` is not such a row.
+        CorruptionError: `raw` is not a row of blocks.
     """
     pairs = list(_pairs(raw, where))
     return [first for first, _ in pairs], [root for _, root in pairs]

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from pyroaring import BitMap
 
 _READ_CHUNKS_MAX = 8
-"""For up to this number of chunks, single reads are faster than a scan: on LevelDB a read takes 2 µs, and
-starting a scan takes 15 µs (measured)."""
+"""The maximum number of chunks that are read one by one. More chunks are read with a scan: on LevelDB one
+read takes 2 µs, and starting a scan takes 15 µs (measured)."""
 
 
 SetName = tuple[Group, str]
-"""The name of a set of ordinals: its group and its value, which is empty for `LIVE`."""
+"""The name of a set of ordinals: a group (such as tags) and a value (such as one tag; empty for `LIVE`)."""
 
 LIVE: SetName = (Group.LIVE, "")
 
@@ -45,7 +45,7 @@ _LAST_DAY = dt.date.max.toordinal() - _EPOCH
 
 
 def day_of(time: int) -> str:
-    """Return the UTC day of a time in µs, as YYYY-MM-DD. After the year 9999, return its last day."""
+    """Return the UTC day of a time in µs, as YYYY-MM-DD. For times after the year 9999, return 9999-12-31."""
     days = min(time // (86_400 * _MICROSECONDS), _LAST_DAY)
     return dt.date.fromordinal(_EPOCH + days).isoformat()
 
@@ -167,7 +167,8 @@ def _row_key(name: SetName, chunk: int) -> bytes:
 def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
     """Return all ordinals in a set, including ordinals that are no longer live.
 
-    `below` is the number of all ordinals, if the caller knows it. If it is small, a few reads replace a scan.
+    `below` is the number of all ordinals, if the caller knows it. If this number is small, a few single reads
+    are used instead of a scan.
 
     Raises:
         CorruptionError: a row is malformed.
@@ -198,7 +199,7 @@ def union(rows: Reader, names: Iterable[SetName]) -> BitMap:
 
 
 def values(rows: Reader, group: Group, start: str = "", stop: str | None = None) -> Iterator[str]:
-    """Yield the values of a group's nonempty sets, ascending, from `start` up to but excluding `stop`."""
+    """Yield the values of a group's nonempty sets in ascending order. `start` is included, `stop` is not."""
     prefix = TAGS + bytes([group])
     end = TAGS + bytes([group + 1]) if stop is None else prefix + stop.encode()
     previous = None

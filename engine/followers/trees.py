@@ -65,7 +65,7 @@ class TreesFollower(Follower):
 
 
 def subject_of(entry: Entry) -> tuple[str, bytes]:
-    """Return the namespace and key of the leaf that an event changes, or ("", b"") if there is none."""
+    """Return the namespace and key of the leaf that an event changes, or ("", b"") if it changes no leaf."""
     detail = entry.header.detail
     if isinstance(detail, AtomDetail):
         return "atoms", detail.id
@@ -75,7 +75,7 @@ def subject_of(entry: Entry) -> tuple[str, bytes]:
 
 
 def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
-    """Return the value of a leaf, or None if its subject is unknown.
+    """Return the value of a leaf, or None if the atom or edge of the leaf was never recorded.
 
     Raises:
         CorruptionError: the row is malformed.
@@ -87,7 +87,7 @@ def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
 def value_after(entry: Entry, before: Value | None) -> Value | None:
     """Return the value of a leaf after `entry`, or None if the event does not change it.
 
-    `before` is the value before the event, or None if the subject is unknown.
+    `before` is the value before the event, or None if the leaf had no value yet.
     """
     header, kind = entry.header, entry.header.kind
     ordinal = header.detail.ordinal if isinstance(header.detail, AtomDetail) else 0

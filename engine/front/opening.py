@@ -40,7 +40,7 @@ def engine_opener(url: str, actor: str, *, create: bool) -> Callable[[], Engine]
 
 
 def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
-    """Return a function that opens only the backend at `url`. Opening an `Engine` might repair the store."""
+    """Return a function that opens the backend at `url` without an `Engine`, which might repair the store."""
 
     def opened() -> Backend:
         with translated():
@@ -50,7 +50,7 @@ def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
 
 
 def retry_while_busy(open_it: Callable[[], Opened], seconds: float) -> Opened:
-    """Return the result of `open_it`; while it raises BusyError, call it again for at most `seconds`.
+    """Call `open_it` and return its result. While it raises BusyError, call it again, for at most `seconds`.
 
     Raises:
         BusyError: Another process still keeps the store locked after that time.

@@ -29,7 +29,7 @@ SECRETS_VARIABLE = "ENGINE_SECRETS"
 
 
 class StoreSetting(NamedTuple):
-    """The URL of the store, and the option, variable or file that names it."""
+    """The URL of the store, and the option, variable or file in which the URL is set."""
 
     url: str
     origin: str

@@ -98,7 +98,8 @@ class Removal:
     memory: Memory
     """The description of the memory before it was deleted."""
     kept: tuple[str, ...]
-    """Paths of files in the memory's folder that are not part of the memory; they and the folder are kept."""
+    """The paths of the files in the memory's folder that are not part of the memory. They are not deleted,
+    and neither is the folder."""
     cleared: bool
     """True if the files of the store no longer contain any data of the memory.
 

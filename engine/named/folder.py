@@ -27,7 +27,7 @@ from engine.base.errors import ConflictError
 from engine.store.named_places import is_memory
 
 KEPT = "kept"
-"""The subfolder of a deleted memory's folder that receives foreign files found among its LevelDB files."""
+"""The name of the subfolder to which a deletion moves foreign files that it finds among LevelDB files."""
 
 _LEVELDB = re.compile(r"CURRENT|LOCK|LOG|LOG\.old|MANIFEST-[0-9]+|[0-9]+\.(log|ldb|sst|dbtmp)")
 _LEFT_OVER = re.compile(r"\.(.+)\.new-[0-9a-f]{16}")
@@ -71,7 +71,7 @@ def _foreign_data(entry: Path) -> list[Path]:
 
 
 def rename_in(root: Path, old: str, new: str) -> None:
-    """Rename a memory, which must not be open.
+    """Rename the memory `old` to `new`. The memory must not be open.
 
     Raises:
         BackendMissing: There is no memory named `old`.
@@ -90,7 +90,7 @@ def rename_in(root: Path, old: str, new: str) -> None:
 
 
 def delete_in(root: Path, name: str) -> list[Path]:
-    """Delete a memory, which must not be open; return the paths of the foreign files, which are kept.
+    """Delete a memory, which must not be open. Return the paths of the foreign files, which are not deleted.
 
     Raises:
         BackendMissing: There is no memory named `name`.

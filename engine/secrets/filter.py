@@ -25,7 +25,7 @@ from proofs.events import AtomBody, Body, EdgeBody, EventKind, ReasonBody, TagsB
 Value = TypeVar("Value")
 
 ATOM_TEXTS = ("content", "title", "tags", "source", "key", "meta", "aliases", "folder")
-"""The fields of an atom that contain free text. All other fields are labels, numbers and choices."""
+"""The fields of an atom that contain free text. The other fields are labels, numbers or fixed choices."""
 
 CACHED_CHARS_MAX = 1 << 22
 """The maximum number of characters of text for which a screen caches results, to avoid repeated searches."""
@@ -48,7 +48,7 @@ class SecretFilter:
         return None if self.policy.mode is Mode.WARN else self.screen()
 
     def count(self, screen: Screen | None) -> None:
-        """Add the secrets that a screen found to the counts. Call this after the transaction is written."""
+        """Add the counts of the secrets that a screen found to `found`, after the transaction is written."""
         if screen is not None:
             self.found += screen.found
             screen.found.clear()
@@ -194,5 +194,5 @@ def refused(place: str, kinds: list[str]) -> RefusedError:
 
 
 def summary(found: Counter[str]) -> str:
-    """Return kinds and counts as text, such as `aws-key 2, jwt 1`."""
+    """Return the kinds of secrets and their counts as text, such as `aws-key 2, jwt 1`."""
     return ", ".join(f"{kind} {count}" for kind, count in sorted(found.items()))

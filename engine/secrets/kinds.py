@@ -1,7 +1,7 @@
 """Detectors of secrets, one for each kind of secret.
 
 Matching a pattern takes time linear in the length of the text, for every text. To ensure this, each pattern
-begins with a literal, or at the start of a run of characters that it can match, and its repeats are
+begins with a literal, or matches only at the start of a run of matching characters, and its repeats are
 possessive (without backtracking) or bounded by a small number. If a pattern alone is not specific enough, its
 matches are also checked, by a checksum or by the entropy of the value.
 
@@ -180,7 +180,8 @@ def _matching(
 
 
 BODY_CHARS_MIN: Final = 40
-"""The minimum number of base64 characters in a block. A shorter text probably only mentions key blocks."""
+"""The minimum number of base64 characters in a private key block. With fewer, the text probably only mentions
+such blocks."""
 
 BLOCK_CHARS_MAX: Final = 32_768
 
@@ -192,7 +193,7 @@ _BODY = re.compile(r"(?:\s|\\[nr]|[0-9A-Za-z+/]{16,}+=*+)*+", re.ASCII)
 
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the positions of private key blocks. A block without an end marker ends after its last base64."""
+    """Yield the positions of private key blocks. A block without an end marker ends after its base64 text."""
     if "PRIVATE KEY" not in text:
         return
     begins = list(_BEGIN.finditer(text))
@@ -223,7 +224,7 @@ def _base64_chars(text: str, start: int, end: int) -> int:
 
 
 def _body_before(text: str, end: int, least: int) -> int:
-    """Return the start of the base64 lines that directly precede `end`. The start is at least `least`."""
+    """Return the start of the base64 lines that directly precede the position `end`, but at least `least`."""
     at = end
     while at > least:
         start = text.rfind("\n", least, at - 1) + 1 or least
@@ -257,7 +258,8 @@ def _assignments(text: str) -> Iterator[Span]:
 
 
 _PLACE = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\\\?|ISBN", re.IGNORECASE)
-"""A pattern for the beginning of a path or an ISBN, because `pwd` often names a folder, not a password."""
+"""A pattern for the beginning of a path or an ISBN. An assigned value that begins so is not a secret: `pwd`
+often names a folder."""
 
 _ASSIGNMENT = re.compile(_ASSIGNED, re.IGNORECASE | re.ASCII)
 

@@ -15,10 +15,10 @@ from engine.secrets.kinds import DETECTORS, Detector
 from engine.secrets.patterns import bounded
 
 ROUNDS_MAX: Final = 4
-"""The maximum number of times a text is searched again after secrets in the text were replaced."""
+"""The maximum number of times that a text is searched again after the secrets in it were replaced."""
 
 PATTERNS_MAX = 32
-"""The maximum number of user-defined patterns in `allow`, and also in `extra`."""
+"""The maximum number of patterns in the setting `allow`, and the maximum number of kinds in `extra`."""
 
 
 class Secret(NamedTuple):
@@ -53,7 +53,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SecretsPolicy:
-    """The mode of treatment, and the kinds and patterns of text that is treated as a secret.
+    """The mode, which says how secrets are treated, and the kinds and patterns of text that count as secrets.
 
     Patterns are written in the subset of regular expressions that `engine.secrets.patterns` describes.
 
@@ -67,9 +67,9 @@ class SecretsPolicy:
     extra: Mapping[str, str] = field(default_factory=dict)
     """User-defined patterns of secrets: kind → patterns."""
     also: tuple[str, ...] = ()
-    """Kinds to detect in addition to the default ones: `email`, `phone`."""
+    """Kinds of secrets to detect in addition to the default kinds: `email`, `phone` or both."""
     but: tuple[str, ...] = ()
-    """Kinds that are not detected."""
+    """Kinds of secrets that are not detected."""
     detectors: tuple[Detector, ...] = field(init=False, repr=False, compare=False)
     allowed: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
 

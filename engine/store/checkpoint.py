@@ -23,7 +23,7 @@ class TakeCheckpoint:
     namespace_roots: tuple[bytes, ...]
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the last event of the journal is a checkpoint."""
+        """Append the checkpoint event, or no event if the last event of the journal is a checkpoint."""
         if read_header(tx.rows, self.size - 1)[0].kind is EventKind.CHECKPOINT:
             return receipt("", State.LIVE)
         detail, body = CheckpointDetail(self.root), CheckpointBody(self.namespace_roots)
@@ -31,7 +31,8 @@ class TakeCheckpoint:
 
 
 CHECKPOINT_RETRIES_MAX = 3
-"""The maximum number of attempts without locking out other writers, whose events make an attempt fail."""
+"""The maximum number of attempts during which other processes may write. An event that they append makes the
+attempt fail; after the last failure they are locked out."""
 
 
 def take_checkpoint(store: Store, actor: str) -> tuple[Receipt, int]:

@@ -38,7 +38,8 @@ def dry_run_store(store: Store, *, when: bool = True) -> Iterator[Store]:
     """Open a temporary store over `store`; the changes made in it are discarded at the end of the block.
 
     Changes are written to a temporary folder. The times, seqs and ids of the new events have no meaning.
-    `store` is only read, in one snapshot. If `when` is false, the block gets `store` itself.
+    `store` is only read, in one snapshot. If `when` is False, the block is given `store` itself, so its
+    changes are permanent.
     """
     if not when:
         yield store

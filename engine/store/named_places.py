@@ -43,7 +43,7 @@ class MemoriesRoot(NamedTuple):
                 return f"sqlite+{name}:{locate(self.url).path}"
             entry = self.path / name
             if entry.is_symlink():
-                raise BackendUnusable(f"{entry} is a symbolic link; a memory must be a folder or file itself")
+                raise BackendUnusable(f"{entry} is a symbolic link; a memory must be a real folder or file")
             return f"{self.url.rstrip('/')}/{name}"
 
 
@@ -57,7 +57,7 @@ def root_of(url: str) -> MemoriesRoot:
     with translated():
         scheme, path = locate(url)
         if scheme == "memory":
-            raise BackendUnusable("memory: holds a single store; named memories need a folder or sqlite:PATH")
+            raise BackendUnusable("a store at memory: has no named memories; use a folder or sqlite:PATH")
         if "+" in scheme:
             raise BackendUnusable(f"{url} already names a memory; remove +NAME from the URL")
         place = resolve_path(path)

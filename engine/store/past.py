@@ -22,18 +22,19 @@ from proofs.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
 from proofs.subjects import ID_BYTES
 
 AsOf = int | datetime
-"""A moment: the seq of the last event to include, or the time up to which events are included."""
+"""A moment in the history of a store: the seq of the last event to include, or a time. With a time, all
+events up to this time are included."""
 
 MEMORY_EVENTS_MAX = 20_000
 MEMORY_BYTES_MAX = 16 << 20
-"""The maximum size of payloads that are replayed in main memory.
+"""The maximum total size, in bytes, of the payloads of a replay in main memory.
 
-If there are more bytes, or more than MEMORY_EVENTS_MAX events, the replay uses a temporary folder.
+A replay of more bytes, or of more than MEMORY_EVENTS_MAX events, uses a temporary folder.
 """
 
 
 def size_at(rows: Lookup, moment: AsOf) -> int:
-    """Return the number of events in the journal at a moment. It is at least 1, for the genesis event.
+    """Return the number of events in the journal at a moment. It is at least 1, because of the genesis event.
 
     Raises:
         InvalidInputError: `moment` is neither a seq nor a datetime with a time zone.
@@ -60,7 +61,7 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
 
 
 def subject_history(rows: Lookup, last: int) -> list[Entry]:
-    """Return the events on the atom, edge or predicate that event `last` is about, up to `last`, in order."""
+    """Return the events, up to `last`, on the atom, edge or predicate of the event `last`, in order."""
     return list(entries_back(rows, last))[::-1]
 
 
@@ -106,7 +107,10 @@ def past_store(rows: Reader, size: int) -> Iterator[Store]:
 
 
 def _erased_since(rows: Reader, size: int) -> int | None:
-    """Return the seq of the first event from `size` on that destroyed payloads of atoms, or None."""
+    """Return the seq of the first event that destroyed payloads of atoms, or None if there is no such event.
+
+    Events with a seq below `size` are ignored.
+    """
     erasures = [
         decode_seq(raw, "erasure")
         for key, raw in rows.scan_prefix(ERASURE)
@@ -123,7 +127,7 @@ def _fits_in_memory(rows: Reader, size: int) -> bool:
 
 
 def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
-    """Return an event in the form in which it is shown to callers."""
+    """Return an event in the form that is shown to callers."""
     header = entry.header
     body = {} if entry.body is None else entry.body._asdict()
     if entry.body is None:
@@ -143,7 +147,8 @@ def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
 
 
 _SECRET = frozenset({"id_key"})
-"""Fields that are never shown. With the `id_key`, guesses of contents could be tested against public ids."""
+"""The fields that are never shown to callers. With the `id_key`, one could check guesses of the contents of
+atoms against their public ids."""
 
 
 def _shown(value: object) -> object:

@@ -34,7 +34,7 @@ Progress = Callable[[int, int], None]
 
 
 def no_progress(done: int, total: int) -> None:
-    """Ignore the progress; the default callback."""
+    """Do nothing. This is the default callback for progress."""
 
 
 def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, sweep: bool = False) -> bytes:
@@ -44,8 +44,8 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, s
         target: A store whose journal is always equal to the beginning of the source's journal.
         events: Consecutive events of the source that follow the last event of the target.
         head: The log row that the target must still have, as returned by the previous call. It must not be
-            read again from the target, because then events that another process appended would be taken for
-            events of the source.
+            read again from the target, because then events that a different process appended would be taken
+            for events of the source.
         sweep: Also delete earlier payloads of each atom or edge that one of the events erases.
 
     Returns:
@@ -88,7 +88,7 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, s
 
 
 def _delete_payloads(last: int | None, rows: Reader, entries: Sequence[Entry], batch: Batch) -> None:
-    """Delete payloads that the target still has of an atom or edge that an event of `entries` erases.
+    """Delete the target's payloads of an atom or edge that an event of `entries` erases.
 
     The target may be an earlier copy, made before the source destroyed these payloads.
     """
@@ -127,7 +127,7 @@ def replay(
         sweep: As for `append`.
 
     Raises:
-        CorruptionError: An event of the source differs from the event that was written.
+        CorruptionError: An event that is read in the source is not the event that was written.
         ConflictError: Another process writes to the target.
     """
     catch_up(target, Records(), read_entries)
@@ -150,12 +150,12 @@ def check_prefix(source: Reader, target: Reader) -> bytes | None:
     """
     log = read_log(target)
     if log.size > read_log(source).size:
-        raise ConflictError("the target already contains a longer journal than the source")
+        raise ConflictError("the journal of the target is already longer than the journal of the source")
     # Compare all headers. The log state at an earlier size, which covers them, is not stored.
     end = journal_key(log.size)
     source_rows = source.scan(journal_key(0), end)
     if any(row != next(source_rows, None) for row in target.scan(journal_key(0), end)):
-        raise ConflictError("the target already contains another store", hint="choose an empty target")
+        raise ConflictError("the target already contains a different store", hint="choose an empty target")
     return log.row
 
 

@@ -27,7 +27,7 @@ class Status:
     backend: str
     events: int
     contents: int
-    """The number of ordinals assigned so far. Each added atom and each revision gets one."""
+    """The number of ordinals assigned so far. Each added atom and each revision is assigned one ordinal."""
     live_atoms: int
     followers: dict[str, int]
     analyzer: str
@@ -36,7 +36,7 @@ class Status:
 
 
 def status(rows: Reader, store: Store) -> Status:
-    """Return the status in one snapshot, without updating any follower."""
+    """Return the status of a store, read in one snapshot, without updating any follower."""
     cursors = {
         follower.name: cursor.size if (cursor := read_cursor(rows, follower.name)) else 0
         for follower in store.projections

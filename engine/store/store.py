@@ -65,7 +65,11 @@ class Recent:
         self._chars = 0
 
     def add(self, entries: Sequence[Entry]) -> None:
-        """Add `entries`. First drop cached events that do not directly precede them; then keep the bounds."""
+        """Add `entries` to the cache.
+
+        First drop the cached events if they do not directly precede `entries`. At the end, drop the oldest
+        events that exceed the bounds of the cache.
+        """
         with self._lock:
             cached = self._entries
             if cached and cached[-1].header.seq + 1 != entries[0].header.seq:
@@ -78,7 +82,7 @@ class Recent:
                 self._drop(len(cached) // 2 + 1)
 
     def clear(self) -> None:
-        """Drop all entries, because every follower has read them."""
+        """Drop all cached events. This is called when every follower has read them."""
         with self._lock:
             self._drop(len(self._entries))
 
@@ -87,7 +91,7 @@ class Recent:
         del self._entries[:count]
 
     def get(self, start: int, stop: int) -> list[Entry]:
-        """Return the events from `start` up to `stop`, or an empty list unless all of them are cached."""
+        """Return the events `start` to `stop` − 1, or an empty list if any of them is not in the cache."""
         with self._lock:
             cached = self._entries
             if not cached or start < cached[0].header.seq or stop > cached[-1].header.seq + 1:
@@ -101,13 +105,15 @@ def _chars_of(entry: Entry) -> int:
 
 
 COMMIT_RETRIES_MAX = 3
-"""The number of times commands are decided and fail because of other writers, before those are locked out."""
+"""The number of times commands are decided while other processes may write. An event that they append makes
+an attempt fail; after the last failure they are locked out."""
 
 COMMIT_CHUNK = 1000
 """The maximum number of commands in one batch of `commit_many`. Measured: larger batches are not faster."""
 
 READ_RETRIES_MAX = 3
-"""The number of times a read updates followers again before it locks out writers that append events."""
+"""The number of times a read updates the followers while other processes append events. After that, the read
+locks these processes out."""
 
 
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
@@ -149,7 +155,8 @@ class Store:
         self._follow_lock = threading.RLock()
         self.recent = Recent()
         self.erased_since: int | None = None
-        """In a store opened at a past moment, the seq of a later event that erased content of that time."""
+        """In a store opened at a past moment: the seq of the first later event that erased content of that
+        time, or None if there is no such event."""
         self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
         if sources is not None and _is_empty(backend):
             self._write_genesis(sources)
@@ -302,7 +309,7 @@ class Store:
         return True
 
     def read(self, rows: Reader, start: int, stop: int) -> Sequence[Entry]:
-        """Return events from `start` on, but none from `stop` on, from the cache or from the backend."""
+        """Return events from the cache or the backend. The first is `start`, and all are before `stop`."""
         return self.recent.get(start, stop) or read_entries(rows, start, stop)
 
     def follow(self, *followers: Follower, stop: int | None = None, more: bool = False) -> None:
@@ -366,7 +373,7 @@ class Store:
 
     @property
     def followers(self) -> tuple[Follower, ...]:
-        """All projections except the records."""
+        """All projections of the store except the records."""
         return self.projections[1:]
 
     @contextmanager

@@ -96,7 +96,7 @@ def test_what_was_tombstoned_otherwise_is_refused() -> None:
         engine.tombstone(ids[1], "stale")
         assert refuses(engine, ConflictError, engine.unmerge, ids[1])
         with pytest.raises(
-            ConflictError, match="was not merged; it was tombstoned for another reason: stale"
+            ConflictError, match="was not merged; it was tombstoned for a different reason: stale"
         ):
             engine.unmerge(ids[1])
 
