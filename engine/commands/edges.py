@@ -249,7 +249,7 @@ def _ensure_entity(tx: Transaction, name: str, *, force: bool) -> str:
         raise ConflictError(
             f"atom {show_id(atom)} has the key of the entity {validation.quoted(name)}, but its kind is "
             f"{record.kind!r} and not {ENTITY!r}",
-            hint="give that atom another key, or choose another name for the entity",
+            hint="give that atom a different key, or choose a different name for the entity",
         )
     if record.state is State.TOMBSTONED:
         Revive(show_id(atom), "related", force).decide(tx)

@@ -87,7 +87,7 @@ class MergeGain(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """True if the merge added nothing."""
+        """True if the merge added no values to the kept atom."""
         return not (self.tags or self.buckets or self.aliases)
 
     def encode(self) -> bytes:
@@ -104,7 +104,7 @@ class MergeGain(NamedTuple):
 
 
 def read_gain(data: bytes) -> MergeGain | None:
-    """Return the gain that is recorded in an edge's data, or None if the data was not written by a merge."""
+    """Return the gain (the added values) recorded in an edge's data, or None if no merge wrote the data."""
     replaced: tuple[float, bytes] | None = None
     match unpack(data, "edge data") if data else None:
         case {"merged": {"tags": list(tags), "buckets": list(buckets), **more}, **rest}:

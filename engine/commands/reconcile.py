@@ -215,9 +215,9 @@ class UpsertEdge:
     def decide(self, tx: Transaction) -> Receipt:
         """Append the events that add or change the edge.
 
-        No event is appended if the edge is live and either matches or was added by another actor. Without
-        `override`, no event is appended either if another actor removed the edge, or if one of the two atoms
-        is missing or erased.
+        No event is appended if the edge is live and either matches or was added by a different actor.
+        Without `override`, no event is appended, either, if a different actor removed the edge, or if one of
+        the two atoms is missing or erased.
         """
         ends = [tx.atom(self.src), tx.atom(self.dst)]
         present = all(end is not None and end.state is not State.ERASED for end in ends)

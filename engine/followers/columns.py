@@ -94,7 +94,7 @@ def _source_number(source: str) -> int:
 
 
 FACT_BYTES: Final = 32
-"""The size of the facts of one document in bytes."""
+"""The number of bytes that the facts of one document take in the row of facts."""
 
 
 class Facts(NamedTuple):

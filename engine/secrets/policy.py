@@ -107,7 +107,7 @@ class SecretsPolicy:
             object.__setattr__(self, name, value)
 
     def with_mode(self, mode: str, origin: str) -> SecretsPolicy:
-        """Return a copy of the policy with another mode; errors name `origin` as the source of the mode.
+        """Return a copy of the policy with a different mode; errors name `origin` as the source of the mode.
 
         Raises:
             InvalidInputError: `mode` is not the name of a mode.

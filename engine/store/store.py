@@ -141,12 +141,12 @@ class Store:
             sources: The functions that provide time and random bytes; None for a store that accepts no
                 commands.
             finish: Update the records if they lack the latest events. If false, this is postponed.
-            check: Raise an error if the journal was written with another text analyzer.
+            check: Raise an error if the journal was written with a different text analyzer.
             resume: Called once the store is open, to finish an interrupted erasure (`engine.erase.destroy`).
 
         Raises:
             CorruptionError: Stored rows are damaged.
-            EngineError: The store was created with another analyzer, and `check` is set.
+            EngineError: The store was created with a different text analyzer, and `check` is set.
         """
         self.backend = backend
         self._sources = sources
