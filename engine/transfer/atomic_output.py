@@ -66,7 +66,7 @@ def _refuse_existing(path: Path, *, replace: bool) -> None:
 def _link(new: Path, place: Path) -> bool:
     """Create the hard link `place` to `new` and return True, or return False if `place` exists.
 
-    A rename would replace an existing file.
+    A link is used because a rename would replace an existing file.
     """
     try:
         os.link(new, place)

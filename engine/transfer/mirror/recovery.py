@@ -71,7 +71,8 @@ def _manifest(place: MirrorPlace, name: str, folder: int, store_id: str) -> Mani
 
 def _not_ours(place: MirrorPlace, name: str) -> RefusedError:
     return RefusedError(
-        f"{name}, beside {place.path}, does not belong to this store's mirror", hint="move it away"
+        f"{name}, beside {place.path}, does not belong to this store's mirror",
+        hint="move it to a different folder",
     )
 
 

@@ -64,7 +64,7 @@ def test_checkpoints_in_the_wrong_order_are_no_rollback(cli: Cli, old_and_new: P
         assert (
             result.envelope["error"]["message"] == "OLD is newer than NEW: it covers 5 events, NEW covers 3"
         )
-        assert result.envelope["error"]["hint"] == "swap them"
+        assert result.envelope["error"]["hint"] == "swap the two files"
     assert list(old_and_new.glob("*evidence*")) == []
 
 
