@@ -133,7 +133,9 @@ class CommandWithHelp(click.Command):
                 with formatter.section(heading):
                     formatter.write_dl(rows)
         formatter.write_paragraph()
-        formatter.write_text("Also --json, --store URL and the other options of `engine --help`.")
+        formatter.write_text(
+            "The options of `engine --help`, such as --json and --store URL, are accepted, too."
+        )
 
 
 def examples(*lines: str) -> str:

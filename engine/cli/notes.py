@@ -217,7 +217,7 @@ def _judgement(
 ) -> Iterator[Line]:
     yield line("origin", note.checkpoint.origin)
     if _store_id(note) is None:
-        yield line("", "not a memroot store: its origin would be memroot.local/ and its id in lower case")
+        yield line("", "not the origin of a memroot store, which is memroot.local/ and an id in lower case")
     yield line("size", f"{note.checkpoint.size:,}")
     yield line("log root", note.checkpoint.root.hex())
     for one in judged:

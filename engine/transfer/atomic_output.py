@@ -36,7 +36,7 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
     regular file is replaced.
 
     Raises:
-        RefusedError: something exists at `path`, or `path` is inside a store.
+        RefusedError: something exists at `path` that must not be replaced, or `path` is inside a store.
         EngineError: the operating system refuses to write.
     """
     with translated():

@@ -169,7 +169,7 @@ def test_an_origin_of_no_store_is_said(cli: Cli, here: Path) -> None:
     note = cli("checkpoint").out
     (here / "n").write_text(note)
     (here / "other").write_text(note[:14] + note[14:].partition("\n")[0].upper() + note[50:])
-    said = "not a memroot store: its origin would be memroot.local/ and its id in lower case"
+    said = "not the origin of a memroot store, which is memroot.local/ and an id in lower case"
     assert said in cli("verify-checkpoint", "other").out
     assert said not in cli("verify-checkpoint", "n").out
     assert cli("verify-checkpoint", "n", "--json").data["store_id"] == note[14:50]
