@@ -110,7 +110,7 @@ def untag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
 def tombstone(session: Session, atoms: tuple[str, ...], reason: str) -> int:
     """Hide atoms from every query without deleting them.
 
-    If one atom cannot be hidden, none is. `engine revive` brings them back.
+    If one of the atoms cannot be hidden, no atom is hidden. `engine revive` brings the atoms back.
     """
     return _apply(session, atoms, lambda found: Tombstone(found, reason), "tombstoned")
 
@@ -122,7 +122,7 @@ def tombstone(session: Session, atoms: tuple[str, ...], reason: str) -> int:
 def revive(session: Session, atoms: tuple[str, ...], reason: str, force: bool) -> int:
     """Bring tombstoned atoms back.
 
-    If one atom cannot be brought back, none is.
+    If one of the atoms cannot be brought back, no atom is brought back.
     """
     return _apply(session, atoms, lambda found: Revive(found, reason, force), "revived")
 
@@ -196,7 +196,7 @@ def _given_text(text: str) -> str:
 @argument("new", "NEW", "The atom that is right.")
 @REASON
 def supersede(session: Session, old: str, new: str, reason: str) -> int:
-    """Mark an atom as replaced by another; the old one is kept.
+    """Mark an atom as replaced by another atom; the old atom is kept.
 
     OLD and its near-duplicates are no longer recalled, unless --superseded is given. OLD gets the tag
     `superseded`. `engine revert` undoes this.
@@ -234,7 +234,7 @@ def unmerge(session: Session, atom: str, force: bool) -> int:
     """Undo a merge.
 
     The merged atom is live again. The kept atom loses the tags and buckets it gained, except those
-    that were added again since.
+    that were added again after the merge.
     """
     with session.engine() as engine:
         receipt = engine.unmerge(engine.resolve(atom), force=force)
@@ -264,15 +264,15 @@ def duplicates(
 ) -> int:
     """List groups of near-duplicate atoms.
 
-    The atom to keep comes first. Each other atom is listed with the number of bits in which its
-    fingerprint differs. --merge merges those that differ in fewer than 3 bits.
+    In each group, the atom to keep comes first. Each other atom is listed with the number of bits in which
+    its fingerprint differs. --merge merges the atoms that differ in fewer than 3 bits.
     """
     if (yes or dry_run) and not merging:
         raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")
     if merging and as_of is not None:
         raise InvalidInputError(
             "--merge cannot be combined with --as-of, because the past cannot be changed",
-            hint="omit one of them",
+            hint="omit one of the two options",
         )
     failure, merged = None, dict[str, list[str]]()
     with (
@@ -287,7 +287,7 @@ def duplicates(
         if merging and dry_run:
             session.out.note(would)
         elif merging and not yes and wanted:
-            failure = Failure.of(RefusedError(f"nothing was merged: {would}", hint="add --yes to do it"))
+            failure = Failure.of(RefusedError(f"nothing was merged: {would}", hint="add --yes to merge them"))
         elif merging:
             merged, failure = _merge(session, engine, wanted)
     data = [plain(group) | ({"merged": merged.get(group.keep.id, [])} if merging else {}) for group in groups]

@@ -22,14 +22,17 @@ from proofs.note import NOTE_BYTES_MAX
 
 
 @command("engine diff 41", "engine diff 2026-11-01 2026-11-20 --markdown", "engine diff kept.checkpoint")
-@argument("before", "A", "A SEQ, a TIME, or a checkpoint file.")
-@argument("after", "B", "A later SEQ, TIME or file. [default: now]", required=False)
-@option("--markdown", help="Print Markdown.")
+@argument("before", "A", "The earlier moment: a SEQ, a TIME, or a checkpoint file.")
+@argument(
+    "after", "B", "The later moment: a SEQ, a TIME, or a checkpoint file. [default: now]", required=False
+)
+@option("--markdown", help="Print the changes as Markdown.")
 def diff(session: Session, before: str, after: str | None, markdown: bool) -> int:
     """Show what changed between two moments.
 
     Lists the net change of each atom and each edge; a change that was undone is not listed. Compares
-    the memory as of A, including event A, with the memory as of B.
+    the state of the memory at A with its state at B. If A is a SEQ, the effect of event A belongs to the
+    state at A.
     """
     first, last = _moment(before), None if after is None else _moment(after)
     with session.engine() as engine:

@@ -81,10 +81,10 @@ GLOBAL_OPTIONS: list[click.Parameter] = [
     _global(
         "--memory",
         metavar="NAME",
-        help="The memory, if --store holds several. Default: ENGINE_MEMORY, or the file that names "
-        "the store.",
+        help="The name of the memory, if --store holds several memories. Default: ENGINE_MEMORY, or the file "
+        "that names the store.",
     ),
-    _global("--json", help="Print one JSON object."),
+    _global("--json", help="Print the result as one JSON object."),
     _global("--quiet", "-q", help="Print only results and errors."),
     _global("--plain", help="No colours, tables or progress bars."),
     _global("--actor", metavar="NAME", help="The actor recorded in the journal. [default: user]"),
@@ -133,7 +133,9 @@ class CommandWithHelp(click.Command):
                 with formatter.section(heading):
                     formatter.write_dl(rows)
         formatter.write_paragraph()
-        formatter.write_text("Also --json, --store URL and the other options of `engine --help`.")
+        formatter.write_text(
+            "The options of `engine --help`, such as --json and --store URL, are accepted, too."
+        )
 
 
 def examples(*lines: str) -> str:

@@ -20,10 +20,10 @@ UNNAMED = "checkpoint"
 def compared(
     session: Session, notes: Sequence[Note], since: tuple[Note, Note] | None, *, asked: bool
 ) -> bool:
-    """Compare saved checkpoints with each other and with the store.
+    """Compare saved checkpoints (notes) with each other and with the store.
 
-    With `asked`, the store must contain all of `notes`. The second note of `since` must continue the first
-    note.
+    With `asked`, the log of the store must continue all of `notes`. The second note of `since` must continue
+    the first note.
 
     Returns:
         False if the comparison needs the store, and the store was not consulted.
@@ -43,7 +43,8 @@ def compared(
     if turned and since is not None:
         sizes = [note.checkpoint.size for note in since]
         raise InvalidInputError(
-            f"OLD is newer than NEW: it covers {sizes[0]:,} events, NEW covers {sizes[1]:,}", hint="swap them"
+            f"OLD is newer than NEW: it covers {sizes[0]:,} events, NEW covers {sizes[1]:,}",
+            hint="swap the two files",
         )
     return settled or asked
 
@@ -65,8 +66,8 @@ def contradicted(
     Args:
         session: The current run.
         error: The contradiction.
-        known: The checked notes by file. If none of them is the contradicted checkpoint, the evidence is
-            named after the first file.
+        known: File → the note in the file that was checked. The evidence is named after the file of the
+            contradicted checkpoint, or after the first file if no file contains that checkpoint.
         folder: The folder for the evidence; None means the folder of the file.
         advice: The hint that tells the user what to check first.
     """

@@ -1,4 +1,4 @@
-"""The command doctor: the facts that a bug report needs, even if the store does not open."""
+"""The command doctor, which shows the facts that a bug report needs, even if the store cannot be opened."""
 
 from __future__ import annotations
 

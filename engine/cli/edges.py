@@ -190,9 +190,9 @@ def find(
 @limit(100)
 @AS_OF
 def tags(session: Session, limit: int, as_of: Moment | None) -> int:
-    """List the tags and the number of atoms with each.
+    """List the tags, each with its number of atoms.
 
-    The most used tag comes first. Only live atoms count.
+    The most used tag comes first. Only live atoms are counted.
     """
     with session.reading(as_of) as memory:
         counts = memory.tags()

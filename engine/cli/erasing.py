@@ -34,7 +34,10 @@ FOUND = 1
     required=True,
     help="The reason for erasing. It is stored: do not quote the content.",
 )
-@option("--forget", help="Keep no hash of the content: the same content can then be added again unnoticed.")
+@option(
+    "--forget",
+    help="Keep no hash of the content: the same content can then be added again without a warning.",
+)
 @option("--no-probe", help="Do not search for the content before and after erasing.")
 @dry_run("Show what would be destroyed; change nothing.")
 @option("--yes", help="Do not ask for confirmation.")

@@ -23,7 +23,9 @@ from engine.query.explore.policy import LanguagePolicy
 from engine.query.explore.program import Program
 from engine.query.explore.state import Exploration, Step
 
-VALUE = argument("given", "VALUE", "The first option's value, without the option name.", required=False)
+VALUE = argument(
+    "given", "VALUE", "The value of the first option, given without the name of the option.", required=False
+)
 QUERY = option("--query", metavar="TEXT", help="The question.")
 ASKED_ID = option("atom", "--id", metavar="ID", help="The id of an atom, or at least its first 4 digits.")
 OFFSET = option(
@@ -31,7 +33,7 @@ OFFSET = option(
     metavar="N",
     type=at_least(0),
     default=0,
-    help="The offset to continue from: `next` of an earlier answer.",
+    help="The offset at which to continue: the value `next` of an earlier answer.",
 )
 COST = together(
     option("--budget", metavar="N", type=at_least(1), help="The maximum number of tokens of the answer."),
@@ -40,7 +42,7 @@ COST = together(
         metavar="N",
         type=at_least(0),
         default=0,
-        help="The tokens spent so far, to be added to the total.",
+        help="The number of tokens spent so far, which is added to the total.",
     ),
 )
 
@@ -95,7 +97,7 @@ def explore(session: Session, query: tuple[str, ...], decide: str | None, **want
 @filter_options("provenances", "categories")
 @AS_OF
 def explore_recall(session: Session, given: str | None, query: str | None, **wanted: Any) -> int:
-    """Answer a question with hints, about 100 tokens for five.
+    """Answer a question with hints; five hints cost about 100 tokens.
 
     A hint is a score in percent, the cost of the atom's whole text, its id and its title.
     """

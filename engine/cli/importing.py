@@ -122,8 +122,8 @@ def import_(
 
     mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; the import restores items
     that were deleted since the last import. journal: the output of `engine export` or `engine backup` (- for
-    stdin); creates the same store in a new place, or continues a store with the same beginning, and verifies
-    its root.
+    stdin); creates a store with the same root, or appends the missing events to an older copy of the
+    store, and verifies the root.
     """
     one_of(FORMATS, form, "format")
     if buckets and form in {JOURNAL, MCP_MEMORY}:

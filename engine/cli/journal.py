@@ -59,7 +59,7 @@ def log(
     """List the events of the journal, oldest first.
 
     Without --from, lists the last events. `export DIR` writes the hashes and headers of the log, without
-    any content, as files for a web server (c2sp.org/tlog-tiles). Exporting again adds what is new.
+    any content, as files for a web server (c2sp.org/tlog-tiles). Exporting again adds the new events.
     """
     if action is not None:
         if action != "export":

@@ -18,7 +18,7 @@ from engine.cli.tree import build
 
 INTERRUPTED = 130
 NAMES: Final = ("engine", "memroot")
-"""The names under which the command is installed. If started under another name, help shows the first."""
+"""The names under which the command is installed. Under any other name, help texts use `engine`."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

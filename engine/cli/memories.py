@@ -25,15 +25,22 @@ ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
     "engine memory rename work office --store memories",
     "engine memory delete office --yes --store memories",
 )
-@argument("action", "ACTION", "list, create, rename or delete.")
-@argument("names", "NAME", "The memory; for rename, also the new name.", many=True, required=False)
+@argument("action", "ACTION", "The action: list, create, rename or delete.")
+@argument(
+    "names",
+    "NAME",
+    "The name of the memory; for rename, the old and the new name.",
+    many=True,
+    required=False,
+)
 @option("--yes", help="Confirm the deletion. Without --yes, delete only shows what would be deleted.")
 @dry_run("Show what would be done; change nothing.")
 def memory(session: Session, action: str, names: tuple[str, ...], yes: bool, dry_run: bool) -> int:
     """List, create, rename or delete named memories.
 
     --store names the root, which holds the memories: a folder, or one file as sqlite:PATH. Other commands
-    select a memory with --memory NAME. Exit code 5: the memory is in use. 7: delete without --yes.
+    select a memory with --memory NAME. Exit code 5: the memory is in use. 7: delete was used
+    without --yes.
     """
     one_of(ACTIONS, action, "action")
     if len(names) != ACTIONS[action]:

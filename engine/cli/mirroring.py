@@ -33,14 +33,18 @@ FOUND_SHOWN = 20
     "A new or empty folder, or a mirror of this store. [default: from the settings]",
     required=False,
 )
-@option("--style", metavar="NAME", help="plain or obsidian. [default: unchanged, or plain if new]")
+@option(
+    "--style",
+    metavar="NAME",
+    help="The style of the pages: plain or obsidian. [default: the current style; plain for a new mirror]",
+)
 @dry_run()
 def mirror(session: Session, action: str | None, folder: str | None, style: str | None, dry_run: bool) -> int:
     """Write the memory to a folder of Markdown files, or check such a folder.
 
-    Writes every live atom to DIR/@bucket/#tag/, ordered by source. Replaces only a mirror of this store.
-    Keeps other files in DIR, and keeps edited pages under another name. Exit code 4 of `check`: a page was
-    edited or is missing, or the mirror is stale or forged.
+    Writes every live atom to DIR/@bucket/#tag/, ordered by source. DIR must be new, empty, or a mirror
+    of this store. Files that do not belong to the mirror are kept, and edited pages are kept under a new
+    name. Exit code 4 of `check`: a page was edited or is missing, or the mirror is stale or forged.
     """
     checks = action == CHECK
     if not checks and folder is not None:

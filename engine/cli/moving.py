@@ -69,9 +69,9 @@ def _items(session: Session, file: str, form: str) -> int:
 def backup(session: Session, file: str) -> int:
     """Write the journal to a file, replacing an earlier backup.
 
-    Prints the root. Other processes may write meanwhile. Exit code 9: the existing backup is of another
-    store, or contains events that this store has lost; it is kept. `engine import journal FILE` restores
-    a backup.
+    Prints the root. Other processes may write to the store meanwhile. Exit code 9: the existing backup is
+    of a different store, or contains events that this store has lost; the existing backup is kept.
+    `engine import journal FILE` restores a backup.
     """
     if file == STDIN:
         raise InvalidInputError(

@@ -37,7 +37,7 @@ from proofs.vkey import parse_vkey
 def checkpoint(session: Session, key: str | None, out: str | None) -> int:
     """Print a checkpoint to keep outside the store.
 
-    Records the overall root in the journal, unless the last event already did, and prints the origin,
+    Records the overall root in the journal, unless the last event already records it, and prints the origin,
     size and root of the log. Exit code 9: the store does not continue the checkpoint in FILE, or the
     last checkpoint that the key signed.
     """
@@ -114,20 +114,28 @@ def _written(path: Path, note: Note) -> str:
 )
 @argument("file", "FILE", "The checkpoint, or - to read it from stdin.")
 @repeated(
-    "keys", "--key", metavar="VKEY", help="A verifier key. If repeated, one of the keys must have signed."
+    "keys",
+    "--key",
+    metavar="VKEY",
+    help="A verifier key that must have signed FILE. If repeated, one of the keys must have signed.",
 )
 @repeated(
-    "witnesses", "--witness", metavar="VKEY", help="The key of a witness that must have cosigned. Repeatable."
+    "witnesses",
+    "--witness",
+    metavar="VKEY",
+    help="The verifier key of a witness that must have cosigned FILE. Repeatable.",
 )
 @option(
     "--threshold",
     metavar="N",
     type=at_least(1),
-    help="The number of witnesses that must have cosigned. [default: all]",
+    help="The number of witnesses that must have cosigned FILE. [default: all]",
 )
 @option("--since", metavar="OLD", help="An older checkpoint that FILE must continue.")
 @option("--against-store", help="Also check the checkpoint against the store; implied by --store.")
-@option("--add", metavar="OTHER", help="Add the signatures in OTHER that were made by the given keys.")
+@option(
+    "--add", metavar="OTHER", help="Add to FILE the signatures in OTHER that were made with the given keys."
+)
 @EVIDENCE
 def verify_checkpoint(
     session: Session,
@@ -143,7 +151,7 @@ def verify_checkpoint(
     """Check a saved checkpoint and its signatures.
 
     Without keys, checks only the format. With --against-store, also checks that the store's log had this
-    root at this size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts
+    root when it had this size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts
     the checkpoint.
     """
     if add is not None and file == STDIN:
@@ -209,7 +217,7 @@ def _judgement(
 ) -> Iterator[Line]:
     yield line("origin", note.checkpoint.origin)
     if _store_id(note) is None:
-        yield line("", "not a memroot store: its origin would be memroot.local/ and its id in lower case")
+        yield line("", "not the origin of a memroot store, which is memroot.local/ and an id in lower case")
     yield line("size", f"{note.checkpoint.size:,}")
     yield line("log root", note.checkpoint.root.hex())
     for one in judged:
@@ -230,7 +238,7 @@ def _judgement(
     "engine key new log.key --name example.com/log",
     "engine key show log.key",
 )
-@argument("action", "ACTION", "new or show.")
+@argument("action", "ACTION", "The action: new or show.")
 @argument("file", "FILE", "The key file; it must be outside every store.")
 @option("--name", metavar="NAME", help="The name of the key. [default: the store's origin]")
 def key(session: Session, action: str, file: str, name: str | None) -> int:
@@ -247,7 +255,7 @@ def key(session: Session, action: str, file: str, name: str | None) -> int:
         found = new_key(Path(file), name, session.place())
         session.out.note(f"created a key: keep {file} secret, and publish {file}.vkey")
     elif name is not None:
-        raise InvalidInputError("--name can only be used with `engine key new`", hint="leave out --name")
+        raise InvalidInputError("--name can only be used with `engine key new`", hint="omit --name")
     else:
         found = load_key(Path(file)).verifier
     data = {"file": file, "name": found.name, "key_id": found.key_id.hex(), "vkey": found.vkey}

@@ -85,15 +85,17 @@ AS_OF = option(
 REASON = option(
     "--reason", metavar="TEXT", default="", show_default=False, help="The reason, recorded in the history."
 )
-FORCE = option("--force", help="Allow content that was erased.")
+FORCE = option("--force", help="Accept content that was erased before.")
 EVIDENCE = option(
-    "--evidence", metavar="DIR", help="Where to save both checkpoints on exit code 9. [default: beside FILE]"
+    "--evidence",
+    metavar="DIR",
+    help="The folder in which to save both checkpoints if the exit code is 9. [default: the folder of FILE]",
 )
 CHECKPOINTS = repeated(
     "checkpoints", "--checkpoint", metavar="FILE", help="A checkpoint that the log must continue. Repeatable."
 )
 EXPECT = option("--expect", metavar="HEX", help="The expected root, 64 hex digits.")
-WEIGHT = option("--weight", metavar="X", type=float, default=1.0, help="Its strength.")
+WEIGHT = option("--weight", metavar="X", type=float, default=1.0, help="The strength of the connection.")
 
 
 def limit(
@@ -158,18 +160,20 @@ BUCKETS = repeated("buckets", "--bucket", help="A bucket for new atoms. Repeatab
 
 _FILTERS = {
     "tags": repeated(
-        "tags", "--tag", "-t", metavar="TAG", help="Only atoms with this tag; repeat to require several."
+        "tags", "--tag", "-t", metavar="TAG", help="Only atoms with this tag; repeat to require several tags."
     ),
     "without_tags": repeated(
         "without_tags", "--without-tag", metavar="TAG", help="Only atoms without this tag. Repeatable."
     ),
-    "buckets": repeated("buckets", "--bucket", help="Only atoms in this bucket; repeat to allow several."),
+    "buckets": repeated(
+        "buckets", "--bucket", help="Only atoms in this bucket; repeat to allow several buckets."
+    ),
     "sources": repeated(
         "sources",
         "--source",
         help="Only atoms from this source; NAME* matches sources that begin with NAME. Repeatable.",
     ),
-    "kinds": repeated("kinds", "--kind", help="Only atoms of this kind; repeat to allow several."),
+    "kinds": repeated("kinds", "--kind", help="Only atoms of this kind; repeat to allow several kinds."),
     "provenances": repeated(
         "provenances",
         "--provenance",
@@ -187,7 +191,7 @@ _FILTERS = {
     "categories": repeated(
         "categories",
         "--category",
-        help="Only atoms of this category, such as causal; repeat to allow several.",
+        help="Only atoms of this category, such as causal; repeat to allow several categories.",
     ),
     "superseded": option("--superseded", help="Include superseded atoms."),
 }
@@ -195,7 +199,7 @@ _FILTERS = {
 
 
 def filter_options(*left_out: str) -> Callable[[Function], Function]:
-    """Declare the filter options; the command receives their values as one value, `filters`.
+    """Declare the filter options; the command receives their values as one argument, `filters`.
 
     Args:
         left_out: The fields of `Filters` for which the command has no option.

@@ -40,7 +40,7 @@ class Failure:
 
 
 _TIMES = frozenset({"at", "created", "created_at", "last_event", "time", "updated"})
-"""Fields that are µs UTC in the engine and ISO 8601 in output."""
+"""The names of the fields that contain times: µs UTC in the engine, converted to ISO 8601 in output."""
 
 
 def plain(value: Any, name: str = "") -> Any:

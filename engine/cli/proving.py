@@ -47,7 +47,11 @@ CLAIMS = together(
 @CLAIMS
 @option("--out", "-o", metavar="FILE", help="Write the proof to this file.")
 @AS_OF
-@option("--checkpoint", metavar="NOTE", help="Prove against this checkpoint, not against the root.")
+@option(
+    "--checkpoint",
+    metavar="NOTE",
+    help="Create a proof for the checkpoint in this file, not for the current root.",
+)
 def prove(
     session: Session,
     claim: tuple[str, ...],
@@ -148,7 +152,7 @@ def verify_proof(
     )
 
 
-_OTHERWISE = "the proof is of another claim, another root or another checkpoint, or it was changed"
+_OTHERWISE = "the proof is for a different claim, root or checkpoint, or it was changed"
 
 
 @command("engine terms 'The kettles were descaled.'", "engine terms ADR-016 --json")

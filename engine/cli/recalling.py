@@ -77,8 +77,8 @@ def recall(
 def context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
     """Find the text that answers a question, ready for a prompt.
 
-    Adjacent atoms of a source form one window, with some of the text around them. The filter options
-    apply to that text, too. If nothing is found, the exit code is 0.
+    Adjacent atoms of a source are joined into one window, which also contains some of the text around them.
+    The filter options apply to the surrounding text, too. If nothing is found, the exit code is 0.
     """
     return _context(session, query, **wanted)
 
@@ -156,7 +156,13 @@ class Format(StrEnum):
 )
 @QUESTION
 @limit(10, "The maximum number of atoms, at most 50.")
-@option("form", "--format", metavar="FORM", default="text", help="text, json, mermaid or dot (Graphviz).")
+@option(
+    "form",
+    "--format",
+    metavar="FORM",
+    default="text",
+    help="The output format: text, json, mermaid or dot (Graphviz).",
+)
 @filter_options("superseded")
 @AS_OF
 def bright(session: Session, query: tuple[str, ...], form: str, **wanted: Any) -> int:

@@ -60,7 +60,7 @@ class Session:
 
     @contextmanager
     def engine(self, *, create: bool = False) -> Iterator[Engine]:
-        """Open the store for the length of the block; create it only with `create`."""
+        """Open the store until the `with` block ends; create a missing store only with `create`."""
         with retry_while_busy(
             engine_opener(self.setting.url, self.actor, create=create), self.wait
         ) as engine:
@@ -122,7 +122,7 @@ class Session:
 
     @contextmanager
     def meter(self, what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-        """Yield a function (done, total) that shows a bar on a terminal; print the totals at the end."""
+        """Yield a function (done, total) that shows a progress bar; print the totals at the end."""
         bar: Any = None
         last = 0
         started = time.perf_counter()

@@ -46,7 +46,7 @@ Shown = str | Line | Table | Fields
 
 
 def line(name: str, value: str) -> Line:
-    """Return one row of a list of named values."""
+    """Return a line with a name and its value; the values of successive lines are aligned."""
     return ((f"{name:<12} ", "bold"), (value, ""))
 
 

@@ -35,8 +35,8 @@ def init(session: Session) -> int:
 def status(session: Session) -> int:
     """Show what is in the store.
 
-    Changes nothing, and does not update derived data that is out of date. The number of live atoms is
-    therefore that at the last event that the follower `tags` has processed.
+    Changes nothing, and does not update derived data that is out of date. The number of live atoms may
+    therefore be out of date: it is the number after the last event that the follower `tags` has processed.
     """
     url, origin = session.setting
     with session.engine() as engine:

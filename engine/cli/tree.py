@@ -3,7 +3,8 @@
 The module of a command is imported only when the command is used, because its imports take time (measured:
 the engine 0.12 s, ingestion 0.08 s more, Rich 0.04 s). `engine --help` and a misspelt command must not need
 that time. Therefore the first lines of the help are listed here, and this module imports no part
-of the engine, directly or indirectly. The modules it imports use imports inside functions only for this.
+of the engine, directly or indirectly. In the modules that it imports, imports inside functions
+serve only this purpose.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "unrelate": ("edges", "Hide a relation between two entities without deleting it."),
         "tombstone": ("atoms", "Hide atoms from every query without deleting them."),
         "revive": ("atoms", "Bring tombstoned atoms back."),
-        "supersede": ("atoms", "Mark an atom as replaced by another; the old one is kept."),
+        "supersede": ("atoms", "Mark an atom as replaced by another atom; the old atom is kept."),
         "merge": ("atoms", "Merge an atom into its near-duplicate."),
         "unmerge": ("atoms", "Undo a merge."),
         "revert": ("changes", "Undo events by appending events that do the opposite."),
@@ -45,7 +46,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "find": ("edges", "List atoms by their fields, or by following edges."),
         "get": ("atoms", "Show one atom, even if it is hidden or erased."),
         "edges": ("edges", "List the edges of an atom."),
-        "tags": ("edges", "List the tags and the number of atoms with each."),
+        "tags": ("edges", "List the tags, each with its number of atoms."),
         "duplicates": ("atoms", "List groups of near-duplicate atoms."),
         "history": ("journal", "List all events of an atom, oldest first."),
         "diff": ("changes", "Show what changed between two moments."),
@@ -55,7 +56,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Explore": {
         "explore": ("exploring", "Answer a question step by step, within a token budget."),
-        "explore_recall": ("exploring", "Answer a question with hints, about 100 tokens for five."),
+        "explore_recall": ("exploring", "Answer a question with hints; five hints cost about 100 tokens."),
         "explore_peek": ("exploring", "Show about 200 characters of an atom."),
         "explore_expand": ("exploring", "Show a whole atom."),
         "explore_neighbors": ("exploring", "Show the connections of an atom, an entity or a tag."),

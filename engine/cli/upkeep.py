@@ -112,16 +112,16 @@ def _verdict(first: Difference) -> tuple[str, str]:
     if first.family == "root":
         return (
             f"the store matches its journal, but {first.problem}",
-            "the root may be of another store, or an older one: compare with `engine root --as-of SEQ`",
+            "HEX may be the root of a different store or an earlier state: use `engine root --as-of SEQ`",
         )
     message = f"the store does not match its journal; first difference: {_where(first)}: {first.problem}"
     if first.family in {"journal", "payload"}:
         return message, "the journal itself is damaged: restore a copy with a known root"
     if first.problem == NO_CURSOR:
-        return message, "an interrupted rebuild leaves such rows: finish it with `engine rebuild`"
+        return message, "an interrupted rebuild leaves such rows: run `engine rebuild` to finish the rebuild"
     return (
         message,
-        "keep a copy of the store as evidence; then `engine rebuild` remakes everything except the journal",
+        "keep a copy of the store as evidence; then run `engine rebuild` to rebuild it from the journal",
     )
 
 

@@ -36,7 +36,7 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
     regular file is replaced.
 
     Raises:
-        RefusedError: something exists at `path`, or `path` is inside a store.
+        RefusedError: something exists at `path` that must not be replaced, or `path` is inside a store.
         EngineError: the operating system refuses to write.
     """
     with translated():
@@ -66,7 +66,7 @@ def _refuse_existing(path: Path, *, replace: bool) -> None:
 def _link(new: Path, place: Path) -> bool:
     """Create the hard link `place` to `new` and return True, or return False if `place` exists.
 
-    A rename would replace an existing file.
+    A link is used because a rename would replace an existing file.
     """
     try:
         os.link(new, place)

@@ -63,9 +63,10 @@ class Restored:
 
 
 def export_store(store: Store, write: Write, progress: Progress = no_progress) -> Checkpoint:
-    """Write all events of a store up to one head, in canonical form; other processes may write meanwhile.
+    """Write the events of a store in canonical form, up to the store's head when the export begins.
 
-    Two exports of a store at the same head have the same bytes. Memory is bounded by 16 MiB of events.
+    Other processes may write to the store meanwhile. Two exports of a store at the same head have the same
+    bytes. Memory is bounded by 16 MiB of events.
 
     Raises:
         CorruptionError: the journal is damaged; the output has no last line.
@@ -110,8 +111,8 @@ def export_to(store: Store, path: str | Path, progress: Progress = no_progress) 
 def backup(store: Store, path: str | Path, progress: Progress = no_progress) -> Checkpoint:
     """Write the journal of a store to a file, replacing an earlier backup of the same store.
 
-    The backup covers the events up to one head, so other processes may write meanwhile. If this process is
-    killed at any point, the earlier backup still exists.
+    The backup ends at the store's head when the backup begins, so other processes may write to the store
+    meanwhile. If this process is killed at any point, the earlier backup still exists.
 
     Raises:
         InconsistentError: the existing backup is of another store, or has events that this store does not
@@ -158,7 +159,7 @@ def verify_backup(
         progress: Called with the number of events processed and the number of all events.
 
     Raises:
-        CorruptionError: a line is wrong; the error names it.
+        CorruptionError: a line is wrong; the error names the line.
         VerificationError: the root is not `expect`.
         InconsistentError: the log does not extend one of `notes`.
     """
@@ -191,7 +192,7 @@ def import_journal(
         check: Called with each event before the event is used; an exception that it raises ends the import.
 
     Raises:
-        CorruptionError: a line is wrong; the error names it.
+        CorruptionError: a line is wrong; the error names the line.
         ConflictError: the existing store is a different store, has more events than the file, or is being
             written to.
         RefusedError: content was erased after the last event of the existing store.

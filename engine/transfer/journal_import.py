@@ -44,7 +44,7 @@ def accept_all(event: RawEntry) -> None:
 
 
 FROM_HEADERS = ("atoms", "edges")
-"""The first namespaces. Their roots depend only on headers, so destroyed payloads do not change them."""
+"""The first two namespaces. Destroyed payloads do not change their roots, which depend only on headers."""
 
 LINE_BYTES_MAX = 32 << 20
 """The maximum number of bytes of a line: an event has up to 4 MiB, and JSON may write a byte as six bytes."""
@@ -148,7 +148,7 @@ def read_into(target: Backend, journal: JournalReader, progress: Progress = no_p
         The roots, which equal those in the first line.
 
     Raises:
-        CorruptionError: a line is wrong; the error names it. The target must then be discarded.
+        CorruptionError: a line is wrong; the error names the line. The target must then be discarded.
         EngineError: the store was written with a different analyzer.
     """
     run = _Import(target, journal)

@@ -59,7 +59,7 @@ class Head(NamedTuple):
     """The first line of an export: the identity of the store, and the roots computed from all events."""
 
     identity: Identity
-    """The identity without the id key, which is in the genesis event."""
+    """The identity of the store, but without the id key. The genesis event contains the id key."""
     roots: Roots
 
 
@@ -110,7 +110,7 @@ def read_head(raw: bytes) -> Head:
     """Return the values of a first line, checked for consistency with each other, not against the events.
 
     Raises:
-        LineError: the line is not the first line of an export, or the export has another version.
+        LineError: the line is not the first line of an export, or the export has a different version.
     """
     fields = parse_line(raw)
     if fields.get("format") != NAME:
@@ -191,7 +191,7 @@ def read_event(raw: bytes, fields: dict[str, Any], seq: int) -> RawEntry:
     `fields` is the result of `parse_line` for the line, and `seq` is the number that the event must have.
 
     Raises:
-        LineError: the event has another number, or the line is not one that an export writes.
+        LineError: the event has a different number, or the line is not one that an export writes.
     """
     try:
         event = _event(fields, seq)

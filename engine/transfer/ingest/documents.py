@@ -1,7 +1,7 @@
 """The results of reading files: documents, their pieces, and reports of what was skipped.
 
-These are plain values without ids, and creating them writes nothing. A piece becomes one atom; the store
-decides its id, its ordinal and whether it is new.
+These are plain values without ids, and creating them writes nothing. A piece becomes one atom. The id and the
+ordinal of the atom, and whether it is new, are determined later by comparison with the store.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from proofs.leaves import State
 
 
 class ImportRun:
-    """A run that applies commands to a store in the name of one actor."""
+    """An ingest or import that applies commands to a store. All its events have the same actor."""
 
     def __init__(self, store: Store, actor: str) -> None:
         self.store = store

@@ -32,10 +32,10 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
 
     Code spans and escaped characters contain no tags or links. A tag is `#` at the start or after white
     space, followed by letters and digits of any script, `_`, `-` and `/`, with at least one letter or digit
-    and not only digits; nested tags stay whole. Links are `[[page]]`, `[[page#heading|shown]]`, embeds of
-    these, and `[shown](relative/path.md#heading)`. URLs with a scheme, absolute paths, and links to the same
-    page are ignored. `isalnum` depends on the Unicode version of the running Python. That is acceptable,
-    because the tags and links are journaled and never extracted again.
+    and not only digits; a nested tag such as `a/b` is one tag. Links are `[[page]]`,
+    `[[page#heading|shown]]`, embeds of these, and `[shown](relative/path.md#heading)`. URLs with a scheme,
+    absolute paths, and links to the same page are ignored. `isalnum` depends on the Unicode version of the
+    running Python. That is acceptable, because the tags and links are journaled and never extracted again.
     """
     closing = _code_ends(text, start, end)
     done, brackets = start, 0

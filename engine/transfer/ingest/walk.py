@@ -45,7 +45,7 @@ def find_files(
             folder gives the same sources as ingesting the whole folder.
 
     Returns:
-        A `SourceFile` for each file with a suffix in `FORMATS`. A `Skipped` for a single file with another
+        A `SourceFile` for each file with a suffix in `FORMATS`. A `Skipped` for a single file without such a
         suffix, and for entries that have such a suffix but cannot be read: symbolic links inside a folder,
         pipes, sockets and devices, names that are not UTF-8 or not valid as sources, folders that cannot be
         listed, and files whose source was found before. Hidden entries and files with other suffixes in
@@ -185,7 +185,7 @@ def _entry(path: bytes, source: bytes, top: bytes) -> SourceFile | Skipped | Non
 def _link_reason(path: bytes, top: bytes, file_format: Format | None) -> str | None:
     """Return the reason why a symbolic link is skipped, or None if it is ignored without a report.
 
-    It is ignored if its target would be ignored, too.
+    A link is ignored if its target would be ignored, too.
     """
     try:
         target = os.path.realpath(path, strict=True)

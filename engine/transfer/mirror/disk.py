@@ -1,4 +1,4 @@
-"""File operations relative to open folders that resolve one name at a time and never follow symbolic links.
+"""File operations relative to open folders. Paths are resolved name by name, never through symbolic links.
 
 Even if other processes rename or replace entries meanwhile, nothing outside the open folder is touched.
 """

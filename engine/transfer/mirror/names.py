@@ -40,7 +40,7 @@ class MirrorNames:
     """The names in the mirror of one store.
 
     The hashes are keyed with a key derived from the store's secret, so that nobody without the secret can
-    search for two sources with the same name.
+    construct two sources that get the same name.
     """
 
     def __init__(self, id_key: bytes) -> None:

@@ -75,7 +75,7 @@ class SourceGroup(NamedTuple):
 
 
 class BundleItem(NamedTuple):
-    """An atom in a bundle. The fields are ordered so that sorted items are in the order of the text."""
+    """An atom in a bundle. Sorted by their fields, items are in the order in which a page shows them."""
 
     unsequenced: bool
     sequence: int

@@ -1,4 +1,4 @@
-"""Locate the folder of a mirror without following links, and refuse folders that may have another purpose."""
+"""Locate the folder of a mirror without following links, and refuse folders that serve another purpose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.transfer.mirror.manifest import MANIFEST, Manifest, decode
 from engine.trust.notes.files import refuse_inside
 
 NAME_BYTES_MAX: Final = 200
-"""The maximum length of the folder's name in bytes: longer names are derived from it."""
+"""The maximum length of a mirror folder's name in bytes; the names of temporary folders are longer."""
 
 _TRAVERSE: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
@@ -26,7 +26,7 @@ _CHOOSE: Final = "choose a new or an empty folder"
 
 
 class MirrorPlace(NamedTuple):
-    """The location of a mirror: a name in an open folder. The mirror need not exist."""
+    """The location of a mirror: an open parent folder and a name in it. The mirror need not exist."""
 
     path: str
     """The absolute path, for messages."""

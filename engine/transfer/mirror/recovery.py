@@ -1,9 +1,9 @@
 """Remove the temporary folder beside a mirror: an unfinished new mirror, or the replaced old mirror.
 
-An unfinished mirror contains a marker file, which is created first and removed last, before the exchange. It
-contains only generated pages and is deleted. A folder without the marker is the old mirror and contains a
-manifest. Its pages that match the manifest are deleted, and all other entries are moved into the current
-mirror. Edited pages get a new name.
+An unfinished mirror contains a marker file, which is created first and removed last, before the exchange.
+Such a folder contains only generated pages and is deleted. A folder without the marker is the old mirror and
+contains a manifest. Its pages that match the manifest are deleted, and all other entries are moved into the
+current mirror. Edited pages get a new name.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def _manifest(place: MirrorPlace, name: str, folder: int, store_id: str) -> Mani
 
 def _not_ours(place: MirrorPlace, name: str) -> RefusedError:
     return RefusedError(
-        f"{name}, beside {place.path}, does not belong to this store's mirror", hint="move it away"
+        f"{name}, beside {place.path}, does not belong to this store's mirror",
+        hint="move it to a different folder",
     )
 
 

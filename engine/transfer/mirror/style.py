@@ -41,10 +41,10 @@ class Bundle(NamedTuple):
     bucket: str
     tag: str | None
     what: str
-    """`source`, `day` or `entity`."""
+    """What the atoms of the bundle have in common: `source`, `day` or `entity`."""
     title: str
     atom: str
-    """The id if this is the bundle of an entity, otherwise empty."""
+    """The id of the entity if this is the bundle of an entity, otherwise empty."""
 
 
 class Target(NamedTuple):
@@ -64,7 +64,7 @@ class Style:
     def __init__(self, names: MirrorNames) -> None:
         self.names = names
         self.renamed: dict[str, str] = {}
-        """The tags that have another name in the mirror: name in the mirror → tag."""
+        """The tags that have a different name in the mirror: name in the mirror → tag."""
 
     def tag_folder(self, tag: str) -> str:
         """Return the folder name of the case-folded tag `tag`."""
@@ -127,7 +127,7 @@ class Obsidian(Style):
         return f"^{block(atom)}"
 
     def _tag(self, tag: str) -> str:
-        """Return `tag`, or another name if Obsidian would not accept it as a single tag."""
+        """Return `tag`, or a replacement if Obsidian would not accept `tag` as a single tag."""
         digits = tag.replace("/", "").isdigit()
         if _nestable().fullmatch(tag) and not (digits or _YEAR.fullmatch(tag) or _HASHED_TAG.fullmatch(tag)):
             return tag

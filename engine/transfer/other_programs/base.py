@@ -59,7 +59,7 @@ class Item:
     buckets: tuple[str, ...] | None = None
     """The buckets, or None for the buckets that the caller of the import chose."""
     sequence: int | None = None
-    """The sequence of the first piece; the other pieces have the following numbers."""
+    """The sequence number of the first piece; the other pieces have the following numbers."""
     created: int | None = None
     trust: int | None = None
     occurrence: int = 0
@@ -132,10 +132,10 @@ def split_text(text: str, label: str = "") -> tuple[str, ...]:
 
 
 def checked_key(value: object, what: str) -> str:
-    """Return the other program's id of an item if it is valid as a key; messages call it `what`.
+    """Return the other program's id of an item if it is valid as a key; error messages call the id `what`.
 
     Raises:
-        BadItemError: it is not a string, is empty, or is not valid as a key.
+        BadItemError: the id is not a string, is empty, or is not valid as a key.
     """
     if not isinstance(value, str) or not value:
         raise BadItemError(f"{what} is missing or is not a string")

@@ -17,7 +17,7 @@ from engine.transfer.other_programs.base import ACTOR
 
 BATCH_EVENTS: Final = 4000
 BATCH_BYTES: Final = 4 << 20
-"""The size at which a batch is committed; the maximum size of a batch is more than twice as large."""
+"""A batch is committed once it has this many bytes. The engine accepts batches of four times the size."""
 
 PIECE_OBSERVATIONS: Final = 1000
 """The maximum number of observations of an entity that are imported in one step."""

@@ -41,7 +41,7 @@ _READ_BYTES: Final = 1 << 20
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NAMES: Final = ("name", "entityName", "id")
 _GRAPH_SOURCES: Final = ("entity/", "entity-self/")
-"""The prefixes of two kinds of sources: of an entity's observations, and of its relations to itself."""
+"""The prefix of the source of an entity's observations, and that of an entity's relations to itself."""
 
 
 def import_file(

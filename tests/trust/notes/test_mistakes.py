@@ -64,7 +64,7 @@ def test_checkpoints_in_the_wrong_order_are_no_rollback(cli: Cli, old_and_new: P
         assert (
             result.envelope["error"]["message"] == "OLD is newer than NEW: it covers 5 events, NEW covers 3"
         )
-        assert result.envelope["error"]["hint"] == "swap them"
+        assert result.envelope["error"]["hint"] == "swap the two files"
     assert list(old_and_new.glob("*evidence*")) == []
 
 
@@ -169,7 +169,7 @@ def test_an_origin_of_no_store_is_said(cli: Cli, here: Path) -> None:
     note = cli("checkpoint").out
     (here / "n").write_text(note)
     (here / "other").write_text(note[:14] + note[14:].partition("\n")[0].upper() + note[50:])
-    said = "not a memroot store: its origin would be memroot.local/ and its id in lower case"
+    said = "not the origin of a memroot store, which is memroot.local/ and an id in lower case"
     assert said in cli("verify-checkpoint", "other").out
     assert said not in cli("verify-checkpoint", "n").out
     assert cli("verify-checkpoint", "n", "--json").data["store_id"] == note[14:50]
