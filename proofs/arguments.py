@@ -23,8 +23,8 @@ def parse_basis(root: str | None, size: int | None, store: str | None, note: byt
 
     Raises:
         ProofError: neither or both of `root` and `note` are given, or an argument cannot be parsed (`input`,
-            `note`); the note belongs to a different store than `store` (`origin`), or the number of events that
-            the note covers is not `size` (`log-size`).
+            `note`); the note belongs to a different store than `store` (`origin`), or the number of events
+            that the note covers is not `size` (`log-size`).
     """
     if (root is None) == (note is None):
         raise ProofError("input", "give either an overall root or a checkpoint")

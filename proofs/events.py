@@ -63,7 +63,7 @@ class AtomDetail(NamedTuple):
 
 
 class TypeDetail(NamedTuple):
-    """The detail that assigns a two-byte code to a predicate; the body contains its name."""
+    """The detail that assigns a two-byte code to a predicate; the name of the predicate is in the body."""
 
     code: bytes
 
@@ -167,7 +167,7 @@ class TypeBody(NamedTuple):
 
 
 class EdgeBody(NamedTuple):
-    """The body that holds an edge: its weight (four bytes, IEEE 754 binary32, big-endian) and CBOR data."""
+    """The body that holds an edge: its weight (four bytes, IEEE 754 binary32, big-endian) and opaque CBOR data."""
 
     weight: bytes
     data: bytes

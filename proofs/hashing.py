@@ -2,8 +2,8 @@
 
 A digest made for one role never equals one made for another, because the context string is part of the hash
 (BLAKE3 specification, section 2.3). All digests are 32 bytes and all numbers are big-endian. If several
-fields are hashed together, each has a fixed width or is preceded by its length. Only a last field of variable
-width is not preceded by its length. Arguments of a wrong width raise ValueError.
+fields are hashed together, each has a fixed width or is preceded by its length. Only the last field may have
+a variable width without being preceded by its length. Arguments of a wrong width raise ValueError.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def analyzer_fingerprint(probes: bytes) -> bytes:
 
 
 def destroyed_hash(id_key: bytes, content: bytes) -> bytes:
-    """Return the hash of a content that is kept after the content is destroyed, to recognise it later.
+    """Return the hash that is kept when a content is destroyed, to recognise the same content later.
 
     The hash is BLAKE3 of the content's common form, keyed with H(erased; id key).
     """

@@ -24,7 +24,10 @@ COUNT_KEY: Final = b"\xfe"
 """The key of the leaf that holds the number of ordinals."""
 LENGTH_MAX: Final = 0xFFFF
 ROWS_MIN: Final = 2
-"""The minimum number of rows of a segment: every segment has a row of lengths and a row of facts."""
+"""The minimum number of rows of a segment.
+
+Every segment has a row of lengths and a row of facts, even if no document contains a term.
+"""
 
 
 class Segment(NamedTuple):

@@ -24,7 +24,7 @@ DENSE_BYTES: Final = 8192
 
 
 class Group(IntEnum):
-    """An attribute of atoms. Atoms with the same value form a set.
+    """An attribute of atoms. The ordinals of the atoms that share a value of the attribute form a set.
 
     The numbers are stored, so members are only appended.
     """

@@ -25,7 +25,7 @@ def check_id(value: object) -> None:
 
 
 def check_state(value: object, opened: object) -> None:
-    """Raise ProofError if `value` is not a state, or if an erased payload is to be opened."""
+    """Raise ProofError if `value` is not a state, or if the claim opens the payload of an erased subject."""
     check_opened(opened)
     if type(value) is not State:
         raise ProofError("input", "a state must be one of proofs.leaves.State")

@@ -55,9 +55,9 @@ def members(properties: Mapping[str, Schema], *required: str) -> Schema:
 class Tool:
     """A tool of the server.
 
-    `run` is called with the open memory in a worker thread, possibly in several threads at the
-    same time. It returns the whole answer, or raises an error of the `EngineError` family. The error becomes
-    an answer with `isError` and `{"error": {"code", "message", "hint"}}`. `run` must not keep state between
+    `run` is called with the open memory in a worker thread, possibly in several threads at the same
+    time. It returns the whole answer, or raises an error of the `EngineError` family. The error becomes an
+    answer with `isError` and `{"error": {"code", "message", "hint"}}`. `run` must not keep state between
     calls, must not use the memory after it returns, and must treat every argument as data, never as a path or
     an address.
     """

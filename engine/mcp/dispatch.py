@@ -72,7 +72,7 @@ class Dispatcher:
 
     @property
     def methods(self) -> frozenset[str]:
-        """The names of the methods that are answered, including the methods of both versions of the protocol."""
+        """The names of the methods that are answered. They include the methods of both protocol versions."""
         return frozenset(self._answers)
 
     def answer(self, method: str, params: Params) -> Fields:

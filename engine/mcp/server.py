@@ -57,7 +57,7 @@ def server_of(dispatcher: Dispatcher) -> Server[Any]:
 
 
 class Guard:
-    """An ASGI app that checks Host, Origin, token, path and method, in this order, and then calls an app."""
+    """An ASGI app that checks Host, Origin, token, path and method, in this order, before `app` runs."""
 
     def __init__(self, app: ASGIApp, settings: TransportSecuritySettings, token: str) -> None:
         """Put the checks in front of `app`; `settings` lists the allowed hosts and origins."""
