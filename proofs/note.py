@@ -58,7 +58,7 @@ class Checkpoint(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The three lines as one text. The log's key signs this text. The text alone is an unsigned checkpoint."""
+        """The three lines as text, which alone is an unsigned checkpoint. The log's key signs this text."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
 
