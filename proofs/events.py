@@ -167,7 +167,7 @@ class TypeBody(NamedTuple):
 
 
 class EdgeBody(NamedTuple):
-    """The body of an edge: its weight (four bytes, IEEE 754 binary32, big-endian) and its opaque CBOR data."""
+    """The body of an edge: its weight (four bytes, IEEE 754 binary32, big-endian) and opaque CBOR data."""
 
     weight: bytes
     data: bytes

@@ -106,7 +106,7 @@ class Lease:
                     break
                 if not self._changed.wait(max(deadline - time.monotonic(), 0)):
                     raise BusyError(
-                        "another call is still running, and then the store is closed for other processes",
+                        "another call is still running, and then other processes can open the store",
                         hint="try again",
                     )
             self._moving = True
