@@ -1,4 +1,4 @@
-"""A program with an embedded memory: add, link, recall, read the past, verify.
+"""A program with an embedded memory. It adds and links texts, recalls them, reads a past state, and verifies.
 
 The program needs only the package memroot. Run `python examples/embed.py [STORE]`; without STORE, the store
 is in memory.

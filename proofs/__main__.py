@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         "normalised; this command does not fold it. To verify the signatures of a checkpoint as well, use "
         "`engine verify-checkpoint`.",
     )
-    parser.add_argument("command", choices=["verify"], metavar="verify", help="the only command")
+    parser.add_argument("command", choices=["verify"], metavar="verify", help="verify is the only command")
     parser.add_argument("file", metavar="FILE", help="the proof")
     parser.add_argument("claim", metavar="CLAIM", nargs="*", help="the claim to verify, in words")
     parser.add_argument("--root", metavar="HEX", help="the overall root that you trust, 64 hex digits")

@@ -22,9 +22,9 @@ def parse_basis(root: str | None, size: int | None, store: str | None, note: byt
     """Return the basis to verify a proof against: an overall root, or the log head in a checkpoint note.
 
     Raises:
-        ProofError: neither or both of root and note are given, or the given one cannot be parsed (`input`,
-            `note`); the note belongs to another store than the given one (`origin`), or covers another number
-            of events than the given one (`log-size`).
+        ProofError: neither or both of `root` and `note` are given, or an argument cannot be parsed (`input`,
+            `note`); the note belongs to a different store than `store` (`origin`), or the number of events
+            that the note covers is not `size` (`log-size`).
     """
     if (root is None) == (note is None):
         raise ProofError("input", "give either an overall root or a checkpoint")
@@ -34,7 +34,7 @@ def parse_basis(root: str | None, size: int | None, store: str | None, note: byt
         return Root.of(store, root, size)
     head = LogHead.of(note or b"")
     if store is not None and parse_id(store) != head.store_id:
-        raise ProofError("origin", "the checkpoint belongs to another store")
+        raise ProofError("origin", "the checkpoint belongs to a different store")
     if size not in {None, head.size}:
         raise ProofError("log-size", f"the checkpoint covers {head.size} events, not {size}")
     return head
@@ -43,7 +43,7 @@ def parse_basis(root: str | None, size: int | None, store: str | None, note: byt
 def parse_claims(
     words: Sequence[str], lines: bytes | None, identity: Callable[[str], str] = str
 ) -> list[Claim]:
-    """Return the claims: one from `words`, or one from each line of `lines`, which is UTF-8.
+    """Return the one claim in `words`, or the claims in `lines`: UTF-8 text with one claim on each line.
 
     `identity` is passed to `parse_claim`.
 

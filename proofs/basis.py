@@ -47,15 +47,15 @@ class LogHead:
     def __post_init__(self) -> None:
         _check(self.store_id, self.root, self.size)
         if not self.size:
-            raise ProofError("input", "a log without events cannot prove anything")
+            raise ProofError("input", "a log without events cannot be the basis of a proof")
 
     @classmethod
     def of(cls, note: str | bytes) -> Self:
         """Create the basis from a checkpoint note. The signatures of the note are not verified.
 
         Raises:
-            ProofError: `data` is not a checkpoint note (`note`), or the origin in the note is not that of a
-                memroot store (`origin`).
+            ProofError: `data` is not a checkpoint note (`note`), or the origin in the note is not the origin
+                of a memroot store (`origin`).
         """
         checkpoint = parse_note(note.encode(errors="replace") if isinstance(note, str) else note).checkpoint
         return cls(store_id_of(checkpoint.origin), checkpoint.size, checkpoint.root)

@@ -170,7 +170,7 @@ class _TermClaim:
 
 @dataclass(frozen=True)
 class AtomsMentioning(_TermClaim):
-    """The claim that the proof lists all live atoms whose text contains a term, at least one atom."""
+    """The claim that the proof lists all live atoms whose text contains a term, and lists at least one."""
 
     number: ClassVar[int] = 9
 
@@ -260,10 +260,10 @@ StateClaim = (
     | AtomsMentioning
     | NoneMentioning
 )
-"""Claims about the state of the store. To verify them, the roots of the namespaces are needed."""
+"""Every claim about the state of the store. To verify it, the roots of the namespaces are needed."""
 
 LogClaim = EventIs | LogBegins | RootRecorded | BeginsWithRoot
-"""Claims about the log. To verify them, only the root of the log is needed."""
+"""Every claim about the log. To verify it, only the root of the log is needed."""
 
 Claim = StateClaim | LogClaim
 
@@ -289,4 +289,4 @@ ALL: Final[dict[int, type[Claim]]] = {
 """Claim number → claim class. The numbers are part of the proof format, so entries are only appended."""
 
 LISTS: Final = (AtomsTagged, NoneTagged, AtomsMentioning, NoneMentioning)
-"""Claims about all live atoms. To verify them, the number of ordinals is needed, which is in the index."""
+"""The classes of claims about all live atoms. To verify them, the index's number of ordinals is needed."""

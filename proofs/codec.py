@@ -174,7 +174,7 @@ def kind_of(raw: bytes) -> int:
 
 
 _LONG_UINT, _LONGEST_UINT = 0x18, 0x1B
-"""The first bytes of unsigned integers that 1 to 8 more bytes follow (RFC 8949, section 3)."""
+"""The lowest and the highest first byte of unsigned integers of 2 to 9 bytes (RFC 8949, section 3)."""
 
 
 def decode_header(raw: bytes, seq: int) -> Header:

@@ -1,9 +1,10 @@
 """Decoded journal events: one header and one body each (SPEC, section 3.4).
 
-Headers are public and permanent; bodies hold all personal data and can be destroyed. They are tuples, because
-a bulk run creates millions of them. The last fields of every body are the further fields of `proofs.further`,
-None if absent: `request`, the client's own key of the request; `origin`, the producer of the event; and, in
-an atom's body, `meta`, `aliases` and `folder`.
+Headers are public and permanent; bodies hold all personal data and can be destroyed. Headers and bodies are
+tuples, because a bulk run creates millions of them. The last fields of every body are the further fields (see
+`proofs.further`). Each of them is None if it is absent. Every body has the fields `request`, the key that the
+client chose for its request, and `origin`, the producer of the event. The body of an atom also has the fields
+`meta`, `aliases` and `folder`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from proofs.further import Scalar
 class EventKind(IntEnum):
     """The kind of an event.
 
-    The numbering is append-only: a number is never reused or given another meaning.
+    The numbering is append-only: a number is never reused or given a different meaning.
     """
 
     GENESIS = 0
@@ -36,8 +37,8 @@ class EventKind(IntEnum):
 
 
 ERASING_KINDS = frozenset({EventKind.ERASED, EventKind.EDGE_ERASED})
-"""The kinds of events that destroy the payloads of earlier events on the same subject. The payloads of
-earlier events of these kinds are not destroyed.
+"""The kinds of events that destroy the payloads of all earlier events on the same subject, except the
+payloads of earlier events that are themselves of these kinds.
 """
 
 RESERVED_KINDS = {12: "analyzer_changed"}
@@ -45,7 +46,7 @@ RESERVED_KINDS = {12: "analyzer_changed"}
 
 
 class GenesisDetail(NamedTuple):
-    """The detail of the first event: the store's id, and the analyzer that it uses for text."""
+    """The detail of the first event: the store's id, and the analyzer that the store uses for texts."""
 
     store_id: bytes
     analyzer: str
@@ -62,7 +63,7 @@ class AtomDetail(NamedTuple):
 
 
 class TypeDetail(NamedTuple):
-    """The detail that assigns a two-byte code to a predicate; the name is in the body."""
+    """The detail that assigns a two-byte code to a predicate; the name of the predicate is in the body."""
 
     code: bytes
 
@@ -85,7 +86,10 @@ Detail = GenesisDetail | AtomDetail | TypeDetail | EdgeDetail | CheckpointDetail
 
 
 class GenesisBody(NamedTuple):
-    """The body of the first event: the secret key of atom ids, without which an id reveals no content."""
+    """The body of the first event: the secret key with which atom ids are computed.
+
+    Without this key, an id reveals nothing about the content of its atom.
+    """
 
     id_key: bytes
     request: str | None = None
@@ -109,7 +113,7 @@ class AtomBody(NamedTuple):
     the time of the event.
     """
     occurrence: int
-    """The number of equal texts that precede the text in the same source; part of the default id."""
+    """The number of equal texts that precede this text in the same source. The default id depends on it."""
     key: str | None = None
     """The caller's own name for the atom within the source, or None. If given, the id is derived from it."""
     request: str | None = None
@@ -123,7 +127,7 @@ class AtomBody(NamedTuple):
 
 
 class TagsBody(NamedTuple):
-    """The tags that an event adds or removes."""
+    """The body of an event that adds tags to an atom or removes tags: the tags."""
 
     tags: tuple[str, ...]
     request: str | None = None
@@ -131,7 +135,7 @@ class TagsBody(NamedTuple):
 
 
 class ReasonBody(NamedTuple):
-    """The reason for a tombstone, a revival, or the removal or erasure of an edge; may be empty."""
+    """The reason for a tombstone, a revival, or the removal or erasure of an edge. The text may be empty."""
 
     reason: str
     request: str | None = None
@@ -148,14 +152,14 @@ class ErasedBody(NamedTuple):
     contents: tuple[bytes, ...]
     """The `proofs.hashing.destroyed_hash` of each content, ascending.
 
-    Whoever has the id key can test whether a guessed content is one of them.
+    Anyone who has the key of atom ids can test whether a guessed text is one of the destroyed contents.
     """
     request: str | None = None
     origin: str | None = None
 
 
 class TypeBody(NamedTuple):
-    """The name of a predicate."""
+    """The body of an event that assigns a code to a predicate: the name of the predicate."""
 
     name: str
     request: str | None = None
@@ -163,7 +167,7 @@ class TypeBody(NamedTuple):
 
 
 class EdgeBody(NamedTuple):
-    """An edge's weight (four bytes, IEEE 754 binary32, big-endian) and its opaque CBOR data."""
+    """The body of an edge: its weight (four bytes, IEEE 754 binary32, big-endian) and opaque CBOR data."""
 
     weight: bytes
     data: bytes
@@ -172,7 +176,7 @@ class EdgeBody(NamedTuple):
 
 
 class CheckpointBody(NamedTuple):
-    """The roots of the namespaces, in the order of `proofs.hashing.NAMESPACES`."""
+    """The body of a checkpoint: the roots of the namespaces, in the order of `proofs.hashing.NAMESPACES`."""
 
     roots: tuple[bytes, ...]
     request: str | None = None
@@ -183,7 +187,7 @@ Body = GenesisBody | AtomBody | TagsBody | ReasonBody | ErasedBody | TypeBody | 
 
 
 class Header(NamedTuple):
-    """The public half of an event."""
+    """The header of an event: the part that is public and is never destroyed."""
 
     seq: int
     time: int

@@ -20,7 +20,7 @@ VERSION: Final = 2
 BEGINNING: Final = b"\x89" + bytes([0x60 + len(MAGIC)]) + MAGIC.encode() + bytes([VERSION])
 """The first bytes of every proof: the head of an array of nine items, the magic text and the version."""
 TREES: Final = ("atoms", "edges", "tags")
-"""The namespaces of which a proof opens only some keys of the tree. It includes the whole `index` tree."""
+"""The namespaces whose trees a proof opens only at some keys. The tree of `index` is included as a whole."""
 
 RAW: Final = raw_up_to(limits.BUNDLE_BYTES_MAX)
 MAYBE_RAW: Final = optional(RAW)
@@ -77,7 +77,7 @@ class ProofFile(NamedTuple):
     trees: dict[str, TreeOpening | None]
     """Namespace → opening, for each of TREES."""
     witnesses: list[list[Any]]
-    """[claim number, fields of the witness …] for each claim, in the order of `sort_claims`."""
+    """For each claim, in the order of `sort_claims`: [claim number, fields of the witness …]."""
 
 
 def sort_claims(claims: Sequence[Claim]) -> list[Claim]:

@@ -176,10 +176,10 @@ _compiled = lru_cache(maxsize=128)(CompiledChecks)
 
 
 def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
-    """Return `value` if it is an array whose items satisfy `checks` one by one.
+    """Return `value` if it is an array in which each item satisfies the check at its position in `checks`.
 
     Raises:
-        FormError: `value` is not an array, has another number of items than `checks`, or an item is
+        FormError: `value` is not an array, has a different number of items than `checks`, or an item is
             malformed; the message gives the position of the first malformed item.
     """
     if type(value) is list and _compiled(checks).accepts(value):

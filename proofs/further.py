@@ -48,9 +48,9 @@ FURTHER: Final[tuple[tuple[str, Callable[[Any], bool]], ...]] = (
     ("aliases", many(text(limits.ALIAS_BYTES_MAX, 1), limits.ALIASES_MAX, 1)),
     ("folder", text(limits.FOLDER_BYTES_MAX, 1)),
 )
-"""The name and check of each further field, indexed by its number.
+"""The name and check of each further field, indexed by the number of the field.
 
-Every body may have the first two; the body of an atom may have all of them.
+Every body may have the first two fields; the body of an atom may have all of them.
 """
 OF_EVERY_BODY: Final = 2
 """The number of further fields that every body may have."""
@@ -62,7 +62,7 @@ def read_further(value: Any, allowed: int, where: str) -> dict[str, Any]:
     Only the first `allowed` fields of `FURTHER` are accepted.
 
     Raises:
-        FormError: the item is not a map of allowed fields, or the map is empty.
+        FormError: `value` is not a map of allowed fields, or the map is empty.
     """
     if type(value) is not dict or not value:
         raise FormError(f"{where}: the item after the fields is not a map of further fields")

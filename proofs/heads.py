@@ -70,7 +70,7 @@ def check_opening(store_id: bytes, opening: Opening, root: bytes) -> None:
     """Check that `opening` hashes to the overall root `root` of the store.
 
     Raises:
-        ProofError: the opening hashes to another root (`root`).
+        ProofError: the opening hashes to a different root (`root`).
     """
     roots = list(opening.roots.items())
     if overall_root(store_id, opening.size, opening.log_root, roots) != root:
@@ -133,7 +133,7 @@ def require_opening(opening: Opening | None) -> Opening:
     """Return the opening of the overall root.
 
     Raises:
-        ProofError: the proof has none (`missing`).
+        ProofError: the proof does not contain this opening (`missing`).
     """
     if opening is None:
         raise ProofError("missing", "the opening of the overall root is missing")

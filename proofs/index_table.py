@@ -39,13 +39,13 @@ def read_index(segments: Segments, root: bytes) -> Index:
     """Return the index that `segments` describes, after a check that the tree of these segments has `root`.
 
     Raises:
-        ProofError: the number of segments is wrong or a summary is impossible (`segments`), or the segments
-            have another root (`index`).
+        ProofError: the number of segments is wrong or a summary is impossible (`segments`), or the tree of
+            the segments has a different root (`index`).
     """
     count = segments.ordinals
     if len(segments.summaries) != number_of_segments(count):
         raise ProofError(
-            "segments", f"{len(segments.summaries)} is not the number of segments of {count} ordinals"
+            "segments", f"{len(segments.summaries)} is the wrong number of segments for {count} ordinals"
         )
     places = [(segment.key, segment.start, segment.size) for segment in segments_of(count)]
     if tail := count % SEGMENT_DOCUMENTS:

@@ -62,5 +62,5 @@ def decode_value(raw: bytes, where: str) -> Value:
 
 
 def edge_key(src: bytes, code: bytes, dst: bytes) -> bytes:
-    """Return the key of an edge in the tree of `edges`, which holds the forward direction only."""
+    """Return the key of an edge in the tree of `edges`. The tree has one key per edge, source first."""
     return src + code + dst

@@ -8,7 +8,7 @@ BUCKETS_PER_ATOM_MAX = 16
 LABEL_CHARS_MAX = 32
 """The maximum number of characters in the name of an actor, kind, bucket or predicate.
 
-They consist of the characters `a-z0-9._-`; a predicate contains `_` instead of spaces.
+These names consist of the characters `a-z0-9._-`; a predicate contains `_` instead of spaces.
 """
 SOURCE_BYTES_MAX = 512
 KEY_BYTES_MAX = 512
@@ -45,4 +45,4 @@ TRUST_MAX = 100
 PROOF_BYTES_MAX = 64 << 10
 """The maximum size, in bytes, of a proof of one claim that is not a list and opens no payload."""
 BUNDLE_BYTES_MAX = 16 << 20
-"""The maximum size, in bytes, of every other proof: of a list, of several claims, or with a payload."""
+"""The maximum size, in bytes, of every other proof: with a list, with several claims, or with a payload."""

@@ -90,10 +90,11 @@ def chunk_bits(raw: bytes, number: int, index: Index) -> int:
 def check_count(count: int, most: int) -> None:
     """Check that there are at most `most` live ordinals, the number of atoms listed.
 
-    It is called while the ordinals are still being counted, so that too many are refused early.
+    The function is called while the ordinals are still being counted, so that a proof with too many ordinals
+    is refused early.
 
     Raises:
-        ProofError: there are more live ordinals (`list`).
+        ProofError: there are more than `most` live ordinals (reason `list`).
     """
     if count > most:
         raise ProofError(
@@ -109,7 +110,8 @@ def listed_atoms(
     `live` holds pairs of a live ordinal and a term frequency or None.
 
     Raises:
-        ProofError: the atoms are not those of the live ordinals, or there are no live ordinals (`list`).
+        ProofError: the atoms are not those of the live ordinals, or `live` is empty (reason `list` in
+            both cases).
     """
     if not live or len(live) != len(atoms):
         raise ProofError("list", f"{len(atoms)} atoms are listed for {len(live)} live ordinals")

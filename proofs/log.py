@@ -1,9 +1,9 @@
 """The log: the Merkle tree of RFC 6962 and RFC 9162 (section 2.1) over the journal's headers.
 
 The log uses SHA-256 and not BLAKE3, because C2SP checkpoints and the witnesses of transparency logs require
-SHA-256. The tree over n leaves splits at the largest power of two below n. The root therefore follows from the
-roots of the perfect subtrees, one for each binary digit 1 of n. These roots are called the frontier. To append a
-leaf, only the frontier is needed.
+SHA-256. The tree over n leaves splits at the largest power of two below n. The root can therefore be computed
+using only the roots of the perfect subtrees. There is one perfect subtree for each binary digit 1 of n. The
+roots of these subtrees are called the frontier. To append a leaf, only the frontier is needed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def root_of(leaf_hashes: Sequence[bytes]) -> bytes:
 
 
 def left_half(count: int) -> int:
-    """Return the number of leaves in the left subtree of `count` leaves.
+    """Return the number of leaves in the left subtree of a tree with `count` leaves.
 
     The result is the largest power of two below `count`; `count` must be at least 2.
     """
@@ -103,7 +103,7 @@ class Frontier:
         subtrees.append(leaf)
 
     def extend(self, leaves: Iterable[bytes]) -> None:
-        """Append each of `leaves`. A leaf of wrong width raises ValueError; earlier ones stay appended."""
+        """Append each of `leaves`. A leaf of wrong width raises ValueError; earlier leaves stay appended."""
         for leaf in leaves:
             self.append(leaf)
 

@@ -62,7 +62,7 @@ def check_recorded(claim: RootRecorded, fields: list[Any], heads: Heads) -> Reco
         heads.log, CheckpointLink(*checked_fields(fields, (RAW, RAW), "the witness of a root"))
     )
     if recorded_root(header) != claim.root:
-        raise ProofError("header", f"checkpoint {header.seq} records another root")
+        raise ProofError("header", f"checkpoint {header.seq} records a different root")
     return RecordedRoot(claim, header)
 
 

@@ -27,7 +27,7 @@ def check_inclusion(index: int, size: int, leaf: bytes, path: Sequence[bytes], r
         root: The root of the log at this size, 32 bytes, from a source that the caller trusts.
 
     Raises:
-        ProofError: The path does not lead from the leaf to the root, or a hash has another width
+        ProofError: The path does not lead from the leaf to the root, or a hash does not have 32 bytes
             (`inclusion`); a number is out of bounds (`input`).
     """
     _check_numbers(index, size)
@@ -48,7 +48,7 @@ def check_inclusion(index: int, size: int, leaf: bytes, path: Sequence[bytes], r
     if last:
         raise ProofError("inclusion", f"the path has too few hashes for index {index} of {size}")
     if computed != root:
-        raise ProofError("inclusion", f"the path from index {index} of {size} leads to another root")
+        raise ProofError("inclusion", f"the path from index {index} of {size} leads to a different root")
 
 
 def check_consistency(old: int, old_root: bytes, size: int, root: bytes, path: Sequence[bytes]) -> None:
@@ -65,8 +65,8 @@ def check_consistency(old: int, old_root: bytes, size: int, root: bytes, path: S
         path: The hashes of the consistency path, 32 bytes each; empty if both sizes are equal.
 
     Raises:
-        ProofError: The path does not lead to both roots, or a hash has another width (`consistency`); a
-            number is out of bounds (`input`).
+        ProofError: The path does not lead to both roots, or a hash does not have 32 bytes
+            (`consistency`); a number is out of bounds (`input`).
     """
     _check_numbers(old, size)
     if not 0 < old <= size:

@@ -19,7 +19,7 @@ class Lookups:
         """Require that `key` has `value` or, if `value` is None, that the tree does not contain `key`.
 
         Raises:
-            ProofError: another witness gives another value (`contradiction`).
+            ProofError: two witnesses give different values for `key` (`contradiction`).
         """
         if self._values[namespace].setdefault(key, value) != value:
             raise ProofError(
@@ -31,7 +31,7 @@ class Lookups:
 
         Raises:
             ProofError: a requirement does not hold (`tree`, `shape`, `other-leaf`, `absent`), a tree is
-                missing (`missing`), or a tree is opened without need (`unneeded`).
+                missing (`missing`), or a tree is opened that no claim needs (`unneeded`).
         """
         for namespace, values in self._values.items():
             tree = proof.trees[namespace]

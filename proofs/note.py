@@ -38,9 +38,9 @@ TIME_BYTES: Final = 8
 ORIGIN_PREFIX: Final = "memroot.local/"
 
 Verify = Callable[[bytes, bytes, bytes], bool]
-"""A function that returns whether (public key, message, signature) is a valid Ed25519 signature.
+"""A function that returns whether an Ed25519 signature is valid.
 
-It never raises.
+Its arguments are the public key, the message and the signature. It never raises an exception.
 """
 
 _DASH = "\u2014 "
@@ -58,7 +58,7 @@ class Checkpoint(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The three lines. The log's key signs this text; without signatures it is an unsigned checkpoint."""
+        """The three lines as text, which alone is an unsigned checkpoint. The log's key signs this text."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
 
@@ -78,7 +78,7 @@ class Signature(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A checkpoint with its signatures; an unsigned one has none."""
+    """A checkpoint with its signatures; an unsigned checkpoint has no signatures."""
 
     checkpoint: Checkpoint
     signatures: tuple[Signature, ...] = ()
@@ -89,15 +89,15 @@ class VerifiedSignature(NamedTuple):
 
     key: VerifierKey
     time: int | None
-    """The time in seconds since 1970 that a witness states; None for a log's signature."""
+    """The time of signing that a witness states, in seconds since 1970; None for a log's signature."""
 
 
 def parse_note(data: bytes) -> Note:
     """Parse a note. Signatures are not verified.
 
     Raises:
-        ProofError: `note`: `data` is not in the exact form of a note, has more than 65,536 bytes, or has more
-            than 100 signatures.
+        ProofError: `data` is not in the exact form of a note, has more than 65,536 bytes, or has more than
+            100 signatures (`note`).
     """
     text = _decoded(data)
     body, empty_line, lines = text.rpartition("\n\n")
@@ -110,7 +110,7 @@ def parse_signatures(data: bytes) -> tuple[Signature, ...]:
     """Parse signature lines without a checkpoint, as a witness returns them.
 
     Raises:
-        ProofError: `note`: the text does not consist of signature lines in their exact form.
+        ProofError: the text does not consist of signature lines in their exact form (`note`).
     """
     return _signatures(_decoded(data))
 
@@ -119,7 +119,7 @@ def format_note(note: Note) -> bytes:
     """Return the text of `note` as bytes; `parse_note` parses them back to an equal note.
 
     Raises:
-        ProofError: `note`: the note breaks a rule of the format, so it has no text.
+        ProofError: the note breaks a rule of the format, so it has no text (`note`).
     """
     try:
         text = note.checkpoint.text
@@ -148,8 +148,8 @@ def verify_signatures(
         verify: Verifies one Ed25519 signature.
 
     Raises:
-        ProofError: `signature`: the signature of a known key does not verify. `input`: two different keys
-            have the same name and key id.
+        ProofError: the signature of a known key does not verify (`signature`), or two different keys have the
+            same name and key id (`input`).
     """
     known: dict[tuple[str, bytes], VerifierKey] = {}
     for key in keys:
@@ -168,10 +168,10 @@ def cosignature_message(checkpoint: Checkpoint, time: int) -> bytes:
 
 
 def origin_of(store_id: bytes) -> str:
-    """Return the origin of a store's checkpoints from its id of 16 bytes.
+    """Return the origin that the checkpoints of a store have. `store_id` is the id of the store, 16 bytes.
 
     Raises:
-        ProofError: `input`: the id does not have 16 bytes.
+        ProofError: the id does not have 16 bytes (`input`).
     """
     if not isinstance(store_id, bytes) or len(store_id) != 16:
         raise ProofError("input", "a store id has 16 bytes")
@@ -182,7 +182,7 @@ def store_id_of(origin: str) -> bytes:
     """Return the id of the store whose checkpoints have this origin.
 
     Raises:
-        ProofError: `origin`: the text is not the origin of a store.
+        ProofError: the text is not the origin of a store (`origin`).
     """
     try:
         store_id = UUID(origin.removeprefix(ORIGIN_PREFIX)).bytes
@@ -248,7 +248,7 @@ def _signature(line: str) -> Signature:
         )
     raw = unbase64(data)
     if len(raw) <= KEY_ID_BYTES:
-        raise ProofError("note", f"a signature must have over {KEY_ID_BYTES} bytes, the key id included")
+        raise ProofError("note", f"with its key id, a signature must have over {KEY_ID_BYTES} bytes")
     return Signature(checked_name(name), raw[:KEY_ID_BYTES], raw[KEY_ID_BYTES:])
 
 
@@ -256,7 +256,7 @@ def _verified_time(checkpoint: Checkpoint, line: Signature, key: VerifierKey, ve
     """Verify a signature and return its time: seconds since 1970 for a witness, None for a log.
 
     Raises:
-        ProofError: `signature`: the signature has the wrong length or does not verify.
+        ProofError: the signature has the wrong length or does not verify (`signature`).
     """
     stamp = TIME_BYTES if key.type == COSIGNATURE else 0
     if len(line.signature) != stamp + SIGNATURE_BYTES:

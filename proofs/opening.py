@@ -16,7 +16,7 @@ from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher
 from proofs.smt import bit_of
 
 NODE, OWN_LEAF, OTHER_LEAF, NOTHING = range(4)
-"""The bytes of a shape: the kinds of positions on the path of a key."""
+"""The possible values of a byte in a shape. Each byte gives the kind of one position on the path of a key."""
 
 DEPTH_MAX: Final = 8 * DIGEST_BYTES
 

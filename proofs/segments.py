@@ -1,7 +1,7 @@
 """The segments of an index, and the leaves that the `index` tree has for them (SPEC, section 3.9).
 
 A segment of level 0 to 4 covers 256 · 4^level ordinals and starts at a multiple of that number. The number of
-ordinals N alone determines the segments. The last N mod 256 ordinals, the *tail*, are covered like one more
+ordinals N alone determines the segments. The last N mod 256 ordinals, the *tail*, are treated as one more
 segment.
 """
 
@@ -19,12 +19,15 @@ SEGMENT_DOCUMENTS: Final = 256
 LEVELS: Final = 5
 LARGEST: Final = SEGMENT_DOCUMENTS << 2 * (LEVELS - 1)
 TAIL_LEVEL: Final = 0xFF
-"""The number that the key of the tail has instead of a level."""
+"""The number in the key of the tail, in the place where the key of a segment has the level."""
 COUNT_KEY: Final = b"\xfe"
 """The key of the leaf that holds the number of ordinals."""
 LENGTH_MAX: Final = 0xFFFF
 ROWS_MIN: Final = 2
-"""The minimum number of rows of a segment: the lengths and the facts, even if no document has a term."""
+"""The minimum number of rows of a segment.
+
+Every segment has a row of lengths and a row of facts, even if no document contains a term.
+"""
 
 
 class Segment(NamedTuple):

@@ -1,8 +1,8 @@
 """The sets of ordinals that the `tags` tree commits to: their names and their chunks (SPEC, section 3.8).
 
 A set is divided into chunks of 65,536 ordinals. A chunk of at most 4,095 members is a list of ascending u16,
-little-endian. A larger one is 8,192 bytes of bits: member i is bit i % 8 of byte i // 8. The length
-determines the format. A chunk without members is not stored.
+little-endian. A larger chunk is a bit map of 8,192 bytes: member i is bit i % 8 of byte i // 8. The length
+of a chunk shows which of the two formats it has. A chunk without members is not stored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ DENSE_BYTES: Final = 8192
 
 
 class Group(IntEnum):
-    """The attribute whose values define sets of ordinals. The numbers are stored: only append members."""
+    """An attribute of atoms. The ordinals of the atoms that share a value of the attribute form a set.
+
+    The numbers are stored, so members are only appended.
+    """
 
     LIVE = 1
     TAG = 2

@@ -27,7 +27,7 @@ PATH_HASHES_MAX: Final = 64
 
 _UINT, _NEGATIVE, _BYTES, _TEXT, _ARRAY, _MAP, _NULL = 0, 1, 2, 3, 4, 5, 0xF6
 _WIDTHS: Final = {0xF4: 0, 0xF5: 0, 0xF9: 2, 0xFA: 4, 0xFB: 8}
-"""The first bytes of booleans and floats, and the number of bytes that follow."""
+"""The first byte of a boolean or float → the number of bytes that follow it."""
 _LEAST: Final = (24, 1 << 8, 1 << 16, 1 << 32)
 """The smallest numbers that need 1, 2, 4 and 8 bytes after the first byte of an item."""
 
@@ -41,7 +41,7 @@ def decode_strict(raw: bytes, where: str, *, body: bool = False) -> Any:
     regular expressions, while it decodes. The time is linear in the length.
 
     Raises:
-        ProofError: the bytes are anything else (`encoding`), or have too many items (`size`).
+        ProofError: the bytes are not one such item (`encoding`), or have too many items (`size`).
     """
     _check_heads(raw, where, body)
     return with_reason("encoding", unpack, raw, where)
@@ -60,7 +60,7 @@ def with_reason(reason: str, read: Callable[P, R], *args: P.args, **kwargs: P.kw
 
 
 def checked_fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
-    """Return `value` if it is an array whose items satisfy `checks` one by one.
+    """Return `value` if it is an array in which each item satisfies the check at its position in `checks`.
 
     Raises:
         ProofError: `value` is not an array, or an item does not satisfy its check (`form`).
@@ -69,10 +69,10 @@ def checked_fields(value: Any, checks: tuple[Check, ...], where: str) -> list[An
 
 
 def checked_array(value: Any, where: str, *lengths: int) -> list[Any]:
-    """Return `value` if it is an array whose length is one of `lengths`; without `lengths`, of any length.
+    """Return `value` if it is an array whose length is one of `lengths`; without `lengths`, any array.
 
     Raises:
-        ProofError: `value` is not an array, or has another length (`form`).
+        ProofError: `value` is not an array, or has a different length (`form`).
     """
     if type(value) is not list or (lengths and len(value) not in lengths):
         raise ProofError("form", f"{where} is not an array of the right length")
@@ -83,7 +83,7 @@ def split_path(raw: bytes, where: str) -> list[bytes]:
     """Split the bytes of a path into hashes.
 
     Raises:
-        ProofError: `raw` is not a whole number of hashes, or has more hashes than any path (`form`).
+        ProofError: `raw` is not a whole number of hashes, or has more hashes than a path can have (`form`).
     """
     if type(raw) is not bytes or len(raw) % DIGEST_BYTES or len(raw) > DIGEST_BYTES * PATH_HASHES_MAX:
         raise ProofError("form", f"{where} is not a sequence of at most {PATH_HASHES_MAX} hashes")

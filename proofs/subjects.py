@@ -25,7 +25,7 @@ def check_id(value: object) -> None:
 
 
 def check_state(value: object, opened: object) -> None:
-    """Raise ProofError if `value` is not a state, or if the claim opens the payload of something erased."""
+    """Raise ProofError if `value` is not a state, or if the claim opens the payload of an erased subject."""
     check_opened(opened)
     if type(value) is not State:
         raise ProofError("input", "a state must be one of proofs.leaves.State")
@@ -47,15 +47,15 @@ def check_edge(src: object, code: object, dst: object) -> None:
         raise ProofError("input", "an edge must join two different atoms")
     if not edge_code(code):
         raise ProofError(
-            "input", "the code of an edge type is one byte from 01 to 7F, or two bytes from 8000 on"
+            "input", "the code of an edge type is one byte from 01 to 7F, or two bytes from 8000 to FFFF"
         )
 
 
 def check_identity(value: object) -> None:
-    """Raise ProofError if `value` cannot be the identity of a tag, as far as this can be checked for ASCII.
+    """Raise ProofError if `value` cannot be the identity of a tag. Only ASCII is checked completely.
 
-    A claim that no atom has such a tag would be true of every store and so show nothing. Texts beyond ASCII
-    are not checked for case folding and normalisation, which would need Unicode tables.
+    A claim that no atom has such a tag would be true of every store and so show nothing. Beyond
+    ASCII, case folding and normalisation are not checked, because that would need Unicode tables.
     """
     if type(value) is not str or not 0 < len(_utf8(value)) <= IDENTITY_BYTES_MAX:
         raise ProofError("input", f"a tag's identity is text of 1 to {IDENTITY_BYTES_MAX} bytes")

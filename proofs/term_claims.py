@@ -49,7 +49,7 @@ def check_none_mentioning(
 def _live_mentioning(
     term: bytes, rows: Any, live_chunks: Any, lookups: Lookups, index: Index, *, most: int
 ) -> list[tuple[int, int | None]]:
-    """Return the live ordinals whose text contains the term, ascending, each with the term frequency.
+    """Return the ordinals of live atoms whose text contains the term, ascending, with the term frequencies.
 
     The witness must include every segment, and there may be at most `most` live ordinals.
     """

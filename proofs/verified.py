@@ -122,7 +122,7 @@ class Untagged:
 
 @dataclass(frozen=True, slots=True)
 class ListedAtom:
-    """One atom of a complete list."""
+    """One atom in the complete list of the live atoms with a tag or a term."""
 
     id: bytes
     value: Value

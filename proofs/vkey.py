@@ -16,9 +16,9 @@ KEY_ID_BYTES: Final = 4
 PUBLIC_BYTES: Final = 32
 
 ED25519: Final = 0x01
-"""The type of a log's key, which signs the text itself."""
+"""The type of a log's key. With this type, the signed message is the text of the checkpoint."""
 COSIGNATURE: Final = 0x04
-"""The type of a witness's key, which signs the text preceded by a time (cosignature/v1)."""
+"""The type of a witness's key. The message begins with a time, followed by the text (cosignature/v1)."""
 
 CONTROL: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
 """The ASCII control characters except the line feed."""
@@ -63,8 +63,8 @@ def parse_vkey(text: str) -> VerifierKey:
     """Parse a verifier key in C2SP's text form.
 
     Raises:
-        ProofError: `input`: the text is not in the exact form, the key id does not match the key, or the key
-            has an unknown type.
+        ProofError: the text is not in the exact form, the key id does not match the key, or the key has an
+            unknown type (`input`).
     """
     if not isinstance(text, str) or text.count("+") < 2:
         raise ProofError("input", "a verifier key consists of a name, a key id and a key, joined by +")
@@ -90,7 +90,7 @@ def checked_name(name: str) -> str:
     A key name has 1 to 1,024 bytes, and no white space, `+`, control or format characters.
 
     Raises:
-        ProofError: `note`: `name` is not a valid key name.
+        ProofError: `name` is not a valid key name (`note`).
     """
     if not name or "+" in name or _SPACE.search(name) or CONTROL.search(name):
         raise ProofError(
@@ -107,7 +107,7 @@ def unbase64(text: str) -> bytes:
     """Decode canonical base64 with padding.
 
     Raises:
-        ProofError: `note`: the text is not canonical base64.
+        ProofError: the text is not canonical base64 (`note`).
     """
     try:
         raw = base64.b64decode(text.encode("ascii"), validate=True)
@@ -122,7 +122,7 @@ def utf8(text: str) -> bytes:
     """Encode `text` as UTF-8.
 
     Raises:
-        ProofError: `note`: the text has a lone surrogate.
+        ProofError: the text has a lone surrogate (`note`).
     """
     try:
         return text.encode()

@@ -112,7 +112,7 @@ def parse_root(word: str) -> bytes:
     """Parse a root of 64 hex digits.
 
     Raises:
-        ProofError: the word has another form (`input`).
+        ProofError: the word does not have this form (`input`).
     """
     if not _ROOT.fullmatch(word):
         raise ProofError("input", f"{word!r} is not a root of 64 hex digits")

@@ -56,7 +56,7 @@ class Checker:
         return ", ".join(self._properties) or "none"
 
     def _message(self, error: ValidationError) -> str:
-        """Describe the first problem without quoting long values."""
+        """Return the message for a violation of the schema. Long values are not quoted."""
         where = "".join(
             f"[{step}]" if isinstance(step, int) else str(step) if at == 0 else f".{step}"
             for at, step in enumerate(error.absolute_path)

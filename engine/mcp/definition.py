@@ -20,7 +20,7 @@ Arguments = dict[str, Any]
 """The arguments of a call, validated against the tool's input schema, with defaults filled in."""
 
 Fields = dict[str, Any]
-"""An answer as JSON types, sent as structured content and as text."""
+"""An answer: a JSON object, which is sent both as structured content and as text."""
 
 Schema = dict[str, Any]
 """A JSON Schema with bounds. It must be short, because clients send it to the model in each conversation."""
@@ -55,10 +55,11 @@ def members(properties: Mapping[str, Schema], *required: str) -> Schema:
 class Tool:
     """A tool of the server.
 
-    `run` is called with the open memory in a worker thread, possibly in several at once. It returns the
-    whole answer, or raises an error of the `EngineError` family, which becomes an answer with `isError`
-    and `{"error": {"code", "message", "hint"}}`. It must not keep state between calls, must not use the
-    memory after it returns, and must treat every argument as data, never as a path or an address.
+    `run` is called with the open memory in a worker thread, possibly in several threads at the same
+    time. It returns the whole answer, or raises an error of the `EngineError` family. The error becomes an
+    answer with `isError` and `{"error": {"code", "message", "hint"}}`. `run` must not keep state between
+    calls, must not use the memory after it returns, and must treat every argument as data, never as a path or
+    an address.
     """
 
     name: str
@@ -83,7 +84,7 @@ class Tool:
     destructive: bool = False
     """True if the tool removes or hides something. Only relevant for tools that write."""
     text: Callable[[Fields], str] = dumped
-    """Create the text block of an answer; by default, it is the same JSON as the structured content."""
+    """A function that returns the text block of an answer; by default, the JSON of the structured content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,10 @@ class Resource:
     name: str
     description: str
     read: Callable[[Engine, str], str]
-    """Return the text for (memory, value of the placeholder); raise NotFoundError if it does not exist."""
+    """A function that returns the text of the resource, given the memory and the value of the placeholder.
+
+    The function raises NotFoundError if the resource does not exist.
+    """
     mime_type: str = "application/json"
 
 

@@ -72,14 +72,14 @@ class Dispatcher:
 
     @property
     def methods(self) -> frozenset[str]:
-        """The methods that are answered, of both versions of the protocol."""
+        """The names of the methods that are answered. They include the methods of both protocol versions."""
         return frozenset(self._answers)
 
     def answer(self, method: str, params: Params) -> Fields:
         """Return the result of a request.
 
         Raises:
-            ProtocolError: the request has no result; the error is the response.
+            ProtocolError: the request is refused; the error is to be sent as the response.
         """
         # A client that sends `initialize` may also name its preferred version in an envelope.
         modern = has_envelope(params) and method != "initialize"

@@ -40,7 +40,7 @@ OFFSET: Final = number(most=COUNT_MAX)
 
 SHOWN_CHARS: Final = 200
 LISTED: Final = 20
-"""The maximum length, in characters or items, of texts and lists that accompany an answer."""
+"""The maximum number of characters of a shortened text, and of items of a shortened list."""
 
 
 def stated(root: Checkpoint, fields: Fields) -> Fields:
@@ -58,7 +58,7 @@ def stated(root: Checkpoint, fields: Fields) -> Fields:
 
 
 def received(memory: Engine, receipts: list[Receipt], **more: Any) -> Fields:
-    """Return the answer for the receipts of commands on one subject."""
+    """Return the answer of a tool that has run commands on one subject; `receipts` are their results."""
     found: Fields = {
         "id": receipts[-1].subject,
         "changed": any(receipt.changed for receipt in receipts),

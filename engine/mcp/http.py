@@ -59,8 +59,8 @@ def serve_http(
         refused: Tools that are not offered, and are refused when called.
         host: 127.0.0.1, ::1 or localhost.
         port: The port; 0 chooses a free port.
-        token_file: The file with the token. If None, the token is ENGINE_MCP_TOKEN, or a new one that is
-            shown once.
+        token_file: The file with the token. If None, the token is the value of ENGINE_MCP_TOKEN. If
+            that is not set, a new token is created and shown once.
         note: A function that shows a text to the person who started the server.
 
     Raises:

@@ -30,7 +30,7 @@ HOLD_SECONDS = 0.5
 """The seconds after which the store is closed as soon as no call uses it, even if further calls wait."""
 
 PAUSE_SECONDS = 0.05
-"""The seconds that the store then stays closed.
+"""The seconds that the store stays closed after it was closed because `HOLD_SECONDS` had passed.
 
 Other processes retry every 20 ms (`engine.front.opening`).
 """
@@ -47,7 +47,7 @@ class Lease:
 
         Args:
             open_store: A function that opens the store, or raises BusyError without waiting.
-            wait: The seconds to retry after BusyError.
+            wait: The seconds for which opening is retried after a BusyError.
         """
         self._open_store = open_store
         self._wait = wait
@@ -106,7 +106,7 @@ class Lease:
                     break
                 if not self._changed.wait(max(deadline - time.monotonic(), 0)):
                     raise BusyError(
-                        "another call is still running, and after it other processes get the store",
+                        "another call is still running, and then other processes can open the store",
                         hint="try again",
                     )
             self._moving = True

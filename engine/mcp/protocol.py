@@ -113,7 +113,7 @@ def check_params(method: str, params: Params) -> None:
 
 
 def has_envelope(params: Params) -> bool:
-    """Return True if the request has the envelope of the protocol without a handshake."""
+    """Return True if the request has an envelope, as in the protocol version that has no handshake."""
     meta = params.get("_meta")
     return isinstance(meta, dict) and VERSION_KEY in meta
 
@@ -140,7 +140,7 @@ def check_envelope(params: Params) -> None:
 
 
 def enveloped(method: str, result: Fields) -> Fields:
-    """Return the result in the format of the protocol without a handshake, marked as not cacheable."""
+    """Return the result in the format of the version that has no handshake, marked as not cacheable."""
     cached = {"ttlMs": 0, "cacheScope": "private"} if method in _CACHEABLE else {}
     return {**result, **cached, "resultType": "complete", "_meta": {SERVER_KEY: SERVER}}
 

@@ -1,4 +1,4 @@
-"""A profile behind the SDK's HTTP server: the checks before a request, and the escaping of answers."""
+"""Serves a profile through the SDK's HTTP server. Requests are checked first, and answers are escaped."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def server_of(dispatcher: Dispatcher) -> Server[Any]:
 
 
 class Guard:
-    """The ASGI app behind checks of Host, Origin, token, path and method, in this order."""
+    """An ASGI app that checks Host, Origin, token, path and method, in this order, before `app` runs."""
 
     def __init__(self, app: ASGIApp, settings: TransportSecuritySettings, token: str) -> None:
         """Put the checks in front of `app`; `settings` lists the allowed hosts and origins."""
@@ -101,7 +101,7 @@ def _is_bearer(header: str | None, token: str) -> bool:
 
 
 class _Escaping:
-    """A JSON response in which `<` and control characters are escaped, as in messages over a pipe."""
+    """A JSON response in which `<` and control characters are escaped, as in messages over stdout."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
