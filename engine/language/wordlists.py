@@ -6,7 +6,7 @@ import pkgutil
 
 
 def read_lists(package: str, file: str) -> dict[str, list[str]]:
-    """Read `data/<file>` of a package. Return the name of each list → its entries in the order of the file.
+    """Read the word lists in `data/<file>` of a package. Return list name → entries in the order of the file.
 
     A line `[name]` begins a list, and every other line is an entry. Blank lines and lines that begin with
     `#` are skipped.
