@@ -205,7 +205,7 @@ def shifted(unit: Unit, turn: int) -> When:
 def rolling(count: int, unit: Unit, *, ahead: bool = False) -> When:
     """Return the meaning of a phrase such as "the last two weeks": the interval up to the end of `today`.
 
-    If `ahead` is True, the phrase is one such as "the next two weeks", from the beginning of `today`.
+    If `ahead` is True, the phrase is one such as "the next two weeks", whose interval begins with `today`.
     """
 
     def interval(today: date | None) -> Interval:

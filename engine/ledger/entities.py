@@ -65,7 +65,9 @@ def entity_identity(name: str) -> str:
 
 
 def entity_key(name: str) -> str:
-    """Return the key of the atom of the entity with this name. The key determines the id (SPEC: Atom ids).
+    """Return the key of the atom of the entity with this name.
+
+    The atom's id is derived from this key (SPEC: Atom ids).
 
     Raises:
         LimitError: the key would be longer than 512 bytes.

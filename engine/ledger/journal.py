@@ -166,7 +166,7 @@ class Appender:
         seq = self._frontier.size
         if len(self.entries) >= limits.BATCH_EVENTS_MAX:
             raise BatchLimitError(
-                f"one batch has over {limits.BATCH_EVENTS_MAX} events; split the batch"
+                f"one batch has over {limits.BATCH_EVENTS_MAX} events; split it into smaller batches"
             )
         if seq > limits.SEQ_MAX:
             raise LimitError(f"the journal is full: it has {limits.SEQ_MAX} events")
@@ -183,7 +183,7 @@ class Appender:
         self.bytes += size
         if self.bytes > limits.BATCH_BYTES_MAX:
             raise BatchLimitError(
-                f"one batch has over {limits.BATCH_BYTES_MAX} bytes; split the batch"
+                f"one batch has over {limits.BATCH_BYTES_MAX} bytes; split it into smaller batches"
             )
         leaf = leaf_hash(raw_header)
         self._frontier.append(leaf)

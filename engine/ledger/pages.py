@@ -228,8 +228,10 @@ class PagedTree:
         return slot_root(self._fold(slots), self._hasher)
 
     def _fold(self, slots: Slots) -> bytes:
-        """Combine 16 slots into one: b"" if all are empty, the leaf if there is only one leaf, else a
-        root."""
+        """Combine 16 slots into one slot.
+
+        It is b"" if all slots are empty, the leaf if there is only one leaf, and otherwise a subtree root.
+        """
         while len(slots) > 1:
             slots = parent_level(slots, self._hasher)
         return slots[0]

@@ -125,8 +125,10 @@ def _atom_body(body: Body | None, seq: int) -> AtomBody:
 
 
 def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
-    """Return an atom with its content. In an erased atom, the fields that came from payloads are empty or
-    0."""
+    """Return an atom with its content.
+
+    In an erased atom, the fields that came from payloads are empty or 0.
+    """
     erased = record.state is State.ERASED
     body = NO_ATOM if erased else body_of(rows, record)
     return Atom(

@@ -45,7 +45,7 @@ _LANES: Final = 0x0101010101010101
 _BLOCK: Final = 127
 """The maximum number of terms in a block. Their votes and those of their pairs can be counted in 8 bits."""
 _CHUNK: Final = 1 << 15
-"""The number of terms that are processed at a time. The data of so many terms fits in the processor's
+"""The number of terms that are processed at a time. The data of that many terms fits in the processor's
 cache."""
 _BANDS: Final = (0, 21, 42, 64)
 _RUN_MAX: Final = 1024

@@ -121,7 +121,7 @@ class MarkedText:
         `camelCase`."""
         self._find_capitals()
         self.marks = [MARKS.get(word, 0) for word in words]
-        """The marks of each word in `words`, as the sum of their bits."""
+        """The marks of each word in `words`: for each word, a combination of the bits of `Mark`."""
         self.seen = 0
         """The combined marks of the phrases found, and of the words whose marks do not depend on the
         context."""

@@ -12,8 +12,8 @@ from engine.language.categories.people import NOUN_ENDINGS, CapitalisedRun, Name
 
 _RELATIONSHIP: Final = 1 << 6
 _NARRATIVE: Final = 1 << 7
-"""The bits of the two categories that have no word lists, people and narrative. The other six categories have
-the lowest six bits."""
+"""The bits of the two categories that have no word lists, relationship and narrative. The other six
+categories have the lowest six bits."""
 
 HINTS_NEEDED: Final = 2
 TOKENS_PER_HINT: Final = 100
@@ -127,7 +127,7 @@ def _has_place(marked: MarkedText, named: NamedPeople) -> bool:
 
 
 def _is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
-    """Return True if the words of a run, and the words around the run, indicate that it names a place."""
+    """Return True if the words of a run of capitalised words, and those around it, indicate a place."""
     either = 0
     for mark in run.marks:
         either |= mark
