@@ -1,1 +1,1 @@
-"""Definitions that every part uses: errors, limits, validation, and the values that callers receive."""
+"""Definitions that the whole engine uses: errors, limits, validation, and the values that callers receive."""

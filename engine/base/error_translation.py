@@ -41,7 +41,10 @@ _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Convert each backend error raised in the block to an `EngineError`, with a hint if one is defined."""
+    """Convert each backend error that is raised in the `with` block to the matching `EngineError`.
+
+    If `_TRANSLATIONS` defines a hint for the error, the `EngineError` has this hint.
+    """
     try:
         yield
     except BackendError as error:

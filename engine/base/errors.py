@@ -6,8 +6,8 @@ from __future__ import annotations
 class EngineError(Exception):
     """The base class of all errors of the engine.
 
-    `code` is stable and machine-readable. `exit_code` is the exit code of the command line. `hint` says
-    what to do next; it is empty if there is nothing to do.
+    `code` is stable and machine-readable. `exit_code` is the exit code of the command line. `hint`
+    tells the user what to do next; it is empty if there is nothing to do.
     """
 
     code = "failure"
@@ -36,7 +36,7 @@ class BatchLimitError(LimitError):
 
 
 class NotFoundError(EngineError):
-    """The requested item was never recorded, or is not in the requested state."""
+    """The requested item was never recorded, or is in a different state than requested."""
 
     code = "not_found"
     exit_code = 3
@@ -50,7 +50,7 @@ class VerificationError(EngineError):
 
 
 class CorruptionError(VerificationError):
-    """Stored bytes are not the bytes that were written. They are never returned as a result.
+    """Stored bytes differ from the bytes that were written. Damaged bytes are never returned as a result.
 
     `family` names the family of rows (`engine.ledger.layout.FAMILIES`), or is empty if it is unknown.
     `seq` is the number of the damaged event, or None if it is unknown.
@@ -88,9 +88,9 @@ class RefusedError(EngineError):
 class InconsistentError(EngineError):
     """The store does not continue the history of a checkpoint that was kept outside the store.
 
-    The store was rolled back, was forked, or is a different store. `known` is the text of that
-    checkpoint, with its signatures if they were kept. `found` holds the texts of the store's own
-    checkpoints; the last text is that of the checkpoint at the head of the store.
+    The store was rolled back, was forked, or is a different store. `known` is the text of the
+    checkpoint that was kept, with its signatures if they were kept. `found` holds the texts of the store's
+    own checkpoints; the last text is that of the checkpoint at the head of the store.
     """
 
     code = "inconsistent"

@@ -10,7 +10,7 @@ from types import FrameType
 
 @contextmanager
 def at_end(handler: Callable[[], object]) -> Iterator[None]:
-    """Call `handler` on SIGINT and SIGTERM instead of ending the process, until the block ends.
+    """Call `handler` on SIGINT and SIGTERM, instead of ending the process, until the `with` block ends.
 
     This works in the main thread only. The previous handlers are restored at the end of the block.
     """

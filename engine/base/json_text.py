@@ -29,20 +29,20 @@ _TOKEN: Final = re.compile(
     r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|NaN|-?Infinity|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|[^\s"\[\]{},:]',
     re.DOTALL,
 )
-"""The pattern of one JSON token. Like Python's parser, it matches a number or a constant regardless of the
-character that follows."""
+"""The pattern of one JSON token. A number or a constant matches whatever character follows it, as in Python's
+parser."""
 _ESCAPED: Final = re.compile(
     "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
     "\U000e0000-\U000e0fff]"
 )
-"""The characters to escape: markup, terminal control characters, and invisible characters, which a language
-model would still read."""
+"""The characters that are escaped: the markup characters `<` and `>`, terminal control characters, and
+invisible characters, which a language model would still read."""
 
 
 def dumped(value: object, *, indent: int | None = None) -> str:
     r"""Return `value` as JSON, with `<`, `>`, DEL, C1 and invisible characters escaped as `\uXXXX`.
 
-    The text is one line if `indent` is None.
+    If `indent` is None, the result is one line of text.
     """
     separators = (",", ":") if indent is None else None
     text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
@@ -133,7 +133,10 @@ def _value(text: str, start: int, depth_max: int) -> tuple[Any, int]:
 
 
 class _RejectedError(Exception):
-    """The document breaks an additional rule of this parser; `_explain` finds the position and the rule."""
+    """The document breaks one of the rules that this parser adds to those of Python's parser.
+
+    `_explain` finds the rule and the position.
+    """
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -169,9 +172,9 @@ def _depth(value: Any) -> int:
 
 
 def _explain(text: str, begin: int, depth_max: int) -> JsonError:
-    """Return the error for the first broken rule in the value that begins at `begin`.
+    """Return the error for the first place in the value at `begin` where an additional rule is broken.
 
-    The text before the broken rule is valid JSON: otherwise Python's parser would have stopped there.
+    The text before that place is valid JSON: otherwise Python's parser would have stopped earlier.
     """
     keys: list[set[str] | None] = []
     previous = ""
@@ -194,7 +197,7 @@ def _explain(text: str, begin: int, depth_max: int) -> JsonError:
         elif set(lexeme) & set(".eE") and lexeme[-1].isdigit() and not math.isfinite(float(lexeme)):
             return _error_at(text, at, f"the number {lexeme[:40]} is too large")
         previous = lexeme
-    return _error_at(text, begin, "not JSON that this parser accepts")
+    return _error_at(text, begin, "the JSON breaks a rule of this parser")
 
 
 def _skip_white(text: str, at: int) -> int:

@@ -1,6 +1,6 @@
-"""All limits. SPEC.md lists them in a table, and a test compares this module with the table.
+"""All limits of the engine. SPEC.md lists them in a table, and a test compares this module with the table.
 
-The limits of hashed fields are those of `proofs.limits`, so that a verifier does not depend on the engine.
+The limits of hashed fields are defined in `proofs.limits`, so that a verifier does not depend on the engine.
 """
 
 from proofs.limits import *  # noqa: F403  the engine imports all limits from this module
@@ -19,9 +19,10 @@ RESULTS_MAX = 10_000
 QUERY_BYTES_MAX = 64 << 10
 FOLLOW_EVENTS_MAX = 8192
 FOLLOW_BYTES_MAX = 16 << 20
-"""The limits of one batch, in events and in bytes, when a follower catches up with the head.
+"""The maximum number of events, and of their bytes, that a follower reads in one batch. A follower is a part
+of the store that is computed from the journal, such as the index.
 
-In bulk work the index ends its batches at multiples of 4,096 ordinals, and the limit of events is twice that
-number. With a limit of 4,096 events, batches ended one ordinal too early, and bulk adds spent 37 % of their
+During bulk adds the index ends its batches at multiples of 4,096 ordinals. The limit of events is twice that
+number: with a limit of 4,096 events, batches ended one ordinal too early, and bulk adds spent 37 % of their
 time on segments that were merged soon after.
 """

@@ -1,4 +1,4 @@
-"""The values that callers receive: atoms, edges, receipts, and their enums."""
+"""The values that callers receive: atoms, edges, receipts and checkpoints."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """The time (µs UTC), the reason and the actor of a tombstone."""
+    """A tombstone: the time (µs UTC) at which an atom or edge was removed, the reason, and the actor."""
 
     at: int
     reason: str
@@ -93,20 +93,20 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class EventRef:
-    """An event that a command appended."""
+    """A reference to an event that a command appended."""
 
     seq: int
     kind: EventKind
     event_id: str
-    """The commitment to the event's payload, as 64 hexadecimal digits (see `Engine.was_kept`)."""
+    """The commitment to the event's payload, as 64 hexadecimal digits; `Engine.was_kept` takes this value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """The result of one command.
 
-    If `events` is empty, the store already had the requested state. `subject` is the atom's id, the edge as
-    `src type dst`, the predicate's name, or empty for a checkpoint.
+    If `events` is empty, the store already had the requested state. `subject` is an atom's id, an edge
+    written as `src type dst`, or a predicate's name; for a checkpoint it is empty.
     """
 
     subject: str
@@ -115,7 +115,7 @@ class Receipt:
 
     @property
     def id(self) -> str:
-        """The same as `subject`; for a command on an atom, the atom's id."""
+        """The value of `subject`. For a command on an atom, this is the atom's id."""
         return self.subject
 
     @property
@@ -126,7 +126,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class HistoryItem:
-    """One event of a subject or of the log, in readable form."""
+    """One event in the history of an atom, an edge or the whole log, in readable form."""
 
     seq: int
     time: int

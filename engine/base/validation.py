@@ -1,4 +1,4 @@
-"""Validation of the values that callers pass in, and their stored form; it runs before any write.
+"""Validation of the values that callers pass in, and conversion to their stored form, before any write.
 
 Text is stored unchanged. Only tags are normalised, because two spellings of one tag must be equal
 (SPEC: Text rules and limits).
@@ -50,7 +50,7 @@ def text_bytes(value: object, what: str, most: int) -> str:
         size = len(value) if value.isascii() else len(value.encode())
     except UnicodeEncodeError as error:
         raise InvalidInputError(
-            f"{what} has a lone surrogate at character {error.start}: it is not valid Unicode text"
+            f"{what} has a lone surrogate at character {error.start}, which is not valid Unicode"
         ) from None
     if size > most:
         raise LimitError(f"{what} has {size} bytes; at most {most} are allowed")
@@ -120,7 +120,7 @@ def label(value: object, what: str) -> str:
     """Return `value` if it is a label: 1 to 32 characters from a-z, 0-9, dot, underscore and hyphen.
 
     Raises:
-        InvalidInputError: `value` is anything else.
+        InvalidInputError: `value` is not a label.
     """
     if not isinstance(value, str) or not _LABEL.fullmatch(value):
         raise InvalidInputError(
@@ -158,7 +158,7 @@ def tag(value: object) -> str:
     """Return a tag in its stored form: in NFC, without leading `#`, with hyphens in place of white space.
 
     Raises:
-        InvalidInputError: the tag is empty, or has a character that is invisible, private or unassigned.
+        InvalidInputError: the tag is empty, or has an invisible, private-use or unassigned character.
         LimitError: the tag is over 256 bytes long.
     """
     if isinstance(value, str) and len(value) <= limits.TAG_BYTES_MAX and _PLAIN_TAG.fullmatch(value):
@@ -169,7 +169,7 @@ def tag(value: object) -> str:
             unicodedata.category(character) in _TAG_CATEGORIES_REFUSED or not is_assigned(ord(character))
         ):
             raise InvalidInputError(
-                f"tag has the character U+{ord(character):04X}, which is invisible, private or unassigned"
+                f"tag has the character U+{ord(character):04X}, which is invisible, private-use or unassigned"
             )
     normal = unicodedata.normalize("NFC", "-".join(text.split())).lstrip("#")
     if not normal:
@@ -180,7 +180,9 @@ def tag(value: object) -> str:
 
 
 def folded_tag(value: object) -> str:
-    """Return the caseless identity of a tag, which may be given in any case, with or without a leading `#`.
+    """Return the identity of a tag: the caseless text that is the same for all spellings of the tag.
+
+    The tag may be given in any case, and with or without a leading `#`.
 
     Raises:
         InvalidInputError: see `tag`.
@@ -206,7 +208,7 @@ def tags(values: object) -> tuple[str, ...]:
 
 
 def aliases(values: object) -> tuple[str, ...] | None:
-    """Return aliases, one line each, without duplicates, in their order, or None if there are no aliases.
+    """Return aliases in their order, without duplicates, or None if there are none. Each alias is one line.
 
     Raises:
         InvalidInputError: see `line`, or an alias is empty.
@@ -220,13 +222,16 @@ def aliases(values: object) -> tuple[str, ...] | None:
 
 
 def meta(values: object) -> dict[str, Scalar] | None:
-    """Return a map of booleans, numbers and texts in the key order of canonical CBOR, or None if it is empty.
+    """Return the map `values` in the key order of canonical CBOR, or None if it is empty.
 
-    A float without a fraction is stored as an integer.
+    Each value must be a boolean, a number or a text.
+
+    A float that has no fractional part is stored as an integer.
 
     Raises:
-        InvalidInputError: `values` is not such a map, or has a number that some JSON parsers would change.
-        LimitError: there are too many entries, or one entry or the whole map has too many bytes.
+        InvalidInputError: `values` is not such a map, or contains a number that some JSON parsers would
+            change.
+        LimitError: the map has too many entries, or one entry or the whole map has too many bytes.
     """
     if values is None:
         return None
@@ -265,7 +270,7 @@ def created(value: object) -> int | None:
     `value` is a number of µs since 1970 UTC or a datetime with a time zone.
 
     Raises:
-        InvalidInputError: `value` is neither of these, or the time is before the year 1.
+        InvalidInputError: `value` is neither a number nor such a datetime, or the time is before the year 1.
         LimitError: the time is after the year 9999.
     """
     if isinstance(value, datetime):
@@ -306,11 +311,13 @@ def positive(value: object, what: str, most: int) -> int:
 
 
 def microseconds(value: object, what: str = "time") -> int:
-    """Return a time in µs since 1970 UTC (negative before 1970). `value` is such a number or a datetime.
+    """Return the time `value` in µs since 1970 UTC (negative before 1970).
+
+    `value` is a number of µs since 1970 UTC, or a datetime.
 
     Raises:
-        InvalidInputError: `value` is neither of these, is below the range of an atom's `created`, or is a
-            datetime without a time zone.
+        InvalidInputError: `value` is neither a number nor a datetime, is below the range of an atom's
+            `created`, or is a datetime without a time zone.
         LimitError: `value` is over 2^63 − 1.
     """
     if isinstance(value, datetime):
@@ -324,7 +331,7 @@ def provenance(value: object) -> str:
     """Return `value` if it is `internal`, `external` or `quarantine`.
 
     Raises:
-        InvalidInputError: `value` is anything else.
+        InvalidInputError: `value` is not one of these texts.
     """
     if value not in PROVENANCES:
         raise InvalidInputError(f"provenance {quoted(value)} is not one of {', '.join(PROVENANCES)}")
@@ -332,10 +339,12 @@ def provenance(value: object) -> str:
 
 
 def choice(kind: type[Choice], value: object, what: str) -> Choice:
-    """Return the member of the enum `kind` whose value is `value`. `value` may also be the member itself.
+    """Return the member of the enum `kind` whose value is `value`.
+
+    If `value` is itself a member of `kind`, return this member.
 
     Raises:
-        InvalidInputError: there is no such member.
+        InvalidInputError: `kind` has no such member.
     """
     try:
         return kind(str(value))
@@ -355,7 +364,7 @@ def instance(value: object, kind: type, what: str) -> None:
 
 
 def weight(value: object) -> bytes:
-    """Return an edge's weight as binary32, big-endian.
+    """Return the weight of an edge as four bytes: an IEEE 754 binary32 number, big-endian.
 
     Raises:
         InvalidInputError: `value` is not a number, NaN, infinite, negative zero, or too large for binary32.

@@ -1,3 +1,3 @@
-"""The version of the distribution. The formats have version numbers of their own (SPEC.md)."""
+"""The version of the distribution. The stored formats have separate version numbers (SPEC.md)."""
 
 __version__ = "0.1.0"

@@ -1,1 +1,1 @@
-"""Rule-based analysis of questions and texts: names, times, categories. Its results are never hashed."""
+"""Rule-based analysis of questions and texts: names, times, categories. No result is ever hashed."""

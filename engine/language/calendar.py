@@ -1,8 +1,9 @@
-"""The meanings of mentions of times: half-open intervals of µs UTC since 1970.
+"""Functions that compute which interval a mention of a time means: a half-open interval of µs UTC since 1970.
 
-Relative times are resolved against the day `today`, never against a clock: `last week` is the week before
-the week of `today`, weeks begin on Monday, and a month or day without a year is the latest one that has
-begun. A mention without a meaning (no `today`, 30 February, a year out of range) has no interval.
+Relative times are resolved against the day `today`, never against a clock: `last week` is the week before the
+week of `today`, weeks begin on Monday, and a month or day without a year is the latest such month or day that
+has begun. A mention has no interval if its meaning cannot be determined (for example, without `today`), if
+there is no such day (30 February), or if the year is out of range.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _DISTANT: Final = (date.max.toordinal() - _EPOCH) * _DAY_US
 
 
 class Unit(Enum):
-    """A unit of time, as a number of days and a number of months."""
+    """A unit of time. The value is the length of the unit: a number of days and a number of months."""
 
     DAY = (1, 0)
     WEEK = (7, 0)
@@ -33,7 +34,7 @@ class Unit(Enum):
 
 
 class Side(Enum):
-    """The position of an interval relative to a time."""
+    """The position of an interval relative to a mentioned time: before, until, since or after that time."""
 
     BEFORE = "before"
     UNTIL = "until"
@@ -112,12 +113,15 @@ def _span(first: date, count: int, unit: Unit) -> Interval:
 
 
 def unknown(today: date | None) -> Interval:
-    """The meaning of a time that has no definite interval: always raise ValueError."""
+    """The meaning of a mention that has no definite interval: a function that always raises ValueError."""
     raise ValueError
 
 
 def exactly(instant: datetime, length: int) -> When:
-    """Return the meaning of a fixed time: `length` µs from `instant`, which is UTC if no time zone is set."""
+    """Return the meaning of a fixed time: the interval of `length` µs that begins at `instant`.
+
+    An `instant` without a time zone is in UTC.
+    """
     aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
     start = (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     return lambda today: (start, start + length)
@@ -155,7 +159,7 @@ class Yearless(NamedTuple):
         return Dated(year, self.month, self.day, Unit.DAY)
 
     def __call__(self, today: date | None, /) -> Interval:
-        """Return the month or day that `turn` selects. The nearest 29 February may be years away."""
+        """Return the interval of the month or day that `turn` selects. A 29 February may be years away."""
         today = _required(today)
         if self.turn > 0:
             return self.in_year(today.year + (self.month <= today.month))(today)
@@ -175,10 +179,11 @@ class Weekday(NamedTuple):
     length: int = 1
 
     def __call__(self, today: date | None, /) -> Interval:
-        """Return the day or weekend that `turn` selects.
+        """Return the interval of the day or weekend that `turn` selects.
 
-        If `turn` is 0, this is the latest one that begins on or before `today`; if −1, the latest one that
-        has ended; if 1, the next one; if None, the one in the week of `today`.
+        If `turn` is 0, this is the latest such day or weekend that begins on or before `today`; if −1, the
+        latest that has ended; if 1, the next that begins after `today`; if None, the one in the week of
+        `today`.
         """
         today = _required(today)
         if self.turn is None:
@@ -190,14 +195,17 @@ class Weekday(NamedTuple):
 
 
 def shifted(unit: Unit, turn: int) -> When:
-    """Return the meaning of "last month": the calendar unit of `today`, moved by `turn` units (here −1)."""
+    """Return the meaning of a phrase such as "last month" (`turn` is −1) or "next year" (`turn` is 1).
+
+    It is the calendar unit that contains `today`, moved by `turn` units.
+    """
     return lambda today: _span(_add(_beginning(_required(today), unit), turn, unit), 1, unit)
 
 
 def rolling(count: int, unit: Unit, *, ahead: bool = False) -> When:
-    """Return the meaning of "the last two weeks", up to the end of `today`.
+    """Return the meaning of a phrase such as "the last two weeks": the interval up to the end of `today`.
 
-    If `ahead` is True, return that of "the next two weeks", from the beginning of `today`.
+    If `ahead` is True, the phrase is one such as "the next two weeks", whose interval begins with `today`.
     """
 
     def interval(today: date | None) -> Interval:
@@ -209,7 +217,10 @@ def rolling(count: int, unit: Unit, *, ahead: bool = False) -> When:
 
 
 def offset(base: When, count: int, unit: Unit, side: Side) -> When:
-    """Return the meaning of "two weeks before 11 August": the unit `count` units before or after `base`."""
+    """Return the meaning of a phrase such as "two weeks before 11 August".
+
+    The interval is one `unit` long and lies `count` units before or after the interval of `base`.
+    """
 
     def interval(today: date | None) -> Interval:
         first, last = map(_day, base(today))
@@ -221,7 +232,10 @@ def offset(base: When, count: int, unit: Unit, side: Side) -> When:
 
 
 def neighbour(base: When, weekday: Weekday, side: Side) -> When:
-    """Return the meaning of "the Sunday before May": the last `weekday` before `base`, or the first after."""
+    """Return the meaning of a phrase such as "the Sunday before May".
+
+    It is the last `weekday` before the interval of `base`, or the first after that interval.
+    """
 
     def interval(today: date | None) -> Interval:
         start, end = base(today)
@@ -233,9 +247,9 @@ def neighbour(base: When, weekday: Weekday, side: Side) -> When:
 
 
 def bounded(base: When, side: Side) -> When:
-    """Return the meaning of "since May": all time before, until, since or after `base`.
+    """Return the meaning of a phrase such as "since May": all time before, until, since or after `base`.
 
-    The interval before or until a time begins in 1970. It is empty if the time is before 1970.
+    An interval before or until a time begins in 1970, and is empty if that time is before 1970.
     """
 
     def interval(today: date | None) -> Interval:
@@ -249,9 +263,9 @@ def bounded(base: When, side: Side) -> When:
 
 
 def through(first: When, last: When) -> When:
-    """Return the meaning of "from May to July": the interval from the start of `first` to the end of `last`.
+    """Return the meaning of a phrase such as "from May to July".
 
-    The end must be after the start.
+    It is the interval from the start of `first` to the end of `last`. The end must be after the start.
     """
 
     def interval(today: date | None) -> Interval:
@@ -264,5 +278,8 @@ def through(first: When, last: When) -> When:
 
 
 def relative_to(base: When, day: When) -> When:
-    """Return the meaning of "last week, as mentioned on 6 November": `base` on the first day of `day`."""
+    """Return the meaning of a phrase such as "last week, as mentioned on 6 November".
+
+    It is the meaning that `base` has if `today` is the first day of the interval of `day`.
+    """
     return lambda today: base(_day(day(today)[0]))

@@ -15,8 +15,8 @@ FUNCTION_WORDS: Final = {
 """Function word → its universal part of speech."""
 
 FORMS: Final = read_lists(__package__, "forms.txt")
-"""Words with irregular inflection in three lists, `verbs`, `nouns` and `others`; each entry is a word and its
-other forms."""
+"""Three lists of words with irregular inflection: `verbs`, `nouns` and `others`. Each entry is a word with
+its other forms."""
 _VERB_GROUPS: Final = [group.split() for group in FORMS["verbs"]]
 
 _LISTS: Final = {name: frozenset(listed) for name, listed in read_lists(__package__, "words.txt").items()}
@@ -62,7 +62,7 @@ def is_third(word: str) -> bool:
 
 
 def is_gerund(word: str) -> bool:
-    """Return True if `word` is a known verb with the ending -ing."""
+    """Return True if `word` is a form in -ing of a verb in the word lists."""
     if not word.endswith("ing") or len(word) < 5:
         return False
     base = word[:-3]

@@ -19,16 +19,16 @@ class Ask(StrEnum):
     WHERE = "where"
     WHO = "who"
     HOW_MANY = "how many"
-    """A quantity: the answer to how many, how much, how often, how old or how long."""
+    """A quantity: the question asks how many, how much, how often, how old or how long."""
     RELATION = "relation"
     """The relation between two things."""
     LATEST = "latest"
-    """The current state of something."""
+    """The current state of a thing."""
     OTHER = "other"
 
 
 class Part(StrEnum):
-    """The part of speech of a word, in the coarse classes that recall needs."""
+    """The part of speech of a word of a question, in the few classes that recall distinguishes."""
 
     PROPER = "proper noun"
     """A name, an identifier, or a word in quotation marks."""
@@ -40,11 +40,11 @@ class Part(StrEnum):
     ADVERB = "adverb"
     FUNCTION = "function word"
     OTHER = "other"
-    """Unknown: an emoji, or a word in a script that the rules do not cover."""
+    """The part of speech is unknown: the word is an emoji, or is in a script that the rules do not cover."""
 
 
 class Word(NamedTuple):
-    """A word as written in the question. `terms` are its search terms: `analyze_query(text)`."""
+    """A word of a question. `text` is the word as written, and `terms` are its search terms."""
 
     text: str
     part: Part
@@ -79,18 +79,18 @@ class Question(NamedTuple):
     text: str
     """The question as it was asked."""
     core: str
-    """The part of `text` without greetings and phrases such as "can you remind me what we said about". If
-    nothing else is left, the core is the whole text. The core is blank only if `text` is blank."""
+    """The core of the question: `text` without greetings and phrases such as "can you remind me what we said
+    about". If nothing is left, the core is the whole text. The core is blank only if `text` is blank."""
     words: tuple[Word, ...]
     """The words of the core that are among the first 2,000 words of `text`, in order. Words without search
     terms are omitted."""
     terms: tuple[str, ...]
-    """The first level of search terms: `analyze_query(core)`."""
+    """The first level of search terms: all search terms of the core, `analyze_query(core)`."""
     nouns: tuple[str, ...]
-    """The second level of search terms: those of nouns, names, numbers, times, and words of unknown part of
-    speech."""
+    """The second level of search terms: the terms of nouns, names, numbers, times, and words of unknown part
+    of speech."""
     names: tuple[str, ...]
-    """The third level of search terms: those of names, identifiers (`ADR-016`, `foo_bar`, `@alice`) and
+    """The third level of search terms: the terms of names, identifiers (`ADR-016`, `foo_bar`, `@alice`) and
     quotations."""
     entities: tuple[Entity, ...]
     """The subjects of the question, the most specific first: names and quoted phrases, then nouns. There are

@@ -1,9 +1,9 @@
 """Rule-based parts of speech, from word lists, endings, capital letters and adjacent words.
 
 The rules are for questions in English. A doubtful word is tagged as a noun, because the second level of a
-search uses nouns only: there an additional verb costs little, but a missing noun can cost the answer.
-Capital letters are ignored at the start of a sentence and in a text that is all capitals. In a Title Like
-This, only words that are in no list count as names.
+search uses nouns only: a verb that is searched by mistake does little harm, but without a noun the search can
+miss the answer. Capital letters are ignored at the start of a sentence and in a text that is all capitals. In
+a Title Like This, a word counts as a name only if it is in no word list.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from engine.language.tokenizer import Token, bare
 
 _NUMBER: Final = re.compile("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
 _LAST_KNOWN: Final = "\u036f"
-"""The last code point of the scripts that the rules cover. A word with a later code point, such as an emoji,
-has no known part of speech."""
+"""The last code point of the scripts that the rules cover. The part of speech of a word with a later code
+point, such as an emoji, is unknown."""
 _ADJECTIVE_ENDINGS: Final = ("ous", "ful", "less", "able", "ible", "ive", "istic", "ical")
 _BEFORE_NOUN: Final = frozenset({"DET", "ADP", "ADJ", "NUM"})
 _BEFORE_OBJECT: Final = frozenset({"DET", "PRON", "PROPN"})
@@ -37,16 +37,16 @@ the words may be acronyms."""
 
 
 class _Context:
-    """The context of a word in its sentence."""
+    """The context of a word in its sentence: the words before and after it, and the verb form expected."""
 
     before: str = ""
     """The part of speech of the previous word, ignoring adverbs; empty at the start of a sentence."""
     before_word: str = ""
     after: str = ""
-    """The part of speech of the next word: empty if not yet known, END at the end of the text."""
+    """The part of speech of the next word. It is empty if not yet known, and END at the end of the text."""
     after_word: str = ""
     bare: bool = False
-    """True after did, will, to…: a verb in its base form is expected."""
+    """True after a word such as did, will or to: a verb in its base form is expected."""
     be: bool = False
     """True after a form of be: a word that ends in -ing may be a verb."""
     perfect: bool = False
@@ -54,7 +54,10 @@ class _Context:
 
 
 def parts_of(text: str, pieces: Sequence[Token]) -> list[str]:
-    """Return the universal part of speech of each piece (word or mark) of `text`. A mark is PUNCT."""
+    """Return the universal part of speech of each piece (word or punctuation mark) of `text`.
+
+    The part of speech of a mark is PUNCT.
+    """
     parts = [lexicon.FUNCTION_WORDS.get(piece.low, "") if piece.word else "PUNCT" for piece in pieces]
     for i in _names(pieces):
         parts[i] = "PROPN"
@@ -157,7 +160,7 @@ def _is_base_form_here(word: str, context: _Context) -> bool:
 
 
 def _is_participle_here(context: _Context) -> bool:
-    """Return True if a past form modifies the noun after it: "her finished screenplay"."""
+    """Return True if a past form modifies the noun that follows, as in "her finished screenplay"."""
     before_noun = (
         context.before in _BEFORE_NOUN - {"ADP"} and context.before_word not in _INTERROGATIVES | _RELATIVE
     )
@@ -251,7 +254,7 @@ def _sentence_starts(pieces: Sequence[Token], words: Sequence[int]) -> set[int]:
 
 
 def abbreviates(word: str) -> bool:
-    """Return True if a full stop after `word` does not end a sentence: `Dr`, `J`, `J.K`."""
+    """Return True if a full stop after `word` does not end a sentence, as after `Dr`, `J` or `J.K`."""
     return word.lower() in lexicon.TITLES or all(len(part) == 1 for part in word.split("."))
 
 

@@ -1,4 +1,4 @@
-"""The phrasing of English questions: introductory and closing phrases, and the kind of answer they ask for.
+"""The phrasing of English questions: introductory and closing phrases, and the kind of answer asked for.
 
 Phrases such as greetings, "can you remind me what we said about" and thanks are removed from the beginning
 and the end until nothing more matches. The kind of answer follows from the interrogative and the words next
@@ -107,7 +107,7 @@ _PREFIXES: Final = {
     r"where (?:do (?:we|things)|are we) (?:stand )?(?:with|on) ": "where ",
 }
 """Pattern of an introductory phrase → the possible beginnings of that phrase, separated by `|`. Compiling all
-patterns takes 12 ms, so a pattern is compiled only when a text has one of its beginnings."""
+patterns takes 12 ms, so a pattern is compiled only for a text that starts with one of these beginnings."""
 _SUFFIX: Final = (
     r" (?:please|pls|thanks|thanks a lot|thank you|thank you (?:so|very) much|thx|cheers|btw|by the way|"
     r"if (?:you|u) (?:can|could|know|remember|don't mind)|if possible|do you (?:know|remember|recall)|"
@@ -116,7 +116,7 @@ _SUFFIX: Final = (
 
 
 def core_of(pieces: Sequence[Token]) -> tuple[int, int]:
-    """Return the range of `pieces` without introductory and closing phrases.
+    """Return the range of `pieces` that remains without introductory and closing phrases.
 
     If no word would be left, return the range of all pieces.
     """
@@ -153,8 +153,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _PIECES_MAX: Final = 400
-"""The maximum number of pieces in which the kind of answer is searched. In a longer text the beginning is a
-story, not a question."""
+"""The maximum number of pieces in a text that is searched for the kind of answer. A longer text usually
+begins with a story and not with a question."""
 
 _AUX: Final = (
     r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must|shall|"
@@ -210,8 +210,8 @@ _LATEST: Final = re.compile(
 def kind_of(pieces: Sequence[Token], first: int, *, dated: bool) -> Ask:
     """Return the kind of answer that a question asks for.
 
-    `pieces` is the whole question, `first` the index at which its core begins. `dated` is True if the
-    question mentions a date.
+    `pieces` is the whole question, and `first` is the index at which the core of the question begins. `dated`
+    is True if the question mentions a date.
     """
     core = _joined(pieces[first : first + _PIECES_MAX])
     from_interrogative = _from_interrogative(core)

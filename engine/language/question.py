@@ -2,12 +2,12 @@
 
     text ── pieces ──▶ words and marks ──▶ parts of speech, names, times
               │                                     │
-              └── phrasing ──▶ core ──▶ terms ──▶ those of nouns ──▶ those of names
+              └── phrasing ──▶ core ──▶ terms ──▶ terms of nouns ──▶ terms of names
 
-Terms come from the analyzer, so they match those of the index; the other steps only choose among them. The
-analysis is a pure function of the text and of `now`, and uses rules and word lists alone. It accepts every
-text. Only the first 2,000 words of a text are assigned parts of speech. The words after them are search
-terms, but are not among the words and entities of the result.
+Terms come from the analyzer, so they match the terms in the index; the other steps only choose among these
+terms. The analysis is a pure function of the text and of `now`, and uses rules and word lists alone. It
+accepts every text. Only the first 2,000 words of a text are assigned parts of speech. The words after them
+are search terms, but are not among the words and entities of the result.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Range = tuple[int, int]
 """A range of pieces: the index of the first piece, and the index after the last piece."""
 
 WORDS_MAX: Final = 2_000
-"""The maximum number of words that are assigned parts of speech. They are about 12 KiB of English text."""
+"""The maximum number of words that are assigned parts of speech: about 12 KiB of English text."""
 
 _CACHED_CHARS_MAX: Final = 1_000
 
@@ -49,14 +49,14 @@ def find_entities(
     blocks: Sequence[Range],
     among: Collection[str],
 ) -> tuple[Entity, ...]:
-    """Return at most ENTITIES_MAX entities: names first, then nouns, each kind in the order of the text.
+    """Return at most ENTITIES_MAX subjects of the question: names in the order of the text, then nouns.
 
     Args:
         text: The question.
         pieces: The words and marks of the question's core.
         parts: The part of speech of each piece; None for marks.
         blocks: The ranges of quoted phrases, which are entities as a whole. They do not overlap.
-        among: The terms of the question. An entity with none of them is omitted.
+        among: The terms of the question. An entity that contains none of these terms is omitted.
     """
     names = sorted([*blocks, *_name_runs(pieces, parts, blocks)])
     nouns = [run for run in _noun_runs(pieces, parts) if not _overlaps(run, names)]
@@ -93,7 +93,7 @@ def _name_runs(
 def _extended_end(
     pieces: Sequence[Token], parts: Sequence[Part | None], names: Sequence[bool], at: int
 ) -> int:
-    """Return the new end of a name if the name continues at index `at`, or 0 if it ends there."""
+    """Return the new end of a name if the name continues at index `at`, or 0 if the name ends before `at`."""
     before = pieces[at - 1]
     if at >= len(pieces) or bare(before.text) != before.text or _stands_alone(before.text):
         return 0
@@ -158,7 +158,7 @@ _PARTS: Final = {
 
 
 class _Analysis(NamedTuple):
-    """A cached analysis, in which relative times do not have intervals yet."""
+    """The analysis of a question that is cached. In it, relative times do not have intervals yet."""
 
     question: Question
     mentions: Sequence[TimeMention]
@@ -169,8 +169,9 @@ def analyze_question(text: str, *, now: int | None = None) -> Question:
 
     Args:
         text: The question. All texts are accepted; a blank text has no terms.
-        now: The time of the question in µs UTC since 1970: the time of the store's newest event, never that
-            of a clock. Only its day is used. If it is None, "last week" and "in May" have no interval.
+        now: The time of the question in µs UTC since 1970: the time of the store's newest event, never the
+            time of a clock. Only the day is used. If `now` is None, "last week" and "in May" have no
+            interval.
     """
     analysis = _cached(text) if len(text) <= _CACHED_CHARS_MAX else _analyzed(text)
     if now is None or not analysis.mentions:
@@ -230,7 +231,10 @@ def _window(pieces: list[Token]) -> list[Token]:
 
 
 def _parts(text: str, pieces: Sequence[Token], times: Sequence[TimeMention]) -> list[Part | None]:
-    """Return the part of speech of each piece, None for marks. Times and identifiers take precedence."""
+    """Return the part of speech of each piece, or None for a mark.
+
+    A piece of a time is always TIME, and an identifier outside times is always PROPER.
+    """
     parts: list[Part | None] = []
     remaining = iter(times)
     time = next(remaining, None)

@@ -3,8 +3,8 @@
 Each spelling is a pattern with a function that returns its meaning; longer patterns come first. Patterns are
 matched against the text, not against words, so the result does not depend on the tokenizer. Every repetition
 in a pattern is bounded. The patterns are tried in order, and a later pattern cannot match text that an
-earlier one matched. Words before a mention or between two mentions (`two weeks before`, `from … to`) are
-read last.
+earlier pattern matched. Words before a mention or between two mentions (`two weeks before`, `from … to`) are
+processed last.
 """
 
 from __future__ import annotations
@@ -78,19 +78,19 @@ _LEADING_WORDS: Final = re.compile(
     r"and|or|to|through|around|of)[\s-]$"
 )
 _CERTAIN_LEADING_WORDS: Final = re.compile(r"\b(?ai:in|since|until|during|last|next|early|late|mid)[\s-]$")
-"""In lower case, "may" and "march" count as months only after one of these words. After other prepositions
-they are verbs."""
+"""The words after which "may" or "march" in lower case counts as a month. After other prepositions it is
+treated as a verb."""
 _COUNTED_NOUN: Final = re.compile(r"\s(?:[a-z]+s|people|men|women|children)\b")
 _PREPOSITION_CHARS: Final = 12
 
 
 def unit_pattern(group: str) -> str:
-    """Return the pattern of a unit of time, as a group with the name `group`."""
+    """Return a pattern that matches a unit of time in a group with the name `group`."""
     return rf"(?P<{group}>day|week|month|quarter|year|decade)s?"
 
 
 def count_of(text: str) -> int | None:
-    """Return the number that `COUNT` matched, or None for a vague one such as "several"."""
+    """Return the number that `COUNT` matched, or None for a vague number such as "several"."""
     text = text.lower()
     return int(text) if text.isdecimal() else _COUNTS.get(text)
 
@@ -128,7 +128,10 @@ def _day_or_moment(match: re.Match[str]) -> When | None:
 
 
 def _numeric(match: re.Match[str]) -> When:
-    """Return the day, or `unknown` if either number could be the day. With dots, the first is the day."""
+    """Return the day that a date in numbers means, or `unknown` if either number could be the day.
+
+    In a date with dots, the first number is the day.
+    """
     first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
     if first > 12 or first == second or match["sep"] == ".":
         return Dated(year, second, first, Unit.DAY) if second <= 12 else unknown
@@ -329,7 +332,7 @@ def find_times(text: str) -> tuple[TimeMention, ...]:
 
 
 def _match_patterns(text: str) -> list[TimeMention]:
-    """Return the mentions that single patterns match, in the order of the text."""
+    """Return the mentions that match one of the patterns, in the order of the text; none are combined yet."""
     mentions: list[TimeMention] = []
     covered = bytearray(len(text))
     for pattern, read in _readers():
@@ -346,7 +349,7 @@ def _match_patterns(text: str) -> list[TimeMention]:
 
 @cache
 def _readers() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], When | None]]]:
-    """Return `READERS` with compiled patterns; they are compiled on first use."""
+    """Return `READERS` with compiled patterns. The first call compiles the patterns."""
     return [(re.compile(rf"\b(?ai:{pattern})(?!\w)"), read) for pattern, read in READERS]
 
 
@@ -377,7 +380,7 @@ def _join(text: str, first: TimeMention, last: TimeMention) -> list[TimeMention]
 
 
 def _dated_like(first: When, last: When) -> When:
-    """Return `first` in the year of `last`, or in the year before if it would otherwise be after `last`.
+    """Return `first` in the year of `last`, or in the previous year if it would otherwise be after `last`.
 
     If `first` has a year or `last` has none, return `first` unchanged.
     """

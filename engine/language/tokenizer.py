@@ -55,11 +55,11 @@ _QUOTES: Final = {
     "'": "'",
 }
 QUOTED_WORDS_MAX: Final = 16
-"""The maximum number of words in a quoted phrase; a longer quotation is treated as text, not as a title."""
+"""The maximum number of words in a quoted phrase. A longer quotation is treated as ordinary text."""
 
 
 class Token(NamedTuple):
-    """A word or a mark, with its position `text[start:end]`."""
+    """A word or a punctuation mark of a text, with its position: it is `text[start:end]`."""
 
     text: str
     start: int
@@ -67,7 +67,7 @@ class Token(NamedTuple):
     word: bool
     """True for a word, False for a mark."""
     low: str
-    """The text in lower case with ASCII apostrophes: the form that is looked up in word lists."""
+    """The word or mark in lower case and with ASCII apostrophes. Word lists are searched for this form."""
 
 
 def clean(text: str) -> str:
@@ -99,7 +99,7 @@ def bare(word: str) -> str:
 
 
 def is_identifier(word: str) -> bool:
-    """Return True if a word is an identifier by its shape: `ADR-016`, `foo_bar`, `camelCase`, `C++`, `@a`."""
+    """Return True if a word has the form of an identifier: `ADR-016`, `foo_bar`, `camelCase`, `C++`, `@a`."""
     name = bare(word)[:256]
     return _IDENTIFIERS.match(name) is not None and _MEASURES.fullmatch(name) is None
 

@@ -6,10 +6,10 @@ import pkgutil
 
 
 def read_lists(package: str, file: str) -> dict[str, list[str]]:
-    """Read `data/<file>` of a package. Return the name of each list → its entries in the order of the file.
+    """Read the word lists in `data/<file>` of a package. Return a map: name of a list → entries of the list.
 
-    A line `[name]` begins a list, and every other line is an entry. Blank lines and lines that begin with
-    `#` are skipped.
+    The entries are in the order of the file. A line `[name]` begins a list, and every other line is an entry.
+    Blank lines and lines that begin with `#` are skipped.
 
     Raises:
         FileNotFoundError: the file does not exist.

@@ -1,4 +1,4 @@
-"""Decoding of stored rows with `proofs.codec`; an error here means that a row is damaged."""
+"""Decoding of stored rows with `proofs.codec`. Each error in this module means that a row is damaged."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def decode_header(raw: bytes, seq: int) -> Header:
     """Decode the header of event `seq`.
 
     Raises:
-        CorruptionError: `raw` is not the canonical encoding of a header of this format, or the header has
-            another sequence number.
+        CorruptionError: `raw` is not the canonical encoding of a header of this format, or the header has a
+            different sequence number than `seq`.
     """
     try:
         return codec.decode_header(raw, seq)
@@ -68,7 +68,7 @@ def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
     """Decode the body of an event of `kind`. `where` names the row in the error.
 
     Raises:
-        CorruptionError: `raw` is not the canonical encoding of a body of this kind.
+        CorruptionError: `raw` is not the canonical encoding of a body of an event of `kind`.
     """
     try:
         return codec.decode_body(kind, raw, where)

@@ -1,7 +1,7 @@
 """Entities: named things, each an atom of kind `entity` whose content is its name (docs/commands.md).
 
 All spellings of a name that differ only in case, or in spaces, `_` or `-` between words, have the same
-identity and stand for the same entity. The id is derived from the identity, so each entity exists once.
+identity and name the same entity. The atom's id is derived from the identity, so each entity is stored once.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def entity_name(value: object) -> str:
     """Return a name in its stored form: one line of at most 256 bytes, without white space at either end.
 
     Raises:
-        InvalidInputError: the name is blank, has only invisible characters, or has a control, private or
-            unassigned character.
+        InvalidInputError: the name is blank, has only invisible characters, or has a control, private-use
+            or unassigned character.
         LimitError: the name is over 256 bytes long.
     """
     name = line(value, "entity name", limits.NAME_BYTES_MAX).strip()
@@ -56,16 +56,18 @@ def _visible(name: str) -> str:
 
 
 def entity_identity(name: str) -> str:
-    """Return the common form of all spellings of a name: NFC, caseless, words joined by single spaces.
+    """Return the identity of a name: its form in NFC, caseless, with words joined by single spaces.
 
-    Invisible characters are removed. If a name has only separators, they are its identity.
+    Invisible characters are removed. If a name consists of separators only, these are the identity.
     """
     caseless = tag_identity(unicodedata.normalize("NFC", _visible(name)))
     return _SEPARATORS.sub(" ", caseless).strip() or caseless
 
 
 def entity_key(name: str) -> str:
-    """Return the key (SPEC: Atom ids) of the entity with this name.
+    """Return the key of the atom of the entity with this name.
+
+    The atom's id is derived from this key (SPEC: Atom ids).
 
     Raises:
         LimitError: the key would be longer than 512 bytes.

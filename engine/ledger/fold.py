@@ -3,7 +3,7 @@
 Live writes, catching up after reopening, `rebuild`, `verify-root` and reads of the past all call `fold`.
 `fold` reads only the entry and the record of the entry's subject. Events are facts: `fold` does not validate
 them and never fails on an entry that decodes. An event on an unknown subject changes nothing. An event whose
-payload is destroyed turns its subject into a stub in the state ERASED, which is made from headers alone.
+payload is destroyed turns its subject into a stub: a record in the state ERASED, computed from headers alone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ NO_EDGE = EdgeBody(bytes(4), b"")
 
 
 class Overlay:
-    """A read view of `base` with the writes of `batch` applied."""
+    """A view of the rows of `base` in which the writes of `batch` are already applied."""
 
     __slots__ = ("base", "batch")
 
@@ -60,7 +60,7 @@ class Overlay:
         self.batch = batch
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the value that `key` has after the batch, or None if it has no value."""
+        """Return the value that `key` has after the writes of the batch, or None if `key` has no value."""
         rows = self.batch.rows
         return rows[key] if key in rows else self.base.get(key)
 
@@ -193,7 +193,7 @@ def _atom_erased(entry: Entry, rows: Overlay) -> None:
 
 
 _BODY_FIELDS = tuple(name for name in AtomBody._fields if name in AtomRecord._fields)
-"""The fields of a record that come from the payload."""
+"""The names of the fields of an atom's record that are taken from the payload of an event."""
 
 
 def _type_registered(entry: Entry, rows: Overlay) -> None:

@@ -100,7 +100,7 @@ def erased_at(rows: Lookup, header: Header) -> int | None:
 
 
 def encode_seq(seq: int) -> bytes:
-    """Return the value of a row that refers to an event by its seq."""
+    """Return the value of a row that refers to an event: the seq of the event in 8 bytes."""
     return seq.to_bytes(8, "big")
 
 
@@ -116,7 +116,7 @@ def decode_seq(raw: bytes, where: str) -> int:
 
 
 Clock = Callable[[], int]
-"""A function that returns the current time in µs UTC."""
+"""A function without arguments that returns the current time in µs UTC."""
 
 Salts = Callable[[int], bytes]
 """A function that maps the seq of an event to the 32-byte salt of its payload. Salts are random except in
@@ -131,14 +131,15 @@ class Sources(NamedTuple):
 
 
 DRY_RUN_SOURCES: Final = Sources(lambda: 0, lambda _seq: bytes(32))
-"""Constant sources for dry runs: the events are never written, so their times and salts do not matter."""
+"""The constant time and salts of a dry run, whose events are never written."""
 
 
 class Appender:
     """Appends events in order, as journal rows in one batch.
 
-    The appender works on copies, so abandoning it changes nothing. The events become part of the journal when
-    the overlay's batch is written. That write must be guarded by the log row from which the appender began.
+    The appender works on copies, so abandoning it changes nothing in the store. The events become part of the
+    journal when the overlay's batch is written. This write must be guarded: it may succeed only if the log
+    row is still the one with which the appender began.
     """
 
     def __init__(self, rows: Overlay, log: LogState, clock: Clock, salts: Salts) -> None:
@@ -165,7 +166,7 @@ class Appender:
         seq = self._frontier.size
         if len(self.entries) >= limits.BATCH_EVENTS_MAX:
             raise BatchLimitError(
-                f"one batch has over {limits.BATCH_EVENTS_MAX} events; commit in smaller parts"
+                f"one batch has over {limits.BATCH_EVENTS_MAX} events; split it into smaller batches"
             )
         if seq > limits.SEQ_MAX:
             raise LimitError(f"the journal is full: it has {limits.SEQ_MAX} events")
@@ -182,7 +183,7 @@ class Appender:
         self.bytes += size
         if self.bytes > limits.BATCH_BYTES_MAX:
             raise BatchLimitError(
-                f"one batch has over {limits.BATCH_BYTES_MAX} bytes; commit in smaller parts"
+                f"one batch has over {limits.BATCH_BYTES_MAX} bytes; split it into smaller batches"
             )
         leaf = leaf_hash(raw_header)
         self._frontier.append(leaf)
@@ -230,7 +231,9 @@ def earlier_headers(rows: Lookup, header: Header) -> Iterator[Header]:
 
 
 def erased_ordinals(rows: Lookup, erased: Header) -> set[int]:
-    """Return all ordinals that the atom which `erased` erases has had since its previous erasure, if any.
+    """Return all ordinals that an atom has had since its previous erasure, or since it was first added.
+
+    `erased` is the header of the event that erases the atom.
 
     Raises:
         CorruptionError: a header is missing or malformed.
@@ -240,7 +243,7 @@ def erased_ordinals(rows: Lookup, erased: Header) -> set[int]:
 
 
 def read_entry(rows: Lookup, seq: int) -> Entry:
-    """Return event `seq` with its payload checked against the commitment.
+    """Return event `seq`, after checking its payload against the commitment in its header.
 
     Raises:
         CorruptionError: a row is missing or does not have the bytes that were written.
@@ -272,7 +275,7 @@ def read_body(rows: Lookup, header: Header, raw: bytes | None) -> Body | None:
 
 
 def open_payload(header: Header, raw: bytes | None) -> Body:
-    """Return the body in a payload row, checked against the commitment in the header.
+    """Return the body in a payload row, after checking the row against the commitment in the header.
 
     Raises:
         CorruptionError: the row is missing, or does not match the commitment.
@@ -308,7 +311,7 @@ def read_raw(
 ) -> Iterator[RawEntry]:
     """Yield the events from `start` up to but excluding `stop`.
 
-    The iterator ends early after the first event at which a total of at least `bytes_max` bytes was read.
+    The iterator ends early, after an event, once it has read at least `bytes_max` bytes.
 
     Raises:
         CorruptionError: a row is missing, is out of order, or does not have the bytes that were written.
@@ -344,7 +347,7 @@ def read_entries(rows: Reader, start: int, stop: int) -> list[Entry]:
 
 
 class Identity(NamedTuple):
-    """The identity of a store and its analyzer, as recorded in the first event."""
+    """The identity of a store and of its analyzer, as recorded in the first event of the journal."""
 
     store_id: bytes
     id_key: bytes
@@ -366,11 +369,11 @@ def read_identity(rows: Lookup) -> Identity:
 
 
 def check_analyzer(identity: Identity, name: str, fingerprint: bytes) -> None:
-    """Check that a store was made with the analyzer that has this name and fingerprint.
+    """Check that a store was created with the analyzer that has this name and fingerprint.
 
     Raises:
-        EngineError: the name or the fingerprint differs. With such an analyzer, a search would silently miss
-            words.
+        EngineError: the name or the fingerprint differs. A search with a different analyzer would silently
+            miss words.
     """
     if (identity.analyzer, identity.fingerprint) != (name, fingerprint):
         raise EngineError(

@@ -6,20 +6,22 @@ Numbers in keys are big-endian, so key order is numeric order.
 from __future__ import annotations
 
 LOG = b"meta/log"
-"""The row with the size, time and frontier of the log. A commit succeeds only if this row is unchanged."""
+"""The key of the row with the size, time and frontier of the log. A commit succeeds only if this row is
+unchanged."""
 
 CURSOR = b"meta/cursor/"
 
 ERASING = b"meta/erasing"
-"""The row that marks an erasure in progress: it exists from the first commit of the erasure until the backend
-has purged its files."""
+"""The key of the row that marks an erasure in progress. The row exists from the first commit of the erasure
+until the backend has purged its files."""
 
 COUNTERS = b"meta/next"
-"""The row with the numbers of the next atom and the next predicate. It belongs to the records."""
+"""The key of the row with the next atom's ordinal and the next predicate's code. The row belongs to the
+records."""
 
 DREAM = b"meta/dream"
-"""The row with the cursor of dreaming (adding tags, entities and relations in idle time). It belongs to no
-projection; if it is lost, dreaming only repeats work."""
+"""The key of the row that says how far dreaming (adding tags, entities and relations in idle time) has read.
+The row belongs to no projection. If it is lost, dreaming only repeats work."""
 
 JOURNAL = b"j/"
 PAYLOAD = b"p/"
@@ -62,7 +64,8 @@ FAMILIES = {
     "destroyed": DESTROYED,
     "meta": b"meta/",
 }
-"""Family name → prefix. No prefix is a prefix of another, and every row belongs to exactly one family."""
+"""Name of a family of rows → the prefix of their keys. No prefix begins with a different prefix, so every row
+belongs to exactly one family."""
 
 
 def journal_key(seq: int) -> bytes:
@@ -109,7 +112,7 @@ def erasure_key(subject: bytes) -> bytes:
 
 
 def destroyed_key(content: bytes) -> bytes:
-    """Return the key of the row that holds the seq of the last event to destroy content with this hash."""
+    """Return the key of the row with the seq of the last event that destroyed content with this hash."""
     return DESTROYED + content
 
 
@@ -144,7 +147,7 @@ def subtree_key(level: int, index: int) -> bytes:
 
 
 def family_of(key: bytes) -> str:
-    """Return the name of the family of a key, or `unknown` if the key belongs to none."""
+    """Return the name of the family to which a key belongs, or `unknown` if the key belongs to no family."""
     for name, prefix in FAMILIES.items():
         if key.startswith(prefix):
             return name

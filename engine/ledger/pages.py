@@ -3,8 +3,8 @@
 `proofs.smt` defines the tree. Its root, its set of pages and their bytes depend on the set of leaves alone,
 not on the order or the batches in which the leaves were added.
 
-A page holds four bit levels of the tree below one *path*, the first `depth` nibbles (0 to 63) of a key
-digest. The page of the empty path is enough to compute the root of the tree. An empty tree has no pages.
+A page holds four bit levels of the tree below one *path*. A path is the first `depth` nibbles (0 to 63) of a
+key digest. The page of the empty path is enough to compute the root of the tree. An empty tree has no pages.
 Decoding accepts only bytes that encoding can produce. It cannot detect a wrong value digest, a wrong
 subtree root, or a wrong remainder of a key digest in a page; computing the roots from the leaves detects
 them.
@@ -34,7 +34,8 @@ _HIGH_BITS: Final = [tuple(bit + 8 for bit in bits) for bits in _BITS]
 _HINT: Final = "run `engine rebuild` to rebuild the trees from the journal"
 
 Slots = list[bytes]
-"""The 16 slots of a page: b"" for no leaf, 64 bytes for one leaf, 32 bytes for a subtree root."""
+"""The 16 slots of a page. Each slot is b"" if it is empty, 64 bytes for one leaf, or 32 bytes for the root of
+a subtree."""
 
 
 def decode_page(page_key: bytes, depth: int, path: bytes, stored: bytes) -> Slots:
@@ -65,7 +66,7 @@ def decode_page(page_key: bytes, depth: int, path: bytes, stored: bytes) -> Slot
 
 
 def encode_page(slots: Slots, body: bytes) -> bytes:
-    """Encode a page. At least one of `slots` must be occupied; `body` is their concatenation."""
+    """Encode a page. At least one of `slots` must be occupied. `body` is the concatenation of `slots`."""
     occupied = leaves = 0
     bit = 1
     for slot in slots:
@@ -95,7 +96,7 @@ def missing_page(page_key: bytes) -> CorruptionError:
 
 
 def _bitmaps(page_key: bytes, depth: int, stored: bytes) -> tuple[int, int]:
-    """Return the bitmaps of occupied slots and of leaves, after checking them against depth and length."""
+    """Return the bitmaps of a page's occupied slots and leaves. They are checked against depth and length."""
     head = int.from_bytes(stored[:HEAD_BYTES], "big")
     occupied, leaves = head >> 16, head & 0xFFFF
     count, leaf_count = occupied.bit_count(), leaves.bit_count()
@@ -104,9 +105,9 @@ def _bitmaps(page_key: bytes, depth: int, stored: bytes) -> tuple[int, int]:
     if leaves & ~occupied:
         raise _malformed(page_key, "a leaf is in a slot that is not occupied")
     if not count or (depth and count == leaf_count == 1):
-        raise _malformed(page_key, "it has too few leaves to be stored as a page")
+        raise _malformed(page_key, "the page has too few leaves to be stored")
     if depth == DEPTH_MAX and count != leaf_count:
-        raise _malformed(page_key, "it has a subtree below the last nibble")
+        raise _malformed(page_key, "the page has a subtree below the last nibble")
     return occupied, leaves
 
 
@@ -130,7 +131,7 @@ class _Visit:
 
 
 class PagedTree:
-    """The tree of one namespace. The object has no state of its own: all state is in the rows."""
+    """The tree of one namespace. The object holds no data of the tree: all data is in the rows."""
 
     def __init__(self, namespace: str, hasher: TreeHasher = TREE_HASHER) -> None:
         self._prefix = layout.tree_prefix(namespace)
@@ -227,7 +228,10 @@ class PagedTree:
         return slot_root(self._fold(slots), self._hasher)
 
     def _fold(self, slots: Slots) -> bytes:
-        """Combine 16 slots into one: b"" if all are empty, the leaf if there is only one, else a root."""
+        """Combine 16 slots into one slot.
+
+        It is b"" if all slots are empty, the leaf if there is only one leaf, and otherwise a subtree root.
+        """
         while len(slots) > 1:
             slots = parent_level(slots, self._hasher)
         return slots[0]
@@ -249,8 +253,8 @@ def slot_root(slot: bytes, hasher: TreeHasher) -> bytes:
 def parent_level(slots: Slots, hasher: TreeHasher) -> Slots:
     """Return the bit level above `slots`, with half as many slots.
 
-    Each slot is b"" if it is empty, the leaf itself if there is only one leaf below it, else the root of the
-    subtree below it.
+    Each slot of the result is b"" if there is no leaf below it, the leaf itself if there is only one leaf
+    below it, and otherwise the root of the subtree below it.
     """
     leaf, node = hasher
     folded = []

@@ -1,8 +1,8 @@
 """Records: the current state of each atom, edge and predicate (SPEC: Records, Atom ids).
 
 A change of a record is written in the same batch as the journal entry that causes it, because the next
-command reads the record. This module defines their stored forms; `engine.base.model` has the values that
-callers receive.
+command reads the record. This module defines the stored forms of records; `engine.base.model` defines the
+values that callers receive.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class EdgeRecord(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """The next ordinal to assign, and the code of the next predicate to register."""
+    """The counters: the ordinal of the next atom, and the code of the next predicate that is registered."""
 
     next_ordinal: int
     next_type: int
@@ -81,7 +81,7 @@ class Counters(NamedTuple):
 
 FIRST_TYPE_CODE = 0x8000
 """The code of the first registered predicate. Codes of registered predicates have two bytes, codes of
-built-in types have one byte, and no code is a prefix of another."""
+built-in types have one byte, and no code begins with a different code."""
 
 _SEQ = uint(limits.SEQ_MAX)
 _LABEL = text(limits.LABEL_CHARS_MAX)
@@ -140,7 +140,7 @@ def decode_atom(raw: bytes, atom: bytes) -> AtomRecord:
     where = f"atom record {atom.hex()}"
     value = fields(unpack(raw, where), _ATOM_FIELDS, where)
     if value[0] != atom:
-        raise CorruptionError(f"{where} has the id of another atom, {value[0].hex()}")
+        raise CorruptionError(f"{where} has the id of a different atom, {value[0].hex()}")
     value[2] = _STATES[value[2]]
     value[9], value[10] = tuple(value[9]), tuple(value[10])
     return AtomRecord._make(value)
@@ -216,12 +216,12 @@ def type_code(rows: Lookup, name: str) -> bytes | None:
 
 
 def default_id(id_key: bytes, source: str | None, content: str, occurrence: int, key: str | None) -> bytes:
-    """Return the id of an atom for which the caller gives no id (SPEC: Atom ids).
+    """Return the id that an atom gets if the caller gives no id (SPEC: Atom ids).
 
     The id is the first 16 bytes of a BLAKE3 hash, with the version and variant bits of a UUIDv8 (RFC 9562).
-    The hash is keyed with the store's id key. It covers, in this order: u8 1 if a key is given, else u8 0;
-    u8 1 if there is a source, else u8 0; the u32 length of the source; the source; and then either the key,
-    or, if no key is given, the u64 occurrence and the content.
+    The hash is keyed with the store's id key. It covers, in this order: 1 if a key is given, else 0 (u8); 1
+    if there is a source, else 0 (u8); the length of the source (u32); the source. If a key is given, the key
+    follows; otherwise the occurrence (u64) and the content follow.
     """
     raw_source = (source or "").encode()
     head = bytes([key is not None, source is not None]) + len(raw_source).to_bytes(4, "big") + raw_source

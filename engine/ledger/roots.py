@@ -9,7 +9,7 @@ from proofs.hashing import NAMESPACES, overall_root
 
 
 class Roots(NamedTuple):
-    """The roots of a store at the head of one snapshot."""
+    """The overall root of a store in one snapshot, and the roots from which it is computed."""
 
     store_id: bytes
     size: int
@@ -24,7 +24,7 @@ class Roots(NamedTuple):
         return overall_root(self.store_id, self.size, self.log, pairs)
 
     def as_checkpoint(self) -> Checkpoint:
-        """Return the roots as the value that callers receive."""
+        """Return a `Checkpoint` with these roots, the value that callers receive."""
         return Checkpoint(
             size=self.size,
             root=self.overall.hex(),

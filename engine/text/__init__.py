@@ -1,1 +1,1 @@
-"""Text analysis: terms, fingerprints and token counts, which are the same on every machine."""
+"""Text analysis: terms, fingerprints and token counts. The results are the same on every machine."""

@@ -1,4 +1,4 @@
-"""The analyzer: it splits text into terms, which are the same on every Python version (SPEC: Analyzer).
+"""The analyzer: it splits text into terms that are the same in every Python version (SPEC: Analyzer).
 
 The analyzer is a pure function. The first event of a store records its name and its fingerprint. Its
 steps, in order:
@@ -40,8 +40,8 @@ TEXT_CHARS_MAX: Final = 1 << 21
 atom."""
 
 JOINS_MAX: Final = 31
-"""The maximum number of joiners (such as `-` or `_`) in one identifier. The text after the last of them
-begins a new identifier."""
+"""The maximum number of joiners (such as `-` or `_`) in one identifier. After this number of
+joiners, a new identifier begins."""
 
 CACHED_WORDS_MAX: Final = 1 << 15
 CACHED_CHARS_MAX: Final = 32
@@ -52,7 +52,7 @@ _ASCII_WORDS: Final = re.compile(_SHAPE.format(first=f"[{_PLAIN}]", word=f"[{_PL
 _ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
 _HAN: Final = ((0x3005, 0x3007), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
 _LOOKALIKES: Final = (("\u2019", "'"), ("\u2010", "-"), ("\u2011", "-"))
-"""Typographic apostrophe and hyphens, each with the ASCII character that replaces it."""
+"""The typographic apostrophe and hyphens, each with the ASCII character that replaces it."""
 
 # A cache: word → terms of the word. It already has most words of a text: 40 words take 8 µs instead of 32 µs
 # (measured).
@@ -68,7 +68,7 @@ class AnalyzedTerm(NamedTuple):
 
 
 class _Patterns(NamedTuple):
-    """The compiled patterns for non-ASCII text."""
+    """The compiled regular expressions that the analyzer uses for non-ASCII text."""
 
     special: re.Pattern[str]
     separated: re.Pattern[str]
@@ -105,10 +105,11 @@ def analyze_query(text: str) -> list[str]:
 def fingerprint() -> bytes:
     """Return the 32 bytes that identify this analyzer: a hash of its tables and of the terms of the probes.
 
-    The hash covers seven lines of ASCII, each with a final newline: the six tables of `unicode14_table` and
-    the sorted stop words joined by spaces. Then, for each probe (`engine.text.probes`), it covers the terms
-    of `index_terms` and those of `analyze_query`. A list of terms is hashed as the u32be count of terms; each
-    term follows as a u8 length, a u8 flag (1 for a stop word, else 0) and the UTF-8 bytes of the term.
+    The hash first covers seven lines of ASCII, each with a final newline: the six tables of
+    `unicode14_table`, and the sorted stop words joined by spaces. Then, for each probe
+    (`engine.text.probes`), it covers the terms of `index_terms` and those of `analyze_query`. A list of terms
+    is hashed as the number of terms (u32be), followed by each term: its length (u8), a flag (u8, 1 for a
+    stop word, else 0) and its UTF-8 bytes.
     """
     from engine.text.probes import probes
 
@@ -176,7 +177,7 @@ def _gram_terms(letters: list[str], *, query: bool) -> tuple[str, ...]:
 
 @cache
 def _patterns(astral: bool) -> _Patterns:
-    """Return the patterns for non-ASCII text. They are compiled on first use, which takes about 10 ms."""
+    """Return the regular expressions for non-ASCII text. The first call compiles them in about 10 ms."""
     last = unicode14.LAST if astral else unicode14.BMP_LAST
     classes = (unicode14.character_class(table, last) for table in unicode14.TABLES)
     separated, ignored, mark, gram, word, pictograph = classes

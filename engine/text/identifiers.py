@@ -20,7 +20,7 @@ TERM_BYTES_MAX: Final = 64
 queries."""
 PIECES_MAX: Final = 8
 """The maximum number of pieces into which a word is split at changes of case and at numbers. A word that
-would have more pieces is treated as noise, such as base64, and is not split."""
+would have more pieces is treated as noise (such as base64) and is not split."""
 
 _JOINERS: Final = re.compile("[-._']+")
 # A word is split before a capital that follows a lower-case letter or digit, and before a capital that begins
@@ -51,7 +51,7 @@ def word_terms(word: str) -> tuple[str, ...]:
         return (_term(word.lower()),)
     ending = "++" if word.endswith("++") else "#" if word.endswith("#") else ""
     stem = word.removesuffix(ending)
-    # `C#` and `F#` are names; in `page#part` the sign is a separator.
+    # `C#` and `F#` are names; in `page#part` the `#` is a separator.
     if ending == "++" or (ending and len(stem) == 1 and stem.isascii() and stem.isalpha()):
         return (cut(_fold(word)), *_joined(stem))
     if "@" in stem:
@@ -61,7 +61,7 @@ def word_terms(word: str) -> tuple[str, ...]:
 
 
 def _joined(word: str) -> tuple[str, ...]:
-    """Return the terms of a word that has no `@` and no ending `++` or `#`."""
+    """Return the terms of a word that contains no `@` and does not end in `++` or `#`."""
     if "'" in word:
         whole = _fold(word)
         if whole in STOP_WORDS:
@@ -90,7 +90,7 @@ def _part(part: str) -> tuple[str, ...]:
 
 
 def _pieces(part: str) -> list[str]:
-    """Return `part` split at changes of case, and between a name and its number.
+    """Return the pieces of `part`, which is split at changes of case and between a name and its number.
 
     Only ASCII letters count as having a case, because the case of other letters depends on the Unicode
     tables of the Python version.
@@ -108,7 +108,10 @@ def _fold(text: str) -> str:
 
 
 def _term(folded: str) -> str:
-    """Return the term of a folded word: a stop word unchanged, an ASCII word as its English stem."""
+    """Return the term of a folded word.
+
+    The term of a word of ASCII letters is its English stem. A stop word and any other word is its own term.
+    """
     if folded in STOP_WORDS:
         return folded
     folded = cut(folded)

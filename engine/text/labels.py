@@ -11,11 +11,13 @@ from typing import Final
 LABEL_CHARS_MAX: Final = 40
 LABEL_WORDS_MAX: Final = 4
 LABEL_WITHIN: Final = 48
-"""The maximum length of a label with its colon, counted from the start of the text with all asterisks."""
+"""The number of characters at the start of the text in which a label must end, with its colon and
+asterisks."""
 
 _COLON: Final = re.compile("[:\uff1a]")
 _REFUSED: Final = re.compile(r'["#$%&()+,/;<=>?@[\\\]^`{|}~!\x00-\x1f\x7f-\x9f\u2028\u2029]')
-"""The characters that a label cannot contain: certain punctuation, control characters, line separators."""
+"""A pattern for the characters that a label cannot contain: certain punctuation marks, control characters and
+line separators."""
 
 
 def label_of(content: str) -> str | None:

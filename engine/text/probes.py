@@ -1,8 +1,8 @@
-"""The probes: texts whose analysis is hashed into the analyzer's fingerprint, one or more for each rule.
+"""The probes: texts whose terms are hashed into the analyzer's fingerprint. Each rule has at least one probe.
 
 The fingerprint detects a change of the analyzer or of the stemmer only if the change alters the terms of some
-probe. A change of a rule therefore needs a probe for that rule. The new probe changes the fingerprint, which
-in turn requires a new name for the analyzer.
+probe. Whoever changes a rule must therefore add a probe for that rule. The new probe changes the fingerprint,
+which in turn requires a new name for the analyzer.
 """
 
 from __future__ import annotations

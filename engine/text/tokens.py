@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _UNITS = re.compile(r"[A-Z]?[a-z]{1,6}|[A-Z]{1,3}|[0-9]{1,2}|[\t\n\r\x0b\x0c ]{2,16}|\n|[!-/:-@\[-`{-~]")
-"""Each match counts as one token: up to six letters of a word (three if they are capitals), up to two digits,
-2 to 16 characters of white space, one line break or one punctuation mark."""
+"""A pattern for one token of ASCII text: up to six letters of a word (three if they are capitals), up to two
+digits, 2 to 16 characters of white space, one line break or one punctuation mark."""
 
 _CYRILLIC_LEADS = bytes(range(0xD0, 0xD4))
 _TWO_BYTE_LEADS = bytes([*range(0xC2, 0xD0), *range(0xD4, 0xE0)])
@@ -44,5 +44,5 @@ def estimate_tokens(text: str) -> int:
 
 
 def _count(raw: bytes, leads: bytes) -> int:
-    """Return the number of bytes of `raw` that are in `leads`."""
+    """Return the number of bytes in `raw` that also occur in `leads`."""
     return len(raw) - len(raw.translate(None, leads))

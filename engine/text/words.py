@@ -1,7 +1,7 @@
 """The English stop words that a query omits, and the endings that are removed after an apostrophe.
 
-A stop word is indexed like any other word, so that its absence from a text can also be proved; only scores
-and document lengths exclude stop words. Stop words are never stemmed. Both sets are part of the analyzer:
+A stop word is indexed like any other word, so that its absence from a text can also be proved. Scores and
+document lengths do not count stop words. Stop words are never stemmed. Both sets are part of the analyzer:
 changing them changes its fingerprint.
 """
 

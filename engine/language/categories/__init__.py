@@ -1,6 +1,6 @@
 """Semantic categories of texts, assigned by rules (Standard 065 and 084).
 
-    text ── tokens ──▶ marks by closed word tables ──▶ people · places · times · phrases ──▶ categories
+    text ──▶ tokens ──▶ marks from fixed word lists ──▶ people · places · times · phrases ──▶ categories
 
 The rules are for English and are not learnt from data. A text belongs to a category if it contains one
 strong word or phrase, or at least two different weaker words (hints), or if it matches the rules for names,
@@ -14,12 +14,12 @@ from enum import StrEnum
 from typing import Final
 
 TEXT_CHARS_MAX: Final = 8192
-"""The maximum number of characters of a text that are read. The beginning of a longer text is enough to
-determine its subject."""
+"""The maximum number of characters that are read at the beginning of a text. They are enough to determine the
+subject of a longer text."""
 
 
 class Category(StrEnum):
-    """A semantic category. Its value is the caseless form of the tag for this category."""
+    """A semantic category of texts. Its value is the tag of the category, in caseless form."""
 
     RELATIONSHIP = "relationship"
     """The text names at least two people."""
@@ -40,7 +40,9 @@ class Category(StrEnum):
 
 
 def categories_of(text: str, title: str | None = None) -> tuple[Category, ...]:
-    """Return the categories of a text and its title, possibly none, in the order of `Category`.
+    """Return the categories of a text together with its title, in the order of `Category`.
+
+    The result is empty if the text belongs to no category.
 
     The function is pure and takes linear time. It reads at most the first 8,192 characters of the text,
     accepts every `str` and raises no error.

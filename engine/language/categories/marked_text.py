@@ -1,4 +1,4 @@
-"""The input of the rules: the tokens of a text with their marks, which say in which word lists a token is."""
+"""The tokens of a text and their marks. The marks of a token say which word lists contain it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LISTS: Final = {
     for file in ("words.txt", "people.txt", "places.txt")
     for name, listed in read_lists("engine.language.categories", file).items()
 }
-"""The word lists in `data/`. If a list has the name of a mark, all its words and phrases have that mark."""
+"""The word lists in `data/`. A list with the name of a mark gives this mark to all its words and phrases."""
 
 
 class Mark:
@@ -28,7 +28,7 @@ class Mark:
     INDUSTRY_HINT: Final = 1 << 7
     TECHNICAL_HINT: Final = 1 << 8
     PHRASE: Final = 1 << 9
-    """At least one phrase in the lists begins with the word."""
+    """The mark of a word with which at least one phrase in the lists begins."""
     NAME: Final = 1 << 10
     NAME_HINT: Final = 1 << 11
     HONORIFIC: Final = 1 << 12
@@ -42,7 +42,7 @@ class Mark:
     SEASON: Final = 1 << 20
     MONTH_SHORT: Final = 1 << 21
     SUBJECT: Final = 1 << 22
-    """A pronoun that can be the subject of an action."""
+    """The mark of a pronoun that can be the subject of an action."""
     PAST: Final = 1 << 23
     ELIDED: Final = 1 << 24
     SEQUEL: Final = 1 << 25
@@ -53,7 +53,8 @@ class Mark:
 
 
 STRONG: Final = (1 << 6) - 1
-"""The marks of strong words: one word with such a mark is enough for the category of the mark."""
+"""The marks of strong words. A text that has one word with such a mark belongs to the category of the
+mark."""
 HINTS: Final = Mark.EMOTIONAL_HINT | Mark.INDUSTRY_HINT | Mark.TECHNICAL_HINT
 
 # Latin letters up to U+024F, listed explicitly: the word lists have no others, and the letters that Python
@@ -84,7 +85,8 @@ def _mark_tables() -> tuple[dict[str, int], dict[tuple[str, str], list[tuple[lis
 
 
 MARKS, PHRASES = _mark_tables()
-"""Lower-case word → its marks, and first two words of a phrase → (remaining words, mark) of each phrase."""
+"""Two tables. The first maps each lower-case word to its marks. The second maps the first two words of
+phrases to the remaining words and the mark of each such phrase."""
 
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S++")
 _CAMEL: Final = re.compile("[a-z]{2,}+[A-Z][a-z]{2}")
@@ -115,10 +117,11 @@ class MarkedText:
         self.capitals: list[int] = []
         """The indices of capitalised words."""
         self.camels = False
-        """True if a word has a capital letter inside but not at its beginning: `camelCase`."""
+        """True if a word of the text has a capital letter inside but not at its beginning, such as
+        `camelCase`."""
         self._find_capitals()
         self.marks = [MARKS.get(word, 0) for word in words]
-        """The marks of each word."""
+        """The marks of each word in `words`: for each word, a combination of the bits of `Mark`."""
         self.seen = 0
         """The combined marks of the phrases found, and of the words whose marks do not depend on the
         context."""

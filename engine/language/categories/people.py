@@ -28,9 +28,9 @@ class CapitalisedRun(NamedTuple):
     start: int
     end: int
     words: tuple[str, ...]
-    """The words in lower case, without particles and the dots of initials."""
+    """The words of the run in lower case, without particles such as `da` and without the dots of initials."""
     marks: tuple[int, ...]
-    """The marks of each word."""
+    """The marks of each word in `words` (see `marked_text.Mark`)."""
 
     def without_first(self, count: int) -> CapitalisedRun:
         """Return the run without its first `count` words, with the same `start` and `end`."""
@@ -53,7 +53,7 @@ class NamedPeople(NamedTuple):
 
     @property
     def surnames(self) -> set[str]:
-        """The last words of names with at least two words."""
+        """The last words of those names that have at least two words."""
         return {one.words[-1] for one in self.people if len(one.words) > 1}
 
 
@@ -109,7 +109,7 @@ def _run(text: MarkedText, parts: list[int]) -> CapitalisedRun:
 
 
 def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None) -> CapitalisedRun | None:
-    """Return the part of a run of capitalised words that is a person's name, or None if it names no person.
+    """Return the person's name that a run of capitalised words contains, or None if it contains no such name.
 
     `previous` is the previous run if that run names a person, else None.
     """
@@ -132,12 +132,15 @@ def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | No
 
 
 def _place_follows(text: MarkedText, at: int) -> bool:
-    """Return True if a comma and a place follow at index `at`, as in `Rochester, Minnesota`."""
+    """Return True if there is a comma at index `at` and a place after it, as in `Rochester, Minnesota`."""
     return text.words[at] == "," and text.is_capital(at + 1) and bool(text.marks[at + 1] & Mark.PLACE)
 
 
 def _can_be_speaker(run: CapitalisedRun) -> bool:
-    """Return True if a run before a colon can be the speaker of the line: a name or words in no list."""
+    """Return True if a run of capitalised words before a colon can name the speaker of the line.
+
+    Such a run is a name, or its words are in no word list.
+    """
     first, *_ = run.words
     if run.marks[0] & Mark.NAME or len(run.words) > _LABEL_WORDS_MAX:
         return len(run.words) <= _LABEL_WORDS_MAX
@@ -169,7 +172,7 @@ def _is_person_by_surroundings(
 
 
 def _is_greeted(text: MarkedText, run: CapitalisedRun) -> bool:
-    """Return True if the run is the name of a person who is addressed: `Wow, Caro, …`."""
+    """Return True if the run is the name of a person whom the text addresses: `Wow, Caro, …`."""
     greeted = text.words[run.start - 1] == "," and text.marks[run.start - 2] & Mark.GREETING
     return bool(greeted) and text.words[run.end] in (",", "!", ".", "?")
 

@@ -12,12 +12,13 @@ from engine.language.categories.people import NOUN_ENDINGS, CapitalisedRun, Name
 
 _RELATIONSHIP: Final = 1 << 6
 _NARRATIVE: Final = 1 << 7
-"""The bits of the two categories without word lists. The other six categories have the lowest six bits."""
+"""The bits of the two categories that have no word lists, relationship and narrative. The other six
+categories have the lowest six bits."""
 
 HINTS_NEEDED: Final = 2
 TOKENS_PER_HINT: Final = 100
-"""A category needs two different hints, plus one for every 100 tokens, because long texts have many
-subjects."""
+"""A text needs two different hints for a category, and one more for every 100 tokens: a long text can contain
+hints by chance, because it has many subjects."""
 
 _SIGNS_OF_CODE: Final = re.compile(
     r"```|`[^`\n]{1,200}+`"
@@ -109,7 +110,7 @@ def _has_code(marked: MarkedText) -> bool:
         return True
     if _FILE.search(text):
         return True
-    # The scan takes 13 µs for 40 words. Most texts have none of the characters without which it cannot match.
+    # The scan takes 13 µs for 40 words. It can match only a text with one of these; most texts have none.
     likely = "`" in text or "_" in text or "()" in text or "--" in text
     return likely and _SIGNS_OF_CODE.search(text) is not None
 
@@ -126,7 +127,7 @@ def _has_place(marked: MarkedText, named: NamedPeople) -> bool:
 
 
 def _is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
-    """Return True if a run of capitalised words is a place, judging by its words and the words around it."""
+    """Return True if the words of a run of capitalised words, and those around it, indicate a place."""
     either = 0
     for mark in run.marks:
         either |= mark
@@ -152,14 +153,14 @@ def _is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
 
 
 def _is_located(marked: MarkedText, run: CapitalisedRun) -> bool:
-    """Return True if a word that can also be a name is used as a place: `in Georgia`, `Savannah, Georgia`."""
+    """Return True if a name that can be a place is used as a place: `in Georgia`, `Savannah, Georgia`."""
     beside = marked.words[run.end] == "," and marked.is_capital(run.end + 1)
     after = marked.words[run.start - 1] == "," and marked.is_capital(run.start - 2)
     return marked.words[run.start - 1] in _AT or beside or after
 
 
 def _is_at(marked: MarkedText, at: int) -> bool:
-    """Return True if somebody is at a kind of place: `at the beach`, `in my old hometown`."""
+    """Return True if the text says that somebody is at a kind of place: `at the beach`, `in my old town`."""
     for before in (1, 2):
         if marked.words[at - before] in _DETERMINERS:
             return marked.words[at - before - 1] in _AT
