@@ -284,7 +284,9 @@ class LevelDBBackend(Backend):
                 # Whether `db` is now the old or the new LevelDB, it holds all rows. Both must be closed.
                 self._handle_state.poison(error)
                 if self._db.closed:
-                    self._handle_state.refusal = f"cannot reopen {self._handle_state.where} after a rewrite; close the store and open it again"
+                    self._handle_state.refusal = (
+                        f"cannot reopen {self._handle_state.where} after a rewrite; close it and reopen it"
+                    )
                 if isinstance(error, Exception):
                     raise BackendInDoubt(
                         f"rewriting {self._handle_state.where} failed ({error}); "

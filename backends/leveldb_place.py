@@ -239,7 +239,7 @@ class Claim(Flock):
             REGISTRY.enter(self._identity)
 
     def _check_not_open(self) -> Identity:
-        """Return the identity of the store's data; raise BackendBusy if this process has it open."""
+        """Return the identity of the store's data; raise BackendBusy if this process has the store open."""
         identity = identity_of((self.path / DATA).stat())
         if REGISTRY.is_open(identity):
             raise BackendBusy(str(self.path), f"pid {os.getpid()} (this process)")

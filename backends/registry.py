@@ -22,7 +22,7 @@ class Registry:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        """The lock to hold from the check of the registry until the new handle is registered or given up."""
+        """The lock to hold between checking the registry and registering the new handle."""
         self._open: Counter[Identity] = Counter()
         self._inherited: set[Identity] = set()
 

@@ -115,8 +115,8 @@ class WriterLock(Flock):
         """
         if not stat.S_ISREG(status.st_mode) or status.st_size:
             raise BackendUnusable(
-                f"{self._path} is not an empty file, but {self._store} needs one there as its lock; "
-                f"rename one of them"
+                f"{self._path} is not an empty file, but {self._store} needs an empty lock file there; "
+                f"rename one of the two files"
             )
 
     def _create(self) -> int:

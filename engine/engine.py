@@ -934,7 +934,7 @@ class Engine:
             follow: The types and directions of the edges to follow from `from_`, and the maximum number of
                 steps. `from_` must be given, too.
             filters: The conditions that an atom must meet.
-            form: `short` (id and title), `medium` (also 200 characters) or `full` (also the atom).
+            form: `short` (id and title), `medium` (id, title and 200 characters) or `full` (also the atom).
             as_of: Query the memory as it was at this moment.
             narrow: Fields of `Filters` as keyword arguments.
 
@@ -1021,7 +1021,7 @@ class Engine:
             return structured_graph(rows, view, query, limit, wanted)
 
     def explorer(self, *, form: AnswerForm | str = "text", spent: int = 0) -> Explorer:
-        """Return an explorer, an object with one method for each step: recall hints, peek, expand, neighbors.
+        """Return an explorer: its methods recall hints, peek into atoms, expand them, and list neighbors.
 
         Every answer of the explorer states its cost in tokens.
 

@@ -92,7 +92,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Erasable:
-    """The amounts of data that an erasure would destroy, and other atoms that contain parts of the content."""
+    """The amounts of data that an erasure would destroy, and other atoms with parts of the content."""
 
     id: str
     payloads: int

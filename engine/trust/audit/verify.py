@@ -273,7 +273,7 @@ class _Verification:
             else:
                 self._checkpoints += 1
             return
-        problem = f"checkpoint has the root {detail[0].hex()}, but its events have {roots.overall.hex()}"
+        problem = f"the checkpoint has the root {detail[0].hex()}, but a replay has {roots.overall.hex()}"
         self.differ(Difference("journal", journal_key(seq).hex(), seq, problem))
 
     def _compare_due(self) -> None:

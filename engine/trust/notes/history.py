@@ -47,7 +47,7 @@ class History(NamedTuple):
             return
         if known.origin != self.origin:
             problem = (
-                f"another store: the log is {self.origin}, but the known checkpoint is of {known.origin}"
+                f"another store: the log is {self.origin}, but the known checkpoint belongs to {known.origin}"
             )
             raise inconsistent(problem, known, self.head)
         if known.size > self.size:
@@ -97,7 +97,7 @@ def check_pair(old: Checkpoint, new: Checkpoint) -> bool:
     """
     if old.origin != new.origin:
         raise inconsistent(
-            f"another store: the log is {new.origin}, but the known checkpoint is of {old.origin}",
+            f"another store: the log is {new.origin}, but the known checkpoint belongs to {old.origin}",
             old,
             new,
         )

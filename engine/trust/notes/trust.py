@@ -29,14 +29,14 @@ class Trust:
     """The keys that must have signed a note for the note to be trusted."""
 
     keys: tuple[VerifierKey, ...] = ()
-    """The verifier keys of logs. If any are given, the holder of at least one must have signed the note."""
+    """The verifier keys of logs. If any are given, at least one of these keys must have signed the note."""
     witnesses: tuple[VerifierKey, ...] = ()
     threshold: int = 0
     """The minimum number of witnesses that must have signed the note."""
 
     @classmethod
     def of(cls, keys: Sequence[str], witnesses: Sequence[str], threshold: int | None = None) -> Trust:
-        """Return an object for these verifier keys. If no threshold is given, every witness must have signed.
+        """Return a Trust in the given verifier keys. Without a threshold, every witness must have signed.
 
         Raises:
             InvalidInputError: A text is not a verifier key, or is a key of the wrong type; there are fewer

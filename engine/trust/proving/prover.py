@@ -174,7 +174,7 @@ def _verified(data: bytes, basis: Basis, claims: list[Claim]) -> tuple[Verified,
     except ProofError as error:
         if error.reason == "size":
             raise RefusedError(
-                f"the proof would be too large: {len(data):,} bytes", hint="prove fewer claims at once"
+                f"the proof would be too large: {len(data):,} bytes", hint="prove fewer claims in one proof"
             ) from error
         raise CorruptionError(
             f"the root cannot be computed from the stored rows: {error}", hint="run `engine verify-root`"

@@ -94,7 +94,7 @@ class Tiles:
             level += 1
 
     def data(self, tile: Tile) -> bytes:
-        """Return the content of a file of this size or of an earlier one.
+        """Return the content of a file that belongs to this size of the log or to an earlier size.
 
         The hashes are verified: a full tile with its hash in the level above, and the last, partial tiles
         with the root of the log.
