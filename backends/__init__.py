@@ -70,7 +70,7 @@ class Location(NamedTuple):
     scheme: str
     """One of SCHEMES, or `sqlite+` followed by the name of a memory."""
     path: str
-    """The path in the URL, unchanged; empty for `memory:`."""
+    """The path in the URL, unchanged. It is empty for `memory:`."""
 
     @property
     def memory(self) -> str | None:
@@ -143,7 +143,7 @@ def _is_sqlite(path: Path) -> bool:
 
 
 def open_backend(url: str, *, create: bool = True) -> Backend:
-    """Open the store at `url`, and create it if it is missing unless `create` is false.
+    """Open the store at `url`. A missing store is created, unless `create` is false.
 
     Raises:
         BackendMissing: there is no store, and `create` is false (never for `memory:`).
@@ -168,7 +168,7 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
 
 
 def store_exists(url: str) -> bool:
-    """Return whether there is a store at `url`, including a damaged store and a store in use.
+    """Return True if there is a store at `url`, even if the store is damaged or in use.
 
     Raises:
         BackendUnusable: the URL is invalid, or the path cannot be inspected.

@@ -19,8 +19,8 @@ from backends.errors import BackendError, GuardFailed
 KEY_BYTES_MAX = 1024
 """The maximum length of a key.
 
-A later backend could use PostgreSQL, whose btree allows about 2.7 kB. The limit is less than half of that and
-so leaves room for a prefix.
+A future backend could use PostgreSQL, whose btree index allows keys of about 2.7 kB. The limit is less than
+half of that, so a prefix can be added to the key.
 """
 
 Row = tuple[bytes, bytes]
@@ -33,7 +33,7 @@ class Capabilities:
     durable: bool
     """True if the rows of `write(durable=True)` survive a power failure after the call has returned."""
     multi_process: bool
-    """True if several processes may have the store open for writing at once."""
+    """True if several processes may have the store open for writing at the same time."""
     persistent: bool
     """True if the rows outlive the handle."""
 
@@ -47,7 +47,7 @@ class Guard:
 
 
 Guards = Guard | Sequence[Guard] | None
-"""The conditions on a write: one, several that must all hold, or none."""
+"""The conditions on a write: one Guard, several that must all hold, or None for no condition."""
 
 
 class Batch:
@@ -78,7 +78,7 @@ class Reader(ABC):
         """Return the value of `key`, or None if there is no row."""
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """Return the values of `keys`, in their order, with None where there is no row."""
+        """Return the values of `keys`, in the same order. The value is None for a key without a row."""
         return [self.get(key) for key in keys]
 
     @abstractmethod
@@ -174,7 +174,7 @@ class Backend(Reader):
         """
 
     def files(self) -> tuple[Path, ...]:
-        """Return the paths of all files that may hold bytes of the store; for a memory store, none."""
+        """Return the paths of all files that may hold bytes of the store. A memory store has no files."""
         return ()
 
     @abstractmethod

@@ -140,7 +140,7 @@ def _is_ours(name: str, prefix: str) -> bool:
 
 
 def _is_marked(descriptor: int) -> bool:
-    """Return whether the open folder contains the marker: an empty regular file, not a link."""
+    """Return True if the open folder contains the marker file: an empty regular file, not a link."""
     try:
         status = os.stat(MARKER, dir_fd=descriptor, follow_symlinks=False)
     except OSError:

@@ -1,6 +1,6 @@
 """A flock on a file, held through an open descriptor.
 
-The operating system releases it when the holder dies.
+The operating system releases the flock when the process that holds it dies.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _TRY_SECONDS = 0.05
 """The maximum time, in seconds, for which one attempt to pause the handle blocks other calls."""
 
 _REWRITING = "the store is being rewritten"
-"""The temporary value of `refusal`: calls wait until it is cleared."""
+"""The value of `refusal` during a rewrite. While `refusal` has this value, calls wait."""
 
 
 class HandleState:
@@ -87,9 +87,10 @@ class HandleState:
             self._wait()
 
     def _is_pausing_thread(self, thread: int) -> bool:
-        """Return whether this thread paused the handle.
+        """Return True if this thread paused the handle.
 
-        The calls of this thread must not wait, for instance when an iterator is freed and therefore closed.
+        Calls of the thread that paused the handle must not wait. Such a call occurs, for instance, when an
+        iterator is freed and therefore closed.
         """
         return self.refusal == _REWRITING and self._pausing_thread == thread
 
@@ -127,7 +128,7 @@ class HandleState:
                 self._resume()
 
     def _pause(self, idle: Callable[[], bool]) -> bool:
-        """Block new calls. Return True if soon no call is running and no snapshot or scan is open."""
+        """Block new calls. Return True if the running calls end soon and no snapshot or scan is open."""
         self._resumed.clear()
         self._pausing_thread = threading.get_ident()
         self.refusal = _REWRITING
@@ -152,7 +153,7 @@ class HandleState:
         if self._poison is not None:
             raise BackendInDoubt(
                 f"{self.where} accepts no more writes after a failed write ({self._poison!r}); "
-                f"close it, reopen it and check which writes took effect"
+                f"close the store, reopen it and check which writes took effect"
             )
 
     def shut(self, release: Callable[[], None]) -> None:
@@ -175,7 +176,7 @@ class HandleState:
             self._released = True
 
     def disown(self) -> None:
-        """Disable the handle in a newly forked process, and prevent that the handle's objects are freed."""
+        """Disable the handle in a newly forked process, and prevent the handle's objects from being freed."""
         self.forked = True
         if self._released:
             return

@@ -4,8 +4,7 @@ With LevelDB's defaults, acknowledged writes were measured to be lost in several
 following measures, each with a test in `tests/backends/test_leveldb_rules*.py`:
 
 - after a failed write the handle accepts no more writes, and the exception is BackendInDoubt, because the
-write
-  may have taken effect;
+  write may have taken effect;
 - a store has a lock of its own (`backends.leveldb_place`); one process at a time can open one handle, and a
   forked process cannot use the handle of its parent;
 - `paranoid_checks` is always on, checksums are verified on every read, and compression is off;
@@ -229,19 +228,19 @@ class LevelDBBackend(Backend):
                 if isinstance(error, Exception):
                     raise BackendInDoubt(
                         f"a write to {self._handle_state.where} failed and may have taken effect ({error}); "
-                        f"reopen it and check whether the rows are there"
+                        f"reopen the store and check whether the rows are there"
                     ) from error
                 raise
 
     def _send(self, built: Any, *, sync: bool, durable: bool) -> None:
         """Write one batch. The caller treats the batch as written when this method returns.
 
-        LevelDB starts a new log every `write_buffer_size` and syncs only the newest, so a synced write could
-        survive a crash that loses earlier unsynced writes in an older log. Therefore, while there are
-        unsynced rows, this method writes the batch, syncs the older logs if there are any, and then syncs the
-        newest through an empty batch. After a crash anywhere here, all rows up to some write remain, and none
-        after it. The only exception is an operating system that writes out the new log by itself just before
-        the old one is synced.
+        LevelDB starts a new log every `write_buffer_size` bytes and syncs only the newest log, so a synced
+        write could survive a crash that loses earlier unsynced writes in an older log. Therefore, while there
+        are unsynced rows, this method writes the batch, syncs the older logs if there are any, and then syncs
+        the newest through an empty batch. After a crash anywhere here, all rows up to some write remain, and
+        none after it. The only exception is an operating system that writes out the new log by itself just
+        before the old one is synced.
         """
         built.write()
         if not sync:
@@ -286,12 +285,12 @@ class LevelDBBackend(Backend):
                 self._handle_state.poison(error)
                 if self._db.closed:
                     self._handle_state.refusal = (
-                        f"cannot reopen {self._handle_state.where} after a rewrite: close it, open it again"
+                        f"cannot reopen {self._handle_state.where} after a rewrite; close it and reopen it"
                     )
                 if isinstance(error, Exception):
                     raise BackendInDoubt(
                         f"rewriting {self._handle_state.where} failed ({error}); "
-                        "no rows are lost, open it again"
+                        "no rows are lost; open the store again"
                     ) from error
                 raise
             self._names, self._unsynced = set(), False

@@ -1,8 +1,8 @@
-"""The folder of a LevelDB store: `PATH/lock` is the lock file of this package, `PATH/db/` the LevelDB.
+"""The folder of a LevelDB store: `PATH/lock` is the lock file of this package, `PATH/db/` is the LevelDB.
 
 LevelDB's own lock is an fcntl lock. It is released as soon as anything in the process closes a descriptor of
-its file, for instance by copying the folder. The lock here is a flock on a separate file. Only its holder can
-release it, and the operating system releases it when the holder dies.
+its file, for instance by copying the folder. The lock here is a flock on a separate file. Only the process
+that holds this flock can release it, and the operating system releases it when that process dies.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ They are, in this order: the new LevelDB while it is written, the complete new L
 """
 
 _REWRITE_BYTES = 1 << 20
-"""The size of a batch of rows in a rewrite, in bytes."""
+"""The size, in bytes, at which a batch of rows is written during a rewrite."""
 
 _PID_BYTES_MAX = 32
 
@@ -81,14 +81,14 @@ def open_data(data: Path) -> Any:
         if "/LOCK:" in str(error):
             raise BackendBusy(str(data), "a program that opened the LevelDB directly") from error
         if "No such file" in str(error):
-            raise BackendCorrupt(f"{data} is damaged, a file is missing: {error}") from error
+            raise BackendCorrupt(f"{data} is damaged because a file is missing: {error}") from error
         raise BackendUnusable(f"cannot open {data}: {error}") from error
     except plyvel.Error as error:
         raise BackendCorrupt(f"{data} is damaged: {error}") from error
 
 
 def is_leveldb_store(path: Path) -> bool:
-    """Return whether `path` has the layout of a LevelDB store of this package, perhaps during a rewrite."""
+    """Return True if `path` has the layout of a LevelDB store of this package, even during a rewrite."""
     return (path / LOCK).is_file() and ((path / DATA).is_dir() or (path / _NEW).is_dir())
 
 
@@ -152,7 +152,7 @@ def _remove(*folders: Path) -> None:
 
 
 def claim_store(path: Path, *, create: bool) -> Claim:
-    """Acquire the exclusive right to use the store at `path`, and create a missing store before.
+    """Acquire the exclusive right to use the store at `path`, after creating the store if it is missing.
 
     Args:
         path: A result of `backends.files.resolve_path`.
@@ -183,7 +183,7 @@ def _check_unoccupied(path: Path) -> None:
     names = sorted(entry.name for entry in path.iterdir())
     if DATA in names and LOCK not in names:
         raise BackendUnusable(
-            f"the file {LOCK!r} in {path} is missing; create an empty one if no process has the store open"
+            f"the file {LOCK!r} in {path} is missing; create it, empty, if no process has the store open"
         )
     if names:
         raise BackendUnusable(
@@ -239,7 +239,7 @@ class Claim(Flock):
             REGISTRY.enter(self._identity)
 
     def _check_not_open(self) -> Identity:
-        """Return the identity of the store's data; raise BackendBusy if this process has it open."""
+        """Return the identity of the store's data; raise BackendBusy if this process has the store open."""
         identity = identity_of((self.path / DATA).stat())
         if REGISTRY.is_open(identity):
             raise BackendBusy(str(self.path), f"pid {os.getpid()} (this process)")

@@ -28,18 +28,18 @@ from backends.errors import BackendClosed
 from backends.handle_state import HandleState
 
 _CHUNK_ROWS = 64
-"""The number of rows that a scan fetches each time it takes the lock."""
+"""The maximum number of rows that a scan fetches each time it takes the lock."""
 
 Past = tuple[int, bytes | None]
-"""A replaced value: the version that replaced it, and the value."""
+"""An old value of a key, and the number of the version that replaced this value."""
 
 
 class _Rows:
     """The current rows, and the old rows that open snapshots and scans still need, protected by one lock.
 
-    A snapshot is a version number. While one is open, a write saves the value that it replaces in `past`, and
-    a deleted key stays in `order` with the value None. `journal` lists the saved values, oldest first, so
-    that closing the oldest snapshot frees exactly the values that only it could see.
+    A snapshot is a version number. While a snapshot is open, a write saves the value that it replaces in
+    `past`, and a deleted key stays in `order` with the value None. `journal` lists the saved values, oldest
+    first, so that closing the oldest snapshot frees exactly the values that only it could see.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class _Rows:
                 self._drop(key)
 
     def forget(self) -> None:
-        """Drop all rows; the handle is already closed."""
+        """Drop all rows. The caller has already closed the handle."""
         with self.lock:
             self.values, self.past, self.order = {}, {}, SortedList()
             self.journal.clear()

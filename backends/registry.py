@@ -3,8 +3,8 @@
 File locks are not enough inside one process. LevelDB and SQLite lock with fcntl(), and closing *any*
 descriptor of such a file, even one opened only for reading, releases all locks that the process holds on it.
 So a second LevelDB handle must be refused before LevelDB opens the file, and a SQLite file must not be
-inspected while a handle on it is open. Two paths to the same file (links, mounts) are
-treated as one store.
+inspected while a handle on it is open. Two paths to the same file (through links or mounts) are treated as
+one store.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import threading
 from collections import Counter
 
 Identity = tuple[int, int]
-"""The identity of a file: device and inode."""
+"""The identity of a file: the numbers of its device and of its inode."""
 
 
 class Registry:
@@ -22,7 +22,7 @@ class Registry:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        """The lock to hold from the check of the registry until the new handle is registered or given up."""
+        """The lock to hold between checking the registry and registering the new handle."""
         self._open: Counter[Identity] = Counter()
         self._inherited: set[Identity] = set()
 
@@ -39,7 +39,7 @@ class Registry:
                 del self._open[identity]
 
     def is_open(self, identity: Identity) -> bool:
-        """Return whether this process has an open handle on the store."""
+        """Return True if this process has an open handle on the store `identity`."""
         with self.lock:
             return identity in self._open
 
@@ -52,7 +52,7 @@ class Registry:
         return identity in self._inherited
 
     def after_fork(self) -> None:
-        """In a forked process, mark all open stores as stores of the parent."""
+        """In a newly forked process, mark all open stores as stores that the parent process has open."""
         self.lock = threading.RLock()
         self._inherited |= set(self._open)
         self._open.clear()

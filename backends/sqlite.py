@@ -256,7 +256,7 @@ class SQLiteBackend(Backend):
             if isinstance(error, Exception):
                 raise BackendInDoubt(
                     f"a write to {self._handle_state.where} failed and may have taken effect ({error}); "
-                    f"reopen it and check whether the rows are there"
+                    f"reopen the store and check whether the rows are there"
                 ) from error
             raise
 

@@ -30,8 +30,8 @@ _PAUSE_SECONDS = 0.0005
 """The pause between two attempts to take the lock, in seconds.
 
 Measured against three processes that write durably without a pause: the lock was acquired after 70 ms
-(median) and 0.4 s (maximum); with pauses that grow to 8 ms it took 2.2 s and 3.4 s. A waiting process uses 3
-% of a core.
+(median) and 0.4 s (maximum); with pauses that grow to 8 ms, the lock was acquired after 2.2 s and 3.4 s. A
+waiting process uses 3 % of a core.
 """
 
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -47,7 +47,7 @@ class WriterLock(Flock):
         busy_seconds: The time, in seconds, to wait for other processes that hold the lock.
 
     Raises:
-        BackendBusy: on entering, another process held it for all of `busy_seconds`.
+        BackendBusy: on entering, another process held the lock for all of `busy_seconds`.
         BackendUnusable: on entering, `PATH-lock` is not an empty file, or the system denies access.
     """
 
@@ -85,7 +85,7 @@ class WriterLock(Flock):
         raise BackendBusy(self._store, "another process")
 
     def _try(self) -> bool:
-        """Try to take the lock. Return False if another process has it or the file was replaced."""
+        """Try to take the lock. Return False if another process holds it or the lock file was replaced."""
         if self._descriptor is None:
             self._descriptor = self._open()
             self._identity = identity_of(os.fstat(self._descriptor))
@@ -115,8 +115,8 @@ class WriterLock(Flock):
         """
         if not stat.S_ISREG(status.st_mode) or status.st_size:
             raise BackendUnusable(
-                f"{self._path} is not an empty file, but {self._store} needs one there as its lock; "
-                f"rename one of them"
+                f"{self._path} is not an empty file, but {self._store} needs an empty lock file there; "
+                f"rename one of the two files"
             )
 
     def _create(self) -> int:

@@ -182,7 +182,7 @@ def _exclusive_use(place: Path, name: str) -> Iterator[UseLock]:
 
 
 def in_use(path: str, name: str) -> bool:
-    """Return whether any handle has the memory open."""
+    """Return True if any handle has the memory `name` open."""
     try:
         with _exclusive_use(resolve_path(path), name):
             return False

@@ -11,10 +11,13 @@ from backends.files import fsync_path, make_parents, staging
 from backends.registry import REGISTRY, Identity, identity_of
 
 APPLICATION_ID = 0x6D656D72
-"""The bytes `memr`: the application id at offset 68, which distinguishes a store from other SQLite files."""
+"""The application id of a store, stored at offset 68 of the file: the bytes `memr`.
+
+It distinguishes stores from other SQLite files.
+"""
 
 LAYOUT = 1
-"""The version of the tables below, stored as SQLite's user_version.
+"""The version of the table layout, stored as SQLite's user_version.
 
 The table `turns` counts durable writes (see backends.sqlite).
 """
@@ -35,7 +38,7 @@ INSERT INTO turns VALUES (0);
 
 
 def is_sqlite(path: Path) -> bool:
-    """Return whether `path` is a SQLite file, even if it is not a store.
+    """Return True if `path` is a SQLite file, even if the file is not a store.
 
     A file that this process already has open is not read: closing it again would release the locks
     that SQLite holds on it.
@@ -52,7 +55,10 @@ def _header(path: Path) -> bytes:
 
 
 def address(path: Path) -> str:
-    """Return a URI that opens exactly this file and never creates it; all bytes are percent-encoded."""
+    """Return a URI with which SQLite opens exactly this file and never creates it.
+
+    All bytes of the path are percent-encoded.
+    """
     return "file:" + "".join(f"%{byte:02x}" for byte in os.fsencode(path)) + "?mode=rw"
 
 

@@ -66,7 +66,7 @@ def vacuum(writer: sqlite3.Connection, where: str) -> None:
 
 
 class SQLiteSnapshot(Snapshot):
-    """A snapshot: a read transaction. A lock prevents that a thread ends it during a call of another thread.
+    """A snapshot: a read transaction. A lock prevents a thread from ending it during another thread's call.
 
     Args:
         handle_state: The state of the store's handle.
@@ -121,7 +121,7 @@ class SQLiteSnapshot(Snapshot):
         return self.rows(start, end, reverse=reverse, close=False)
 
     def rows(self, start: bytes, end: bytes | None, *, reverse: bool, close: bool) -> Iterator[Row]:
-        """Return a started iterator over rows. With `close`, the iterator closes the snapshot at its end."""
+        """Return a started iterator over rows. With `close`, the end of the iterator closes the snapshot."""
         self.check()
         if end is not None and end <= start:
             if close:

@@ -1,9 +1,8 @@
 """The tables of a SQLite file: one for the store without a name, one for each named memory.
 
 The rows of a memory are in a table `memory_N`, where N is a number; the table `memories` maps names to
-numbers. A name is always passed
-to SQLite as a bound value and is never part of a statement. Numbers are not reused (AUTOINCREMENT), so a
-handle cannot read another memory's rows.
+numbers. A name is always passed to SQLite as a bound value and is never part of a statement. Numbers are not
+reused (AUTOINCREMENT), so a handle cannot read another memory's rows.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ _ROWS = "CREATE TABLE {table} (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NUL
 def memory_name(value: object) -> str:
     """Return `value` if it is a valid memory name.
 
-    A valid name has 1 to 32 characters of a-z 0-9 . _ - and does not begin with a dot. The names `db` and
-    `lock`, which are files of a LevelDB store, are not allowed, and neither are the endings of files beside
-    a SQLite store (`-wal`, `-shm`, `-journal`, `-lock`).
+    A valid name has 1 to 32 of the characters `a-z0-9._-` and does not begin with a dot. The names `db` and
+    `lock`, which are files of a LevelDB store, are not allowed. A name may not end like a file that is
+    kept next to a SQLite store (`-wal`, `-shm`, `-journal`, `-lock`).
 
     Raises:
         BackendUnusable: `value` is not a valid name.
@@ -43,7 +42,7 @@ def memory_name(value: object) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         shown = ascii(value)[:80] if isinstance(value, (str, bytes)) else type(value).__name__
         raise BackendUnusable(
-            f"invalid memory name {shown}: use 1 to {NAME_CHARS_MAX} of a-z 0-9 . _ -, and no dot in front"
+            f"invalid memory name {shown}: use 1 to {NAME_CHARS_MAX} of `a-z0-9._-`, the first not a dot"
         )
     if value in _RESERVED or value.endswith(_RESERVED_ENDS):
         raise BackendUnusable(
@@ -81,7 +80,7 @@ def _statements(table: str) -> Statements:
 
 
 UNNAMED = _statements("rows")
-"""The SQL statements on the store without a name."""
+"""The SQL statements that read and write the store without a name."""
 
 
 def statements_for(number: int) -> Statements:

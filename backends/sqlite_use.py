@@ -53,7 +53,7 @@ class UseLock(Flock):
             status = os.lstat(self._path)
             if not stat.S_ISREG(status.st_mode) or status.st_size:
                 raise BackendUnusable(
-                    f"{self._path} is not an empty file, but the store needs one there as a lock; rename it"
+                    f"{self._path} is not an empty file, but the store needs an empty lock file; rename it"
                 )
         self._descriptor = os.open(self._path, _FLAGS, 0o600)
         fcntl.flock(self._descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)

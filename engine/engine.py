@@ -265,7 +265,7 @@ class Engine:
         request: str | None = None,
         origin: str | None = None,
     ) -> Iterator[Receipt]:
-        """Carry out any number of commands in batches of up to 1,000; yield receipts of durable batches.
+        """Carry out any number of commands in batches of up to 1,000. Yield the receipts.
 
         Each batch is carried out completely or not at all. A batch with too many bytes is split in half. The
         indexes are updated every few batches and at the end, so they are up to date when the iterator ends.
@@ -578,7 +578,7 @@ class Engine:
         """Revive a merged atom and remove from the kept atom the values that the merge added.
 
         Args:
-            other: The atom that was merged into another one.
+            other: The atom that was merged into a kept atom.
             force: Revive the atom even if another atom with the same content was erased.
 
         Raises:
@@ -620,7 +620,7 @@ class Engine:
             The outcome for each atom, edge and predicate.
 
         Raises:
-            NotFoundError: `start` or `stop` is beyond the end of the journal.
+            NotFoundError: `start` or `stop` is greater than the number of events in the journal.
         """
         from engine.query.history.revert import revert
 
@@ -739,7 +739,7 @@ class Engine:
     ) -> DreamReport:
         """Add tags to untagged atoms, collect names, and relate entities, as the actor `dreamer`.
 
-        A run only adds tags, entities and edges. It never adds one again that somebody removed. A second run
+        A run only adds tags, entities and edges. It never adds again what somebody removed. A second run
         over an unchanged memory adds nothing.
 
         Args:
@@ -899,7 +899,7 @@ class Engine:
         Args:
             query: The question, in words.
             budget: The maximum number of tokens for the whole text, at least 16.
-            filters: The conditions that every atom in the answer must meet, also an atom that is included
+            filters: The conditions that every atom in the answer must meet, even an atom that is included
                 only because it is next to a hit.
             as_of: Query the memory as it was at this moment.
             narrow: Fields of `Filters` as keyword arguments.
@@ -934,7 +934,7 @@ class Engine:
             follow: The types and directions of the edges to follow from `from_`, and the maximum number of
                 steps. `from_` must be given, too.
             filters: The conditions that an atom must meet.
-            form: `short` (id and title), `medium` (also 200 characters) or `full` (also the atom).
+            form: `short` (id and title), `medium` (id, title and 200 characters) or `full` (also the atom).
             as_of: Query the memory as it was at this moment.
             narrow: Fields of `Filters` as keyword arguments.
 
@@ -987,7 +987,7 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> tuple[BrightNode, ...]:
-        """Return only the nodes of `structured_graph`.
+        """Return only the nodes of the graph that `structured_graph` returns.
 
         The arguments are those of `structured_graph`.
         """
@@ -1021,13 +1021,13 @@ class Engine:
             return structured_graph(rows, view, query, limit, wanted)
 
     def explorer(self, *, form: AnswerForm | str = "text", spent: int = 0) -> Explorer:
-        """Return an explorer, an object with one method for each step: recall hints, peek, expand, neighbors.
+        """Return an explorer: its methods recall hints, peek into atoms, expand them, and list neighbors.
 
         Every answer of the explorer states its cost in tokens.
 
         Args:
             form: `text` or `json`: the form in which answers are returned and their cost is counted.
-            spent: The number of tokens that were spent before and are included in the total.
+            spent: The number of tokens spent earlier, which the explorer adds to the total cost.
         """
         from engine.query.explore.explorer import Explorer
 
@@ -1078,7 +1078,7 @@ class Engine:
             return read_log(self.store.backend).size
 
     def history(self, id: str) -> list[HistoryItem]:  # noqa: A002
-        """Return all events that concern an atom, the oldest first.
+        """Return all events on an atom, the oldest first.
 
         Args:
             id: The atom.
@@ -1141,7 +1141,7 @@ class Engine:
             return why(rows, atom_id(id))
 
     def was_kept(self, seq: int, event_id: str) -> bool:
-        """Return True if event `seq` has the id `event_id`: then the write that was in doubt was stored.
+        """Return True if event `seq` has the id `event_id`, which means that the write in doubt was stored.
 
         Args:
             seq: The attribute `seq` of the `InDoubtError`.
@@ -1153,7 +1153,7 @@ class Engine:
             return read_entry(rows, seq).header.commitment.hex() == event_id
 
     def status(self) -> Status:
-        """Return counts of the store's content and the position of each follower, without updating any."""
+        """Return counts of the store's content and the position of each follower. No follower is updated."""
         with translated(), self.store.backend.snapshot() as rows:
             return status(rows, self.store)
 

@@ -70,17 +70,19 @@ def read_pending(rows: Lookup) -> Pending | None:
 
 
 EDGES_AT_ONCE = 4000
-"""The maximum number of edges that one commit erases. Even with the longest reasons, this is far below the
-limits of a batch."""
+"""The maximum number of edges that one commit erases.
+
+Even with the longest reasons, the events of so many edges are far below the limits of a batch.
+"""
 
 
 @dataclass(slots=True)
 class DestroyedTotals:
-    """The numbers of payloads and edges, and the contents, that one or more commits destroyed."""
+    """The numbers of payloads and edges that one or more commits destroyed, and the destroyed contents."""
 
     payloads: int = 0
     size: int = 0
-    """The total size of these payloads, in bytes."""
+    """The total size of the destroyed payloads, in bytes."""
     edges: int = 0
     contents: tuple[bytes, ...] = ()
     """The hashes of the destroyed contents, as recorded in the journal."""
@@ -88,7 +90,7 @@ class DestroyedTotals:
 
 @dataclass(slots=True)
 class Destroy:
-    """Erase an atom with its edges; if it has more than EDGES_AT_ONCE edges, only erase that many edges.
+    """Erase an atom with its edges, or only EDGES_AT_ONCE edges if the atom has more edges than that.
 
     If the atom is already erased, no event is appended. `done` contains the data that the last call of
     `decide` destroys.
@@ -166,7 +168,7 @@ Stage = Callable[[str], None]
 
 
 def ignore_stage(stage: str) -> None:
-    """Ignore the stage; the default callback."""
+    """Do nothing. This is the default callback for the stages of an erasure."""
     del stage
 
 

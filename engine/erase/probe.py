@@ -44,7 +44,7 @@ PIECES_OF_ONE: Final = 4
 """The maximum number of pieces of one text.
 
 The pieces do not overlap. A backend may split a text within its files, so a single piece might be missed, but
-hardly all of them.
+it is unlikely that all pieces are missed.
 """
 
 PIECE_BYTES: Final = 48
@@ -60,9 +60,9 @@ class SharedPieces(NamedTuple):
     """The pieces that also occur in payloads of events that are not being erased."""
 
     pieces: frozenset[int]
-    """The indexes of these pieces in the list of all pieces."""
+    """The indexes of the shared pieces in the list of all pieces."""
     atoms: tuple[str, ...]
-    """The ids of at most 20 atoms, not erased, whose payloads contain these pieces."""
+    """The ids of at most 20 atoms, not erased, whose payloads contain shared pieces."""
 
 
 def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
@@ -158,10 +158,13 @@ def search(files: Sequence[Path], pieces: Sequence[bytes]) -> dict[str, list[int
 
 
 _ECHOED: Final = frozenset({"query", "terms", "question", "path", "reason"})
-"""The names of fields in answers that repeat the query, or the reason for the erasure."""
+"""The names of fields in answers that repeat the query or the reason for the erasure.
+
+The search ignores these fields.
+"""
 
 QUERY_WORDS: Final = 6
-"""The maximum number of words in a query."""
+"""The maximum number of words in a query. The words are taken from the pieces."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ OUT_OF_REACH: Final = (
     "proofs that disclose the content, and every person or program that received an answer with the content",
     "Markdown mirrors in other folders, until they are synchronised",
     "the salted commitments in headers and the roots in checkpoints, which are permanent",
-    "disk blocks that the store's files no longer use, as far as the file system or the disk keeps them",
+    "disk blocks that the store's files no longer use, if the file system or the disk keeps their content",
     "entities and relations extracted from the text (`engine explore_neighbors`): use `unrelate` and `erase`",
     "temporary folders `memroot-scratch-*` of commands that were killed while they replayed the journal",
 )
@@ -48,7 +48,7 @@ class ProbeVerdict(StrEnum):
     CONFIRMED = "confirmed"
     """The content was found in files and answers before the erasure, and was not found after the erasure."""
     INCONCLUSIVE = "inconclusive"
-    """The searches prove nothing. `Probe.reasons` contains the reasons."""
+    """The searches do not prove that the content is gone. `Probe.reasons` contains the reasons."""
     FAILED = "failed"
     """The content was still found after the erasure."""
 
@@ -80,7 +80,7 @@ class Erasure:
     payload_bytes: int
     edges: int
     contents: int
-    """The number of distinct contents that are refused from now on, because hashes of them are kept."""
+    """The number of distinct contents of which a hash was kept, so that adding them again is refused."""
     segments: int
     """The number of index segments that were rewritten."""
     purged: bool
@@ -92,7 +92,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Erasable:
-    """The amounts of data that erasing an atom would destroy, and other atoms with the same text."""
+    """The amounts of data that an erasure would destroy, and other atoms with parts of the content."""
 
     id: str
     payloads: int
@@ -129,7 +129,11 @@ def judge(
 
 
 IDENTIFYING_CHARS_MIN: Final = 4
-"""The minimum length of an identifying word: a word with a digit, which a reason must not repeat."""
+"""The minimum number of characters of an identifying word.
+
+An identifying word contains a digit. The reason for an erasure must not repeat identifying words of the
+content.
+"""
 
 
 class _Target(NamedTuple):

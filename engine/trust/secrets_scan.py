@@ -32,11 +32,14 @@ class Leak:
     event: str
     """The kind of the event whose payload contains the secret."""
     atoms: tuple[str, ...]
-    """The atom, or the two atoms of the edge, with the secret. Erasing one of them destroys the secret."""
+    """The ids of the atom, or of both ends of the edge, whose payload contains the secret.
+
+    Erasing one of these atoms destroys the secret.
+    """
     field: str
     kind: str
     preview: str
-    """The beginning of the secret: at most a quarter of it, and at most 4 characters."""
+    """The beginning of the secret: at most a quarter of the secret, and at most 4 characters."""
 
 
 def scan(rows: Reader, policy: SecretsPolicy, progress: Progress = no_progress) -> Iterator[Leak]:
@@ -62,8 +65,8 @@ def journal_check(policy: SecretsPolicy, found: Counter[str]) -> Callable[[RawEn
     """Return a function that checks one event for secrets; the import of a journal calls it for each event.
 
     Imported events cannot be changed, so they cannot be redacted. In the mode `warn`, the function adds the
-    number of secrets to `found`. In the modes `redact` and `refuse`, it raises RefusedError for the first
-    secret.
+    number of secrets to `found`. In the modes `redact` and `refuse`, it raises RefusedError when it finds
+    a secret.
     """
 
     def check(event: RawEntry) -> None:

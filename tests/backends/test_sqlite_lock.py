@@ -267,7 +267,7 @@ def test_what_is_no_lock_file_is_left_alone(path: Path, kind: str) -> None:
             os.mkfifo(lock)
         before = lock.lstat()
         for _ in range(2):
-            with pytest.raises(BackendUnusable, match="rename one of them"):
+            with pytest.raises(BackendUnusable, match="rename one of the two files"):
                 backend.write(batch_of([(b"a", b"1")]))
         assert backend.get(b"a") is None
         assert lock.lstat() == before

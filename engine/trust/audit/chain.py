@@ -22,9 +22,10 @@ from proofs.leaves import EdgeType, State, Value, edge_key
 _CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 _GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})
 _NEEDS_HIDDEN = frozenset({EventKind.ATOM_REVIVED, EventKind.EDGE_ADDED})
-"""The kinds of events that require that the atom or edge, if it exists, is hidden.
+"""The kinds of events that are allowed only if the atom or edge is hidden or does not exist.
 
-Kinds that erase require an atom or edge that is not erased. All other kinds require a live one.
+Events that erase are allowed only if the atom or edge is not erased. All other kinds of events are allowed
+only if the atom or edge is live.
 """
 
 
@@ -39,7 +40,7 @@ def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
 
 
 class _Chain:
-    """The state after the events that have been checked: the rows before them, and their changes."""
+    """The state after the checked events: the rows before these events, and the changes by these events."""
 
     def __init__(self, before: Reader) -> None:
         self._before = before
@@ -94,7 +95,7 @@ class _Chain:
         if kind in _GIVES_ORDINAL:
             expected = (self._counters.next_ordinal, current if kind is EventKind.ATOM_REVISED else None)
         if (detail.ordinal, detail.replaced) != expected:
-            return "has the wrong ordinal"
+            return "gives an atom the wrong ordinal"
         if kind is EventKind.ERASED and self._has_edges(detail.id):
             return "erases an atom before its edges"
         return None
@@ -128,7 +129,7 @@ class _Chain:
         if isinstance(entry.body, TypeBody):
             name = entry.body.name
             if name in self._names or type_code(self._before, name) is not None:
-                return "gives a predicate the name of another one"
+                return "gives a predicate the name of another predicate"
             self._names.add(name)
         return None
 

@@ -19,7 +19,7 @@ from proofs.codec import kind_of
 from proofs.events import ERASING_KINDS, AtomDetail, Header
 
 NO_CURSOR = "row without a cursor"
-"""The problem of rows that an interrupted rebuild left, or that were not written by memroot."""
+"""The problem reported for rows that an interrupted rebuild left, or that memroot did not write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Difference:
 
 
 def compare_prefix(stored: Reader, expected: Reader, prefix: bytes) -> Iterator[Difference | None]:
-    """For each key with `prefix` in either reader, yield the difference, or None if the rows are equal."""
+    """For each key with `prefix` in either reader, yield the difference, or None if both rows are equal."""
     ours, theirs = stored.scan_prefix(prefix), expected.scan_prefix(prefix)
     have, want = next(ours, None), next(theirs, None)
     while have or want:
@@ -71,18 +71,21 @@ def _difference(key: bytes, problem: str) -> Difference:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A checkpoint whose roots of `tags` and `index` cannot be computed any more; other roots are correct."""
+    """A checkpoint that was verified except for its roots of `tags` and `index`.
+
+    These two roots cannot be computed any more, because content was erased.
+    """
 
     seq: int
     erased: int
-    """The seq of the first event after the checkpoint that destroyed payloads of events before it."""
+    """The seq of the first later event that destroyed payloads of events before the checkpoint."""
 
 
 class ErasuresFromHeaders(Reader):
     """A reader of the stored rows that replaces the rows about erasures by rows derived from the headers."""
 
     def __init__(self, rows: Reader) -> None:
-        """Create a reader that knows no headers yet, and therefore no erasures."""
+        """Create a reader of `rows`. Until headers are added, it returns no rows about erasures."""
         self._rows = rows
         self._erasures: dict[bytes, bytes] = {}
 
@@ -98,12 +101,12 @@ class ErasuresFromHeaders(Reader):
         return self._erasures.get(key) if key.startswith(ERASURE) else self._rows.get(key)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Yield the stored rows."""
+        """Yield the stored rows with start <= key < end, unchanged."""
         return self._rows.scan(start, end, reverse=reverse)
 
 
 class DestroyedPayloads:
-    """The destroyed payloads among the events that a replay has processed so far."""
+    """Keeps track of destroyed payloads of the events that a replay has processed so far."""
 
     def __init__(self, rows: Reader) -> None:
         """Create the object; `rows` are the rows of the store, not of the replay."""

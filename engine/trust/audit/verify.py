@@ -3,7 +3,7 @@
 Only the rows of the journal itself are trusted, and only after their hashes have been checked. The events are
 replayed into a temporary store on disk, by the same code that processes new events, and every row of the two
 stores is compared. Each kind of derived data is compared at the last event that it has processed, before an
-update could repair a difference.
+update of that data could repair a difference.
 """
 
 from __future__ import annotations
@@ -59,29 +59,35 @@ class Report:
     root: str
     """The overall root, as 64 hex digits; empty if the replay of the journal failed."""
     roots: dict[str, str]
-    """A mapping from names to the roots of the log and of the namespaces."""
+    """A mapping from the names of the log and of the namespaces to their roots."""
     checkpoints: int
-    """The number of checkpoints whose roots were computed again and are correct."""
+    """The number of checkpoints whose recorded roots equal the roots computed in the replay."""
     rows: int
     """The number of rows that were compared."""
     differences: tuple[Difference, ...]
     """At most 20 differences. The first difference may have caused the others, so start with it."""
     unchecked: tuple[Unchecked, ...] = ()
-    """Checkpoints that can no longer be verified completely, because content has been erased since."""
+    """The checkpoints that can no longer be verified completely, because content was erased after them."""
 
 
 LOG_DAMAGE_BYTES_MAX = 8
-"""The maximum number of bytes by which a damaged log state may differ from the computed one.
+"""The maximum number of bytes in which a damaged log state may differ from the computed log state.
 
-If more bytes differ, the headers are considered to be changed instead.
+If more bytes differ, the report says that the headers were changed, not the log state.
 """
 
 _ROOT = re.compile("[0-9a-fA-F]{64}")
 _FROM_HEADERS = ("atoms", "edges")
-"""The first namespaces in NAMESPACES. Their roots follow from headers alone, whatever was erased."""
+"""The namespaces whose roots can be computed from headers alone. They are the first in NAMESPACES.
+
+These roots can be verified even if content was erased.
+"""
 
 REPORTED_MAX = 20
-"""The maximum number of differences in a report. The first one decides; the others may show a pattern."""
+"""The maximum number of differences in a report.
+
+The first difference alone makes the verification fail; the others may show a pattern.
+"""
 
 
 def verify(backend: Backend, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
@@ -94,7 +100,8 @@ def verify(backend: Backend, *, expect: str | None = None, progress: Progress = 
 
     Raises:
         InvalidInputError: `expect` is not a root.
-        EngineError: The store was created with another text analyzer, as the log confirms.
+        EngineError: The store was created with a different text analyzer, and the name of that analyzer is
+            covered by the log.
     """
     if expect is not None and not (isinstance(expect, str) and _ROOT.fullmatch(expect)):
         raise InvalidInputError(f"expect must be a root of 64 hex digits, not {quoted(expect)}")
@@ -163,7 +170,7 @@ class _Verification:
         return seq + 1
 
     def _headers_agree(self, stop: int) -> bool:
-        """Return True if the headers are those that the log state commits to, whatever they contain."""
+        """Return True if the headers are those that the log state commits to. Do not check their content."""
         frontier = Frontier()
         for seq, (_, raw) in enumerate(self._rows.scan(JOURNAL, journal_key(stop))):
             frontier.append(leaf_hash(raw))
@@ -183,7 +190,7 @@ class _Verification:
         return False
 
     def _plan(self, follower: Follower, stop: int) -> None:
-        """Schedule the comparison of a follower's rows at the last event that the follower processed."""
+        """Schedule the comparison of the follower's rows for the last event that the follower processed."""
         key = cursor_key(follower.name).hex()
         try:
             cursor = read_cursor(self._rows, follower.name)
@@ -201,7 +208,7 @@ class _Verification:
                     self.differ(Difference(family_of(row), row.hex(), None, NO_CURSOR))
                     break
             if follower.name == "records":
-                self.differ(Difference("meta", key, None, "the records have no cursor"))
+                self.differ(Difference("meta", key, None, "the cursor of the follower `records` is missing"))
         elif cursor.version != follower.version:
             problem = f"rows of {follower.name} have version {cursor.version}, not {follower.version}"
             self.differ(Difference("meta", key, None, problem))
@@ -229,7 +236,7 @@ class _Verification:
         self._compare_due()
 
     def _check_analyzer(self, identity: Identity) -> None:
-        """Raise EngineError if the header names another analyzer, unless the header itself is damaged."""
+        """Raise EngineError if the genesis header names a different analyzer and is not damaged."""
         try:
             check_analyzer(identity, ANALYZER_NAME, fingerprint())
         except EngineError:
@@ -266,7 +273,7 @@ class _Verification:
             else:
                 self._checkpoints += 1
             return
-        problem = f"checkpoint has the root {detail[0].hex()}, but its events have {roots.overall.hex()}"
+        problem = f"the checkpoint has the root {detail[0].hex()}, but a replay has {roots.overall.hex()}"
         self.differ(Difference("journal", journal_key(seq).hex(), seq, problem))
 
     def _compare_due(self) -> None:
@@ -290,7 +297,9 @@ class _Verification:
         known = {cursor_key(follower.name) for follower in projections()}
         for key, _ in self._rows.scan_prefix(CURSOR):
             if key not in known:
-                self.differ(Difference("meta", key.hex(), None, "cursor of an unknown follower"))
+                self.differ(
+                    Difference("meta", key.hex(), None, "the row is the cursor of an unknown follower")
+                )
         for only in (DREAM, LOG):
             for key, _ in self._rows.scan_prefix(only):
                 if key != only:
@@ -299,7 +308,7 @@ class _Verification:
                     )
 
     def differ(self, difference: Difference, *, first: bool = False) -> None:
-        """Add a difference to the report; if `first` is set, as the first difference."""
+        """Add a difference to the report: at the beginning if `first` is set, otherwise at the end."""
         if first:
             self._differences.insert(0, difference)
         elif len(self._differences) < REPORTED_MAX:

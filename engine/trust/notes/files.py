@@ -22,7 +22,7 @@ PRIVATE_PREFIX = "PRIVATE+KEY+"
 
 
 def refuse_secret(argument: object, hint: str) -> None:
-    """Raise InvalidInputError if an argument contains a private key.
+    """Raise InvalidInputError if `argument` contains a private key.
 
     The message does not repeat the key. `hint` is the hint of the error.
     """
@@ -175,5 +175,5 @@ def _regular(path: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    """Return an unused path in the same folder, for a temporary file that will replace `path`."""
+    """Return an unused path in the folder of `path`, for a temporary file that will replace `path`."""
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}")

@@ -1,4 +1,4 @@
-"""Checks, from the stored headers alone, that a checkpoint kept outside the store is of this store.
+"""Checks that a checkpoint kept outside the store belongs to this store. Only stored headers are needed.
 
 If the checkpoint contradicts the store, both can be written to an evidence file.
 """
@@ -20,17 +20,17 @@ from proofs.note import Checkpoint, origin_of
 
 
 class History(NamedTuple):
-    """The roots of a store's log at several sizes, computed from the headers in the backend."""
+    """The roots of a store's log at several sizes, computed from the stored headers."""
 
     origin: str
     size: int
     """The present number of events in the log."""
     roots: Mapping[int, bytes]
-    """A mapping from sizes to roots of the log: for `size`, and for each requested size up to `size`."""
+    """Number of events → root of the log, for `size` and for each requested size up to `size`."""
 
     @property
     def head(self) -> Checkpoint:
-        """The checkpoint of the present log."""
+        """The checkpoint that describes the present log."""
         return Checkpoint(self.origin, self.size, self.roots[self.size])
 
     def check(self, known: Checkpoint) -> None:
@@ -46,10 +46,14 @@ class History(NamedTuple):
         if known == here:
             return
         if known.origin != self.origin:
-            problem = f"another store: have {self.origin}, known {known.origin}"
+            problem = (
+                f"another store: the log is {self.origin}, but the known checkpoint belongs to {known.origin}"
+            )
             raise inconsistent(problem, known, self.head)
         if known.size > self.size:
-            problem = f"rollback: have {self.size}, known {known.size}"
+            problem = (
+                f"rollback: the log has {self.size} events, but the known checkpoint covers {known.size}"
+            )
             raise inconsistent(problem, known, self.head)
         if known.size == self.size:
             raise inconsistent(_equivocation(known.size), known, self.head)
@@ -92,9 +96,15 @@ def check_pair(old: Checkpoint, new: Checkpoint) -> bool:
             or `new` has a smaller size than `old`.
     """
     if old.origin != new.origin:
-        raise inconsistent(f"another store: have {new.origin}, known {old.origin}", old, new)
+        raise inconsistent(
+            f"another store: the log is {new.origin}, but the known checkpoint belongs to {old.origin}",
+            old,
+            new,
+        )
     if new.size < old.size:
-        raise inconsistent(f"rollback: have {new.size}, known {old.size}", old, new)
+        raise inconsistent(
+            f"rollback: the log has {new.size} events, but the known checkpoint covers {old.size}", old, new
+        )
     if new.size == old.size and new.root != old.root:
         raise inconsistent(_equivocation(old.size), old, new)
     return new.size == old.size or not old.size
@@ -117,8 +127,8 @@ def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
 
     The file is `place`.evidence-N.json, where N is the first number for which there is no file, or a file
     with the same content. The file contains one JSON object with the keys `problem`, `known` (the note with
-    its signatures; if the argument `known` is empty, the text in the error) and `found` (the texts of the
-    store's checkpoints, the head last).
+    its signatures; if the argument `known` is empty, the checkpoint text in the InconsistentError) and
+    `found` (the texts of the store's checkpoints, the head last).
 
     Raises:
         EngineError: The file cannot be written.

@@ -35,7 +35,7 @@ class CheckpointNote:
     """True if the checkpoint event was appended by this call."""
     signed: bool
     first: bool
-    """True if there is no record of an earlier note that the signing key signed for this store."""
+    """True if no earlier note that the signing key signed for this store is recorded next to the key."""
     note: str
     """The text of the note, including the line end of the last line."""
 
@@ -47,7 +47,7 @@ def issue(
     key: str | Path | None = None,
     known: Sequence[Checkpoint] = (),
 ) -> CheckpointNote:
-    """Record the roots if necessary, read the log back from the backend, and return the note.
+    """Take a checkpoint if necessary, read the log back from the backend, and return the checkpoint note.
 
     Args:
         store: The store.

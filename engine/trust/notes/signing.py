@@ -8,8 +8,8 @@ A key is stored in a file that is not inside any store. The file has one line, i
 No part of the key is ever written to a journal.
 
 The last note that a key signed for a store is written to the file `KEY.<store id>.last` next to the key. This
-file is on the disk before the signature is returned. A copy of the key elsewhere lacks this file, so each key
-must be used in one place only.
+file is written durably before the signature is returned. A copy of the key elsewhere lacks this file, so each
+key must be used in one place only.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def load_key(path: Path) -> SigningKey:
         raise InvalidInputError(f"{path} does not contain an Ed25519 signing key")
     key = VerifierKey(name, ED25519, ed25519.public_of(raw[1:]))
     if key_id != key.key_id.hex():
-        raise InvalidInputError(f"{path} is damaged: the key id does not belong to the key")
+        raise InvalidInputError(f"{path} is damaged: the key id in it does not belong to the key in it")
     _check_private(path)
     return SigningKey(key, raw[1:])
 
@@ -180,7 +180,7 @@ class Signer:
             ) from None
         if note.checkpoint.origin != origin:
             raise RefusedError(
-                f"{path} contains a note of another store, {note.checkpoint.origin}",
+                f"{path} contains a note of a different store, {note.checkpoint.origin}",
                 hint="restore that file from a backup",
             )
         return note
@@ -193,12 +193,12 @@ class Signer:
 
         Raises:
             InconsistentError: The checkpoint does not continue the last signed checkpoint.
-            RefusedError: The key belongs to another store, or the record of the last signed note cannot be
-                read or written.
+            RefusedError: The key belongs to a different store, or the record of the last signed note cannot
+                be read or written.
         """
         verifier = self._key.verifier
         if verifier.name.startswith(ORIGIN_PREFIX) and verifier.name != checkpoint.origin:
-            raise RefusedError(f"the key belongs to {verifier.name}, and this store is {checkpoint.origin}")
+            raise RefusedError(f"the key belongs to {verifier.name}, but this store is {checkpoint.origin}")
         history.check(checkpoint)
         last = self.last(checkpoint.origin)
         if last is not None:

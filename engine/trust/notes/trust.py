@@ -29,17 +29,17 @@ class Trust:
     """The keys that must have signed a note for the note to be trusted."""
 
     keys: tuple[VerifierKey, ...] = ()
-    """The verifier keys of logs. If there are any, at least one of them must have signed."""
+    """The verifier keys of logs. If any are given, at least one of these keys must have signed the note."""
     witnesses: tuple[VerifierKey, ...] = ()
     threshold: int = 0
-    """The minimum number of witnesses that must have signed."""
+    """The minimum number of witnesses that must have signed the note."""
 
     @classmethod
     def of(cls, keys: Sequence[str], witnesses: Sequence[str], threshold: int | None = None) -> Trust:
-        """Return an object for these verifier keys. If no threshold is given, every witness must have signed.
+        """Return a Trust in the given verifier keys. Without a threshold, every witness must have signed.
 
         Raises:
-            InvalidInputError: A text is not a verifier key, or is one of the wrong type; there are fewer
+            InvalidInputError: A text is not a verifier key, or is a key of the wrong type; there are fewer
                 witnesses than `threshold`; or there are witnesses and `threshold` is 0. If the text is a
                 private key, the message does not repeat it.
         """
@@ -48,7 +48,7 @@ class Trust:
         least = len(others) if threshold is None else threshold
         if not 0 <= least <= len(others):
             raise InvalidInputError(
-                f"the threshold must be 0 to {len(others)}, the number of witnesses, not {least}"
+                f"the threshold is {least}, but must be from 0 to the number of witnesses, {len(others)}"
             )
         if others and not least:
             raise InvalidInputError(
@@ -59,7 +59,7 @@ class Trust:
 
     @property
     def known(self) -> tuple[VerifierKey, ...]:
-        """All keys whose signatures are checked."""
+        """All keys whose signatures are checked: those of the logs and those of the witnesses."""
         return *self.keys, *self.witnesses
 
 
@@ -74,7 +74,9 @@ def _key(text: str, kind: int, what: str) -> VerifierKey:
             "`engine key show KEYFILE` prints the key",
         ) from None
     if key.type != kind:
-        raise InvalidInputError(f"{key.vkey} is of type {key.type:02x}; {what} is of type {kind:02x}")
+        raise InvalidInputError(
+            f"{key.vkey} is a key of type {key.type:02x}, but {what} must be of type {kind:02x}"
+        )
     return key
 
 
@@ -141,10 +143,10 @@ def require(judged: Sequence[Judged], trust: Trust) -> None:
 
 
 def added(note: Note, path: str | Path, trust: Trust) -> tuple[Note, tuple[Signature, ...]]:
-    """Return `note` with the signature lines in another file made by keys in `trust`, and the other lines.
+    """Return `note` with signature lines added that another file contains, and return the lines left out.
 
-    The line of an unknown key is not added. If its signature were wrong, anyone who later checks it with that
-    key would reject the whole note.
+    Only lines of keys in `trust` are added. If the line of an unknown key were added and its signature were
+    wrong, anyone who later checks the note with that key would reject the whole note.
 
     Raises:
         InvalidInputError: No key is given, so no line could be added.
@@ -184,7 +186,7 @@ def _lines(note: Note, path: str | Path) -> tuple[Signature, ...]:
         if other.checkpoint != note.checkpoint:
             raise ProofError("note", "the texts of the two notes differ")
     except ProofError as error:
-        raise VerificationError(f"{path} cannot add signatures to this note: {error}") from None
+        raise VerificationError(f"the signatures in {path} cannot be added to this note: {error}") from None
     return other.signatures
 
 

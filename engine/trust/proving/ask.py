@@ -50,7 +50,9 @@ def prove(
     """
     head = None if checkpoint is None else _head(checkpoint)
     if head is not None and as_of is not None:
-        raise InvalidInputError("as_of and checkpoint cannot be combined: a checkpoint fixes its own moment")
+        raise InvalidInputError(
+            "as_of and checkpoint cannot be combined: the checkpoint already determines the moment"
+        )
     if as_of is not None and not _is_head(store, as_of):
         with store.backend.snapshot() as rows, past_store(rows, size_at(rows, as_of)) as past:
             return replace(prove(past, claims), replayed=read_log(past.backend).size)
@@ -77,7 +79,7 @@ def _head(checkpoint: str | LogHead) -> LogHead:
 
 
 def _parse_claims(store: Store, claims: Iterable[object]) -> tuple[list[Claim], dict[bytes, int]]:
-    """Return the claims, and a mapping from earlier roots in them to the given numbers of events."""
+    """Return the parsed claims, and a mapping from earlier roots to the numbers of events given with them."""
     parsed: list[Claim] = []
     sizes: dict[bytes, int] = {}
     with store.view() as rows:
@@ -94,11 +96,11 @@ def _parse_claims(store: Store, claims: Iterable[object]) -> tuple[list[Claim], 
 
 
 _IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (0,), "no-tag": (0,)}
-"""For the name of each claim, the positions of its words that are ids of recorded atoms."""
+"""Name of a claim → the positions of the claim's words that must be ids of recorded atoms."""
 
 
 class ParsedClaim(NamedTuple):
-    """A parsed claim, and the number of events if its words contain it."""
+    """A parsed claim, and the number of events that the claim's earlier root covers, if that is given."""
 
     claim: Claim
     size: int | None
@@ -147,10 +149,11 @@ def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
 
 
 def term_of(word: str) -> str:
-    """Return the single term under which a word is indexed; after `=`, return the rest of the word.
+    """Return the single term under which a word is indexed. If the word begins with `=`, return its rest.
 
     Raises:
-        InvalidInputError: The word is indexed under no term, or under several terms and is not one of them.
+        InvalidInputError: The word is indexed under no term, or under several terms that do not include the
+            word itself.
     """
     if word.startswith("="):
         return word[1:]
@@ -159,6 +162,6 @@ def term_of(word: str) -> str:
     if len(terms) == 1 or own:
         return own[0] if own else terms[0]
     raise InvalidInputError(
-        f"{validation.quoted(word)} has {len(terms)} terms, and a claim is about exactly one",
+        f"{validation.quoted(word)} has {len(terms)} terms, but a claim is about exactly one term",
         hint=f"choose one of: {' '.join(terms)}" if terms else "give a word",
     )

@@ -111,7 +111,7 @@ class LogPaths:
         Raises:
             InvalidInputError: One of the subtrees is not complete.
         """
-        self._check("number of subtrees", stop, start, self.size >> WIDTH_BITS * level)
+        self._check("the number of subtrees", stop, start, self.size >> WIDTH_BITS * level)
         followed = self._followed >> WIDTH_BITS * level if level else stop
         stored = min(max(followed, start), stop)
         hashes = read_hashes(self._rows, level, start, stored)
@@ -143,7 +143,7 @@ class LogPaths:
 
     def _check(self, what: str, value: int, least: int, most: int) -> None:
         if not least <= value <= most:
-            raise InvalidInputError(f"{what} must be {least} to {most} in this log, not {value}")
+            raise InvalidInputError(f"{what} is {value}, but must be from {least} to {most} in this log")
 
 
 NOTHING_KNOWN: Mapping[bytes, Opening] = {}
@@ -213,7 +213,7 @@ class LogWitnesses:
         detail, body = entry.header.detail, entry.body
         if not isinstance(detail, CheckpointDetail) or not isinstance(body, CheckpointBody):
             raise RefusedError(
-                f"event {seq}, the last of the log of {seq + 1} events, is not a checkpoint and has no roots",
+                f"event {seq}, the last that the log head covers, is not a checkpoint and contains no roots",
                 hint="use a note from `engine checkpoint`, or prove against an overall root",
             )
         opening = Opening(seq, self.paths.root(seq), *body.roots)
@@ -241,9 +241,9 @@ class LogWitnesses:
         return [header, payload, path]
 
     def check_rows(self, size: int, root: bytes) -> None:
-        """Raise CorruptionError if the headers do have this root, because then rows of the log are damaged.
+        """Raise CorruptionError if the headers have the root `root`: then rows of the log are damaged.
 
-        Call this before refusing a claim on the ground that the log has another root.
+        Call this before refusing a claim because the log has a different root.
         """
         if read_history(self._rows, [size]).roots.get(size) == root:
             raise CorruptionError(
@@ -256,12 +256,12 @@ class LogWitnesses:
         if self.paths.root(size) != root:
             self.check_rows(size, root)
             raise RefusedError(
-                f"the claim does not hold: the first {size} events of this log have another root"
+                f"the claim does not hold: the first {size} events of this log have a different root"
             )
         return b"".join(self.paths.consistency(size, self.size))
 
     def _checkpoint(self, root: bytes) -> int:
-        """Return the seq of the newest checkpoint that contains `root`."""
+        """Return the seq of the newest checkpoint event that contains the overall root `root`."""
         for seq in range(self.size - 1, -1, -1):
             detail = read_header(self._rows, seq)[0].detail
             if isinstance(detail, CheckpointDetail) and detail.root == root:
@@ -281,7 +281,9 @@ class LogWitnesses:
         with past_store(self._rows, size) as store, store.view(*store.followers) as rows:
             roots = store.roots(rows)
         if roots.overall != root:
-            raise RefusedError(f"the claim does not hold: the first {size} events have another overall root")
+            raise RefusedError(
+                f"the claim does not hold: the first {size} events have a different overall root"
+            )
         return opening_of(roots)
 
 

@@ -38,8 +38,8 @@ def open_tree(
 ) -> TreeOpening:
     """Return the opening of the tree of `namespace` for all of the key digests `keys`.
 
-    It contains the hashes that are needed to compute the root from the leaves at these keys. Each page on the
-    paths to the keys is read once.
+    The opening contains the hashes that are needed to compute the root from the leaves at these keys. Each
+    page on the paths to the keys is read once.
 
     Raises:
         CorruptionError: A page on the path to a key is malformed or missing.
@@ -61,7 +61,10 @@ class _Opener:
         self.hashes: list[bytes] = []
 
     def page(self, depth: int, path: bytes, first: int, last: int) -> None:
-        """Open the page at `path`, `depth` nibbles deep, for the keys from `first` up to `last`."""
+        """Collect the part of the opening below the page at `path`, for the keys `first` to `last` - 1.
+
+        `first` and `last` are indexes into `keys`, and `depth` is the number of nibbles in `path`.
+        """
         page_key = self._prefix + bytes([depth]) + path
         stored = self._rows.get(page_key)
         if stored is None and depth:
@@ -74,7 +77,7 @@ class _Opener:
         self._place(_Page(depth, path, levels), 0, 0, first, last)
 
     def _place(self, page: _Page, level: int, at: int, first: int, last: int) -> None:
-        """Open position `at` of a level of the page, for the keys from `first` up to `last`."""
+        """Collect the part of the opening below node `at` of a level, for the keys `first` to `last` - 1."""
         slot = page.levels[level][at]
         if not slot:
             self.shape.append(NOTHING)
@@ -109,7 +112,7 @@ class _Page(NamedTuple):
 
 
 class IndexRows:
-    """The rows of every index segment, and of the tail (ordinals in no segment yet), in one snapshot."""
+    """Reads the rows of all index segments and of the tail (ordinals in no segment yet) from one snapshot."""
 
     def __init__(self, index: IndexFollower, rows: Reader) -> None:
         """Read the summaries of the index, which must have processed all events in `rows`."""
@@ -146,7 +149,7 @@ class IndexRows:
 
 
 class _Blocks:
-    """The rows of one index segment, in blocks of 256 rows that are read on demand."""
+    """Reads the rows of one index segment, in blocks of 256 rows, when they are needed."""
 
     def __init__(
         self, firsts: Sequence[bytes], roots: Sequence[bytes], load: Callable[[int], Sequence[TermRow]]
@@ -180,7 +183,10 @@ class _Blocks:
         return rows
 
     def _beside(self, first: int, count: int) -> bytes:
-        """Return the roots of the subtrees without the `count` rows from `first` on, from left to right."""
+        """Return the roots of the subtrees that cover all rows except `count` rows starting at `first`.
+
+        The roots are in order from left to right.
+        """
         last = len(self._roots) - 1
         size = last * BLOCK_ROWS + len(self._leaves.get(last) or self._last())
         roots: list[bytes] = []
@@ -201,7 +207,7 @@ class _Blocks:
         return self._leaves[len(self._roots) - 1]
 
     def _root(self, low: int, high: int) -> bytes:
-        """Return the root of a subtree: of whole blocks, or of a part of one block that is loaded."""
+        """Return the root of a subtree that consists of whole blocks or of a part of one loaded block."""
         block, within = divmod(low, BLOCK_ROWS)
         if not within and (high - low > BLOCK_ROWS or block not in self._leaves):
             return rows_root(self._roots[block : -(-high // BLOCK_ROWS)])
@@ -220,7 +226,8 @@ def _stored(rows: Reader, name: SegmentName) -> _Blocks:
     firsts, roots = decode_blocks(raw, describe(name.blocks_key))
     if firsts[:1] != [LENGTHS]:
         raise CorruptionError(
-            f"{describe(name.blocks_key)}: does not match the rows of its segment", family="index"
+            f"{describe(name.blocks_key)}: the row does not match the other rows of the segment",
+            family="index",
         )
     prefix = name.row_prefix
 

@@ -37,7 +37,7 @@ class Proof:
     basis: Basis
     claims: tuple[Claim, ...]
     shown: tuple[Verified, ...]
-    """The fact that the proof shows for each claim, in the order of the claims."""
+    """The facts that the proof shows: one for each claim, in the order of the claims."""
     size: int
     """The number of events in the journal at the state that the proof is about."""
     replayed: int
@@ -83,9 +83,9 @@ def prove_to(
     replayed into a temporary store.
 
     Raises:
-        RefusedError: As for `prove`. Also, the log head is of another log, or the log is shorter than that;
-            or a claim is about the state of the memory, and the last event that the log head covers is not a
-            checkpoint.
+        RefusedError: As for `prove`. Also, the log head is of a different log or covers more events than the
+            store has; or a claim is about the state of the memory, and the last event that the log head
+            covers is not a checkpoint.
         InvalidInputError: As for `prove`.
         NotFoundError: As for `prove`.
         CorruptionError: As for `prove`.
@@ -96,7 +96,9 @@ def prove_to(
         log = LogWitnesses(store, rows, head.size, sizes)
         if log.paths.root(head.size) != head.root:
             log.check_rows(head.size, head.root)
-            raise RefusedError(f"the log of this store has another root at {head.size} events")
+            raise RefusedError(
+                f"at {head.size} events, this store's log and the checkpoint have different roots"
+            )
         if not any(isinstance(claim, kinds.StateClaim) for claim in wanted):
             return _assemble(wanted, _Foundation(head, log, None, None), Witnesses(store, rows))
         seq = head.size - 1
@@ -117,10 +119,10 @@ def prove_to(
 
 def _check_head(store: Store, rows: Reader, head: LogHead) -> None:
     if head.store_id != store.identity.store_id:
-        raise RefusedError("the checkpoint belongs to another store")
+        raise RefusedError("the checkpoint belongs to a different store")
     size = read_log(rows).size
     if head.size > size:
-        raise RefusedError(f"the checkpoint covers {head.size} events, and this store has only {size}")
+        raise RefusedError(f"the checkpoint covers {head.size} events, but this store has only {size}")
 
 
 def _ordered(claims: Iterable[Claim]) -> list[Claim]:
@@ -152,7 +154,7 @@ def _assemble(claims: list[Claim], ground: _Foundation, state: Witnesses, replay
 
 
 def _check_refusal(error: ClaimNotTrueError | NeverRecorded, ground: _Foundation, state: Witnesses) -> None:
-    """Check that the claim that is suggested instead of a false one can be proved.
+    """Check that the claim that an error suggests instead of a false claim can be proved.
 
     Raises:
         CorruptionError: The suggested claim cannot be proved, so stored rows are damaged.
@@ -172,7 +174,7 @@ def _verified(data: bytes, basis: Basis, claims: list[Claim]) -> tuple[Verified,
     except ProofError as error:
         if error.reason == "size":
             raise RefusedError(
-                f"the proof would be too large: {len(data):,} bytes", hint="prove fewer claims at once"
+                f"the proof would be too large: {len(data):,} bytes", hint="prove fewer claims in one proof"
             ) from error
         raise CorruptionError(
             f"the root cannot be computed from the stored rows: {error}", hint="run `engine verify-root`"

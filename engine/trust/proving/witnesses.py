@@ -1,7 +1,7 @@
 """Witnesses (the data that proves a claim) of claims about the state, read from the store (SPEC, 20.1).
 
-A claim that does not hold is refused, and a claim that holds is suggested instead. The rows are not trusted:
-the complete proof is verified before it is returned.
+A claim that does not hold is refused, and the error suggests a similar claim that holds. The rows are not
+trusted: the complete proof is verified before it is returned.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ class ClaimNotTrueError(RefusedError):
 
 
 class NeverRecorded(NotFoundError):
-    """Raised for a claim about an atom or edge that was never recorded; `instead` claims this fact."""
+    """Raised for a claim about an atom or edge that was never recorded.
+
+    `instead` is the claim that the atom or edge was never recorded.
+    """
 
     def __init__(self, what: str, instead: StateClaim) -> None:
         super().__init__(f"{what} was never recorded", hint=_hint(instead, sealed=True))
@@ -64,7 +67,7 @@ class Witnesses:
         self._store = store
         self._index: IndexRows | None = None
         self.keys: dict[str, set[bytes]] = {namespace: set() for namespace in TREES}
-        """The digests of the keys whose tree paths the proof must contain, by namespace."""
+        """Namespace → the digests of the keys whose paths in the namespace's tree the proof must contain."""
 
     @property
     def index(self) -> IndexRows:
@@ -109,7 +112,9 @@ class Witnesses:
             erased = erased_at(self.rows, read_header(self.rows, value.payload_seq)[0])
             if erased is not None:
                 raise ClaimNotTrueError(
-                    f"event {erased} erased its content", replace(claim, opened=False), sealed=True
+                    f"event {erased} erased the content of the atom or edge",
+                    replace(claim, opened=False),
+                    sealed=True,
                 )
             raise CorruptionError(f"payload {value.payload_seq} is missing", family="payload")
         return [self._shown(namespace, claim.subject, value), payload]
@@ -204,7 +209,7 @@ class Witnesses:
         return value
 
     def _shown(self, namespace: str, key: bytes, value: Value) -> bytes:
-        """Return the encoded value of a leaf, and add the leaf's key to the collected keys."""
+        """Return the encoded value of a leaf of a tree, and add the key of the leaf to the collected keys."""
         self._require(namespace, key)
         return encode_value(value)
 
@@ -226,7 +231,7 @@ def _counted(live: list[int]) -> str:
 
 
 def _in_state(claim: kinds.NoAtom | kinds.NoEdge, value: Value) -> kinds.AtomIs | kinds.EdgeIs:
-    """Return a claim that holds for the atom or edge if it is recorded."""
+    """Return the claim that the atom or edge has its actual state. The atom or edge must be recorded."""
     state = State(value.state)
     if isinstance(claim, kinds.NoAtom):
         return kinds.AtomIs(claim.id, state, opened=False)

@@ -3,7 +3,7 @@
     checkpoint                      origin, size and root of the log, with signatures if there are any
     tile/<level>/<number>           256 hashes of the level, concatenated
     tile/entries/<number>           256 headers, each after its u16 length
-    ….p/<width>                     a partial tile with fewer entries, at the right edge of one size
+    ….p/<width>                     a tile with only <width> entries: the last tile of a log at some size
 
 Existing tiles never change. The checkpoint is written last, so that it never refers to a missing tile.
 """
@@ -94,9 +94,9 @@ class Tiles:
             level += 1
 
     def data(self, tile: Tile) -> bytes:
-        """Return the content of a file of this size or of an earlier one.
+        """Return the content of a file that belongs to this size of the log or to an earlier size.
 
-        The hashes are verified: a full tile with its hash in the level above, and the tiles at the right edge
+        The hashes are verified: a full tile with its hash in the level above, and the last, partial tiles
         with the root of the log.
 
         Raises:
@@ -151,7 +151,7 @@ class LogExport:
     log_root: str
     """The root of the log with `size` events, as 64 hex digits."""
     new: int
-    """The number of events that this export added to those of the previous checkpoint in the folder."""
+    """The number of events by which the new checkpoint is larger than the previous one in the folder."""
     files: int
     """The number of files that were written by this export."""
 
@@ -219,7 +219,7 @@ def export(
 
 
 def published_notes(folder: Path) -> list[Note]:
-    """Return the checkpoints in a folder, including the next checkpoint of a killed export."""
+    """Return the checkpoints in a folder, including the one that a killed export was about to publish."""
     notes = []
     for name in (CHECKPOINT, ANNOUNCED):
         try:
@@ -231,7 +231,7 @@ def published_notes(folder: Path) -> list[Note]:
 
 
 class _Log(NamedTuple):
-    """The log in one snapshot, with the means to compute its roots and paths."""
+    """The log in one snapshot, and the object that computes the roots and paths of the log."""
 
     rows: Reader
     head: Checkpoint
@@ -270,11 +270,11 @@ def _note_of(log: _Log, raw: bytes | None) -> Note:
     checkpoint = note.checkpoint
     if checkpoint.origin != log.head.origin:
         raise InvalidInputError(
-            f"the given checkpoint belongs to {quoted(checkpoint.origin)}, and this log is {log.head.origin}"
+            f"the given checkpoint belongs to {quoted(checkpoint.origin)}, but this log is {log.head.origin}"
         )
     if not 0 < checkpoint.size <= log.head.size:
         raise InvalidInputError(
-            f"the given checkpoint has size {checkpoint.size}, and this log has {log.head.size} events"
+            f"the given checkpoint has size {checkpoint.size}, but this log has only {log.head.size} events"
         )
     if log.paths.root(checkpoint.size) != checkpoint.root:
         raise InvalidInputError(
@@ -310,7 +310,10 @@ def _before(files: PublishedFolder, wanted: Checkpoint, log: _Log) -> Note | Non
 
 
 def _check_published(previous: Checkpoint, log: _Log) -> None:
-    """Check that this log continues the published checkpoint. Errors are those of `engine verify-root`."""
+    """Check that this log continues the published checkpoint.
+
+    The errors are the same as those of `engine verify-root`.
+    """
     same_store = previous.origin == log.head.origin and previous.size <= log.head.size
     if same_store and log.paths.root(previous.size) == previous.root:
         return

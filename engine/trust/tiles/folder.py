@@ -47,7 +47,7 @@ class PublishedFolder:
             return None
         if size > READ_BYTES_MAX:
             raise ConflictError(
-                f"{self.root / name} has {size} bytes; a checkpoint has at most {READ_BYTES_MAX}"
+                f"{self.root / name} has {size} bytes, but a checkpoint has at most {READ_BYTES_MAX} bytes"
             )
         return (self.root / name).read_bytes()
 
@@ -69,7 +69,7 @@ class PublishedFolder:
             )
 
     def listed(self, name: str) -> list[str]:
-        """Return the sorted names in the subfolder `name`, or an empty list if it does not exist."""
+        """Return the sorted names in the subfolder `name`, or an empty list if there is no such subfolder."""
         folder = self.root / name
         return sorted(path.name for path in folder.iterdir()) if self._exists(folder) else []
 
@@ -119,7 +119,7 @@ class PublishedFolder:
         except FileNotFoundError:
             return False
         if not stat.S_ISDIR(mode):
-            raise ConflictError(f"{folder} is not a folder; links are not followed")
+            raise ConflictError(f"{folder} is not a folder; symbolic links are not followed")
         self._folders.add(folder)
         return True
 
@@ -153,7 +153,8 @@ def published(root: Path) -> Iterator[PublishedFolder]:
             os.close(descriptor)
     except OSError as error:
         raise EngineError(
-            f"cannot write to {root}: {error.strerror}", hint="fix the cause and export again"
+            f"cannot write to {root}: {error.strerror}",
+            hint="make the folder writable or free disk space, then export again",
         ) from error
 
 

@@ -100,7 +100,7 @@ def test_an_older_copy_is_exit_9(cli: Cli, here: Path) -> None:
     for command in (("verify-root", "--checkpoint", "n"), ("verify-checkpoint", "n")):
         result = cli("--store", "old", *command, "--json")
         data = contradiction(result)
-        assert data["problem"] == "rollback: have 2, known 3"
+        assert data["problem"] == "rollback: the log has 2 events, but the known checkpoint covers 3"
         kept = json.loads((here / data["evidence"]).read_text())
         assert kept["known"] == (here / "n").read_text()
         assert parse_note(kept["found"][-1].encode()).checkpoint.size == 2
@@ -140,7 +140,7 @@ def test_a_checkpoint_continues_an_older_one(cli: Cli, here: Path) -> None:
     assert cli("verify-root", "--checkpoint", "old", "--checkpoint", "new").code == 0
     assert "only be checked with the store" in cli("verify-checkpoint", "new", "--since", "old").err
     data = contradiction(cli("verify-checkpoint", "old", "--since", "new", "--json"))
-    assert data["problem"] == "rollback: have 3, known 5"
+    assert data["problem"] == "rollback: the log has 3 events, but the known checkpoint covers 5"
 
 
 def test_evidence_is_never_overwritten(cli: Cli, here: Path) -> None:

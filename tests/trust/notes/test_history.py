@@ -63,7 +63,10 @@ def test_a_store_has_every_checkpoint_it_ever_had(size: int) -> None:
 def test_two_notes_of_one_store_agree(old: int, new: int) -> None:
     """Only the store can tell that the later note continues the earlier one, unless that one is empty."""
     if new < old:
-        with pytest.raises(InconsistentError, match=f"rollback: have {new}, known {old}"):
+        with pytest.raises(
+            InconsistentError,
+            match=f"rollback: the log has {new} events, but the known checkpoint covers {old}",
+        ):
             check_pair(at(old), at(new))
     else:
         assert check_pair(at(old), at(new)) == (old in {0, new})
@@ -76,7 +79,10 @@ def test_an_older_copy_is_a_rollback(have: int, known: int) -> None:
     if known <= have:
         history.check(at(known))
     else:
-        with pytest.raises(InconsistentError, match=f"rollback: have {have}, known {known}"):
+        with pytest.raises(
+            InconsistentError,
+            match=f"rollback: the log has {have} events, but the known checkpoint covers {known}",
+        ):
             history.check(at(known))
 
 
@@ -117,7 +123,9 @@ def test_a_store_taken_back_is_a_correct_store() -> None:
     note = engine.checkpoint_note()
     with engine_on(old) as back:
         assert back.verify().ok
-        with pytest.raises(InconsistentError, match="rollback: have 2, known 3"):
+        with pytest.raises(
+            InconsistentError, match="rollback: the log has 2 events, but the known checkpoint covers 3"
+        ):
             back.checkpoint_note(known=[parse_note(note.note.encode()).checkpoint])
 
 

@@ -78,7 +78,10 @@ def test_a_store_put_back_to_an_older_copy_is_exit_code_9(told: Cli, surrounding
     result = told("--store", "old", "log", "export", "public/", "--json")
     assert result.code == 9
     data = json.loads(result.out)["data"]
-    assert (data["problem"], data["evidence"]) == ("rollback: have 2, known 3", "public.evidence-1.json")
+    assert (data["problem"], data["evidence"]) == (
+        "rollback: the log has 2 events, but the known checkpoint covers 3",
+        "public.evidence-1.json",
+    )
     kept = json.loads((surroundings / "public.evidence-1.json").read_text())
     assert kept["known"].encode() == signed
     assert [text.split("\n")[1] for text in kept["found"]] == ["2"]
