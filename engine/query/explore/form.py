@@ -67,7 +67,7 @@ def as_json(answer: Answer) -> str:
 
 
 def text_of(answer: Answer) -> str:
-    """Return an answer as text. Each line has a line end. It is empty if nothing was found."""
+    """Return an answer as text. Each line has a line end. The text is empty if nothing was found."""
     return unmarked("".join(f"{line}\n" for line in _lines(answer)))
 
 

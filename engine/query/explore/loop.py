@@ -43,8 +43,7 @@ HINTS: Final = 5
 """The number of hints that each recall requests (Standard "Memory Exploration")."""
 
 FULL_ATOMS: Final = 10
-"""The number of atoms in the plain recall with whole texts with which the cost of an exploration is
-compared."""
+"""The cost of an exploration is compared with the cost of a plain recall of this many whole atoms."""
 
 STEP_TOKENS: Final = 500
 """The number of tokens that every step may cost, if they are left. If more than twice this number are left, a

@@ -154,7 +154,7 @@ class Exploration:
     prompt_tokens: int
     """The cost of the prompts that a policy with a language model sent; 0 for other policies."""
     full_tokens: int
-    """The cost of the whole texts of the first 10 atoms of a plain recall, for comparison with `tokens`."""
+    """The cost of a plain recall of 10 atoms with their whole texts, for comparison with `tokens`."""
     full_atoms: int
     """The number of atoms counted in `full_tokens`: 10, or fewer if a plain recall finds fewer."""
     seq: int
