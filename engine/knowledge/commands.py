@@ -1,6 +1,6 @@
-"""The operations on the knowledge graph. Each is carried out in one transaction, completely or not at all.
+"""The operations on the knowledge graph. Each operation runs in one transaction, completely or not at all.
 
-The caller has validated all texts (`engine.knowledge.forms`).
+The functions expect texts that the caller has validated with `engine.knowledge.forms`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 SUBJECT = "knowledge graph"
-"""The subject that the receipts of these commands name."""
+"""The name that the receipts of these commands contain in place of the id of an atom."""
 
 
 class GraphCommand(Generic[Item, Outcome]):
@@ -112,7 +112,7 @@ def create_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tu
 
 
 def upsert_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tuple[bool | str, ...]:
-    """Create those of the relations that are missing and can be created.
+    """Create the relations that are missing and can be created.
 
     Return a value for each relation: True if it was created, False if it existed, and the error message if
     it cannot be created.
@@ -139,12 +139,12 @@ def delete_entities(graph: GraphTransaction, items: tuple[str, ...]) -> Deleted:
 
 
 def delete_observations(graph: GraphTransaction, items: tuple[Observed, ...]) -> Deleted:
-    """Delete these observations."""
+    """Delete the given observations. Return how many were deleted, and which entities do not exist."""
     missing = tuple(one.entity for one in items if graph.entity(one.entity) is None)
     count = sum(graph.delete_part(one.entity, OBSERVATION, text) for one in items for text in one.contents)
     return Deleted(count, missing)
 
 
 def delete_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> Deleted:
-    """Delete these relations."""
+    """Delete the given relations. Return how many relations were deleted."""
     return Deleted(sum(map(graph.delete_relation, items)))

@@ -103,7 +103,7 @@ def checked_relation(relation: Relation) -> Relation:
 
 
 def keys_and_ids(id_key: bytes, name: str) -> list[tuple[str, bytes]]:
-    """Return the possible (key, id) pairs of an entity with this exact name, in the order to try them.
+    """Return the possible (key, id) pairs of an entity with this exact name. They are to be tried in order.
 
     The first key is the same for all spellings of the name (`entity_key`). The second key is only for this
     spelling; it is used if an entity with another spelling has the first key. A name with white space at its
@@ -129,7 +129,7 @@ def sentence(name: str, relation_type: str) -> str:
 
 
 def relation_type_in(content: str, name: str) -> str:
-    """Return the relation type in a content made by `sentence`, or the whole of any other content."""
+    """Return the relation type in a content that `sentence` has built. Return any other content unchanged."""
     begin, end = f"{name} ", f" {name}"
     if len(content) >= len(begin) + len(end) and content.startswith(begin) and content.endswith(end):
         return content[len(begin) : len(content) - len(end)]
@@ -161,14 +161,14 @@ def relation_type_of(predicate: str, data: bytes) -> str:
 
 
 def sequence_of(record: AtomRecord) -> int:
-    """Return the sequence of an atom, which orders atoms by the time of their latest creation."""
+    """Return the sequence of an atom. Sequences order atoms by the time when they were last created."""
     return record.created_seq * STEP if record.sequence is None else record.sequence
 
 
 def ids_of(id_key: bytes, kind: str, name: str, content: str) -> Iterator[bytes]:
-    """Yield the ids that an atom with this content can have.
+    """Yield the ids that an atom with this content can have. They are to be tried in order.
 
-    If the atom with one id was revised and has another content now, the next id is used.
+    If the atom that has an id was revised and now has a different content, the next id is used.
     """
     source = source_of(kind, name)
     for occurrence in range(limits.RESULTS_MAX):

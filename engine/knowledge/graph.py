@@ -31,10 +31,10 @@ class KnowledgeGraph:
 
     An observation is an atom of kind `observation` with the source `entity/<name>` and an edge `part_of` to
     its entity. A relation is an edge. Deleting hides atoms and edges and keeps their history. If an entity
-    was hidden by other means and is created again, it still has its observations and relations.
+    was hidden without this class and is created again, it still has its observations and relations.
 
-    Every operation is one durable batch, which is committed completely or not at all. It is decided on the
-    head on which it is committed, so several processes may write at the same time.
+    Every operation is one durable batch, which is committed completely or not at all. The events of a batch
+    are chosen for the head to which they are appended, so several processes may write at the same time.
 
     The size of a batch is limited (SPEC.md): an operation of over 10,000 events, which is about 5,000
     observations, raises BatchLimitError. Results are in the order of creation.
@@ -47,7 +47,7 @@ class KnowledgeGraph:
     """
 
     def __init__(self, store: Store, *, actor: str = "user", provenance: str = "internal") -> None:
-        """Set the store, without reading it.
+        """Set the store, and do not read it yet.
 
         Args:
             store: The open store; the graph does not close it.
@@ -89,13 +89,13 @@ class KnowledgeGraph:
         return self._apply(GraphCommand(commands.delete_entities, _checked_types(names, str, "names")))
 
     def delete_observations(self, observations: Iterable[Observed]) -> Deleted:
-        """Delete these observations."""
+        """Delete the given observations. Return how many were deleted, and which entities do not exist."""
         return self._apply(
             GraphCommand(commands.delete_observations, _checked_types(observations, Observed, "observations"))
         )
 
     def delete_relations(self, relations: Iterable[Relation]) -> Deleted:
-        """Delete these relations."""
+        """Delete the given relations. Return how many relations were deleted."""
         return self._apply(
             GraphCommand(commands.delete_relations, _checked_types(relations, Relation, "relations"))
         )
@@ -113,7 +113,7 @@ class KnowledgeGraph:
     def search_nodes(self, query: str, *, tokens_max: int | None = None) -> Knowledge:
         """Return the entities whose name, type or observations contain `query`, ignoring case.
 
-        The relations that begin or end at one of them are included. Reads the whole graph.
+        The relations that begin or end at one of these entities are included. Reads the whole graph.
 
         Raises:
             AnswerLimitError: the texts of the answer cost over `tokens_max` tokens, even without the JSON
@@ -128,7 +128,7 @@ class KnowledgeGraph:
             return reader.chosen(matches)
 
     def open_nodes(self, names: Iterable[str], *, tokens_max: int | None = None) -> Knowledge:
-        """Return the entities with these names, and the relations that begin or end at one of them.
+        """Return the entities with these names, and the relations that begin or end at one of these entities.
 
         Raises:
             AnswerLimitError: the texts of the answer cost over `tokens_max` tokens, even without the JSON

@@ -24,7 +24,7 @@ Predicate = Callable[[Entity], bool]
 
 
 class AnswerLimitError(LimitError):
-    """The error for an answer that would cost more tokens than the caller allows."""
+    """The error that is raised if an answer would cost more tokens than the caller allows."""
 
 
 class GraphReader:
@@ -81,7 +81,7 @@ class GraphReader:
     def _entity(
         self, record: AtomRecord, name: str
     ) -> tuple[Entity, list[tuple[int, Relation]], list[EdgeRecord]]:
-        """Return an entity, its relations to itself with their sequences, and the other edges into it."""
+        """Return an entity, its relations to itself with their sequences, and the other edges to it."""
         edges = list(edges_at(self._rows, record.id, Direction.IN, ()))
         atoms = [edge.src for edge in edges if edge.type == forms.PART_OF]
         parts = [
@@ -111,7 +111,7 @@ class GraphReader:
                 yield edge.payload_seq * STEP, Relation(src, kind, dst)
 
     def _read_names(self, atoms: set[bytes]) -> None:
-        """Return the names of atoms: None for an atom that is not a live entity."""
+        """Read and cache the names of atoms. The name of an atom that is not a live entity is None."""
         self._names |= dict.fromkeys(atoms)
         records = [
             record
@@ -122,7 +122,7 @@ class GraphReader:
             self._names[record.id] = body.content
 
     def _charge(self, *texts: str) -> None:
-        """Subtract the tokens of some texts from those left. Raise AnswerLimitError if too few are left."""
+        """Subtract the tokens of some texts from the remaining tokens, or raise AnswerLimitError."""
         if self._left is None:
             return
         self._left -= sum(map(estimate_tokens, texts))

@@ -25,7 +25,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Observations of one entity: those to add, those to delete, or those that were added."""
+    """Observations of one entity that are to be added or deleted, or that were added."""
 
     entity: str
     contents: tuple[str, ...]

@@ -28,7 +28,7 @@ from engine.ledger.records import AtomRecord, EdgeRecord, decode_edge, type_code
 from proofs.leaves import EdgeType, State
 
 DELETED: Final = "deleted from the knowledge graph"
-"""The reason recorded with atoms and edges that are deleted here."""
+"""The reason that is recorded when an operation on the knowledge graph hides an atom or removes an edge."""
 
 CREATED: Final = "created again in the knowledge graph"
 
@@ -38,13 +38,14 @@ class _Parts:
     """The observations of an entity and its relations to itself."""
 
     unchanged: set[bytes] = field(default_factory=set)
-    """The atoms that were never revised. The id of such an atom can be computed from its content."""
+    """The ids of the atoms that were never revised. The id of such an atom can be computed from its
+    content."""
     changed: dict[tuple[str, str], set[bytes]] = field(default_factory=dict)
-    """The atoms that were revised, by kind and content."""
+    """(kind, content) → the ids of the atoms that were revised and now have this kind and content."""
 
 
 class GraphTransaction:
-    """The knowledge graph as it is within a transaction. Every command creates a new object of this class."""
+    """The knowledge graph with the changes of a transaction. Every command creates a new such object."""
 
     def __init__(self, tx: Transaction, provenance: str = "internal") -> None:
         self._tx = tx
@@ -79,7 +80,7 @@ class GraphTransaction:
         The caller has checked that no live entity has this name.
 
         Raises:
-            ConflictError: other atoms have its keys.
+            ConflictError: other atoms have the keys of the entity.
         """
         record = self._recorded(name)
         if record is None:
@@ -136,7 +137,10 @@ class GraphTransaction:
         return True
 
     def add_part(self, name: str, kind: str, content: str) -> bool:
-        """Add an observation, or a relation to itself, to a live entity. Return False if it exists."""
+        """Add an observation of a live entity, or a relation of the entity to itself.
+
+        Return False if the observation or relation exists already.
+        """
         entity = self.required(name)
         parts = self._parts_of(name, entity)
         if self._found(parts, name, kind, content):
@@ -169,7 +173,10 @@ class GraphTransaction:
         raise AssertionError("unreachable: ids_of raises an error at its end")
 
     def delete_part(self, name: str, kind: str, content: str) -> bool:
-        """Hide an observation of an entity, or a relation to itself. Return False if it does not exist."""
+        """Hide an observation of an entity, or a relation of the entity to itself.
+
+        Return False if the observation or relation does not exist.
+        """
         entity = self.entity(name)
         if entity is None or not forms.is_valid_text(content):
             return False
@@ -208,7 +215,7 @@ class GraphTransaction:
         return parts
 
     def create_relation(self, relation: Relation) -> bool:
-        """Add a relation between two live entities. Return False if it exists already.
+        """Add a relation between two live entities. Return False if the relation exists already.
 
         Raises:
             NotFoundError: an entity is missing.
@@ -262,7 +269,7 @@ class GraphTransaction:
             Tombstone(show_id(record.id), DELETED).decide(self._tx)
 
     def _edges(self, family: bytes, atom: bytes, code: bytes = b"") -> Iterator[EdgeRecord]:
-        """Yield the live edges out of an atom or into it, in the order of their keys."""
+        """Yield the live edges that begin or that end at an atom, in the order of their keys."""
         prefix = family + atom + b"/" + (code + b"/" if code else b"")
         rows = self._tx.rows.base
         if not isinstance(rows, Reader):
@@ -276,5 +283,5 @@ class GraphTransaction:
                 yield edge
 
     def _next(self) -> int:
-        """Return a sequence after all existing sequences, with a gap in which atoms can be inserted."""
+        """Return a sequence above all existing sequences. The gap leaves room for inserted atoms."""
         return (self._size + len(self._tx.entries)) * STEP

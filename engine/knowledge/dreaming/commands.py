@@ -1,7 +1,7 @@
 """The commands by which the dreamer tags and connects atoms, and the choice of commands for a text.
 
-Each command checks the records again when it is decided. Commands only add items (tags, edges, entities). An
-item that another actor has removed, or has added in the meantime, is not added.
+Each command checks the records again when it is decided. Commands only add items (tags, edges, entities). A
+command does not add an item that was removed earlier, or that another actor has added in the meantime.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ RELATED: Final = bytes([EdgeType.RELATED_TO])
 
 
 class TagOwners(NamedTuple):
-    """The identities of an atom's tags, by who added or removed them."""
+    """The identities of an atom's tags, divided by the actor who added or removed the tags."""
 
     others: frozenset[str]
     """The tags that other actors added."""
     own: frozenset[str]
     """The tags that the dreamer added."""
     removed: frozenset[str]
-    """The tags that were removed and that no other actor has added again."""
+    """The tags that were removed and that no actor except the dreamer has added again."""
 
 
 def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
-    """Return the tags of an atom, by who added or removed them.
+    """Return the tags of an atom, divided by the actor who added or removed them.
 
     A revision that contains an existing tag does not change the actor of the tag; a revision without the tag
     removes it.
@@ -80,12 +80,15 @@ def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
 
 @dataclass(frozen=True, slots=True)
 class Learn:
-    """Add an entity with this name, unless there is or was one."""
+    """A command that adds an entity with this name, unless such an entity exists or existed."""
 
     name: str
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the event, unless the entity was ever recorded: it may have been hidden on purpose."""
+        """Append the event that adds the entity. Append nothing if the entity was ever recorded.
+
+        A recorded entity that is hidden may have been hidden on purpose.
+        """
         atom = entity_id(tx.id_key, self.name)
         record = tx.atom(atom)
         if record is None:
@@ -95,24 +98,27 @@ class Learn:
 
 @dataclass(slots=True)
 class Enrich:
-    """Add tags and mentions to an atom, if its content is the same as when it was read."""
+    """A command that adds tags and edges `mentions` to an atom, unless it was revised after it was read."""
 
     id: bytes
     payload_seq: int
     tags: tuple[str, ...]
     """The tags, the most specific first."""
     categories: tuple[str, ...]
-    """The tags of categories. Either all of them are added or none. None is added if `tags_per_atom` would be
-    exceeded, or if other actors added or removed a category."""
+    """The tags of categories. Either all of these tags are added or none of them. No such tag is added if the
+    atom would then have more than `tags_most` tags, or if another actor added or removed a category."""
     mentions: tuple[bytes, ...]
     """The ids of the entities that the atom mentions."""
     tags_most: int
-    """The number of tags, including those by others, up to which this command adds tags."""
+    """The command adds tags only until the atom has this many tags, including tags by other actors."""
     added: tuple[int, int] = field(default=(0, 0), init=False)
     """The numbers of tags and edges added when the command was last decided."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events; none if the atom was revised, or if it has or had all tags and mentions."""
+        """Append the events that add the tags and mentions.
+
+        Append nothing if the atom was revised, or if it has or had all the tags and mentions.
+        """
         first = len(tx.entries)
         record = tx.atom(self.id)
         if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
@@ -152,14 +158,20 @@ class Enrich:
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """Add an edge `related_to` between two entities, unless there is or was one in either direction."""
+    """A command that adds an edge `related_to` between two entities.
+
+    No edge is added if an edge `related_to` between the two entities exists or existed in either direction.
+    """
 
     src: str
     dst: str
     weight: float
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the event, or none if one of the entities is hidden or the edge was ever recorded."""
+        """Append the event that adds the edge.
+
+        Append nothing if one of the entities is hidden or the edge was ever recorded.
+        """
         one, other = atom_id(self.src), atom_id(self.dst)
         for end in (one, other):
             there = tx.atom(end)
@@ -172,7 +184,10 @@ class Connect:
 
 
 def commands_for(survey: Survey, names: Names, text: ReadAtom) -> list[Command]:
-    """Return the commands for an atom: one for tags and mentions, then those that relate the names in it."""
+    """Return the commands for an atom.
+
+    The first command adds tags and mentions. The other commands relate the names in the atom to each other.
+    """
     internal = text.record.ordinal in survey.internal
     found = _names(survey, names, text, internal=internal)
     tags = list(_tags(survey, names, text, found, internal=internal))
@@ -191,7 +206,7 @@ def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> l
     for name in names.found_in(text.tokenized, survey.config.known_per_atom):
         ordinals = survey.containing(name.tokens.words)
         own = len(ordinals & survey.internal)
-        # For internal texts only internal texts count, so texts from outside cannot make a name too common.
+        # For an internal text only internal texts count, so external texts cannot make a name too common.
         fits = survey.fits(own, survey.internal) and (internal or survey.fits(len(ordinals), survey.texts))
         if fits:
             counted.append((own, name.tokens.words, name))
@@ -213,7 +228,7 @@ def _tags(
 def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
     """Return all categories of a text, or no category if one of them is too common.
 
-    All are tagged or none, because a text with the tag of any category belongs only to tagged categories.
+    So a text that has the tag of one of its categories has the tags of all its categories.
     """
     found = categories_of(text.body.content, text.body.title)
     return tuple(one.value.capitalize() for one in found) if survey.categories.issuperset(found) else ()
@@ -222,8 +237,8 @@ def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
 def _shared_phrases(survey: Survey, names: Names, text: ReadAtom, found: Sequence[Name]) -> Iterator[Pair]:
     """Yield the phrases chosen for a text that are also chosen for at least one other text.
 
-    Without this check, one phrase in five was the tag of a single text, because another phrase had been
-    chosen for the other texts with the same words.
+    Without this check, one phrase in five would become the tag of a single text, because a different phrase
+    is chosen for the other texts with the same words.
     """
     for pair in _phrases(survey, text, found):
         for other in survey.read(survey.containing(pair)[:PAIR_EVIDENCE].to_array()):
@@ -236,14 +251,14 @@ def _shared_phrases(survey: Survey, names: Names, text: ReadAtom, found: Sequenc
 
 
 def _phrases(survey: Survey, text: ReadAtom, found: Sequence[Name]) -> tuple[Pair, ...]:
-    """Return the phrases chosen for a text: pairs of words in several but not too many texts.
+    """Return the phrases chosen for a text: pairs of words that occur in several but not too many texts.
 
     The most frequent phrases come first.
     """
 
     def made() -> tuple[Pair, ...]:
         had = tag_owners(survey.rows, text.record)
-        # Removed tags are counted, too, so that no phrase is added in place of a removed tag.
+        # Removed tags are also counted, so that no phrase is added in place of a removed tag.
         if (
             len(had.others | had.removed) + len(found[: survey.config.names_per_atom])
             >= survey.config.tags_min

@@ -10,8 +10,8 @@ from engine.base.errors import InvalidInputError
 from engine.base.validation import integer
 
 RULES: Final = 1
-"""The version of the rules. It is raised when a change of the rules may give a text other tags; then all
-atoms are read again."""
+"""The version of the rules. It is raised when a change of the rules may change the tags of a text. The
+dreamer then reads all atoms again."""
 
 _STOP: Final = """
     ad am appendix article bc bce blog ce chapter chapters comment comments contents copyright disclaimer
@@ -20,7 +20,8 @@ _STOP: Final = """
     undefined unknown untitled update url volume welcome wiki www
 """
 STOP_LIST: Final = frozenset(_STOP.split())
-"""Words of forms, web pages and boilerplate. Such a word alone is neither a name nor a tag."""
+"""Words that are common in forms, web pages and boilerplate. A single such word is neither a name nor a
+tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +36,13 @@ class DreamConfig:
     """The largest share of the atoms that may have the same tag. A name, phrase or category in more atoms is
     a hub and does not become a tag."""
     hub_min: int = 20
-    """The number of atoms up to which a name, phrase or category is never a hub. Recall uses the same two
-    limits and does not follow hubs."""
+    """A name, phrase or category in at most this many atoms is never a hub. Recall uses `hub_share` and
+    `hub_min` as well, and does not follow hubs."""
     atoms_min: int = 2
-    """The number of atoms that must contain a phrase, or a name that people added, for it to become a tag."""
+    """The smallest number of atoms that must contain a phrase, or a name that people added, for the phrase or
+    name to become a tag."""
     name_atoms_min: int = 3
-    """The number of atoms that must contain a name for it to be learned.
+    """The smallest number of atoms that must contain a name for the name to be learned.
 
     In a store with at least 10,000 internal texts the number is at least 4, with 100,000 at least 5.
 
@@ -52,42 +54,49 @@ class DreamConfig:
     phrase_share: float = 0.02
     """The largest share of the atoms that may contain a phrase for the phrase to become a tag."""
     phrase_min: int = 5
-    """The number of atoms up to which a phrase is never too common."""
+    """A phrase in at most this many atoms is never rejected as too common."""
     tags_per_atom: int = 8
-    """The number of tags of an atom, including tags by other actors, up to which the dreamer adds tags."""
+    """The dreamer adds tags to an atom only until it has this many tags, including tags by other actors."""
     names_per_atom: int = 3
-    """The largest number of names in an atom that become tags: the rarest names."""
+    """The largest number of names in an atom that become tags of the atom. The rarest names are chosen."""
     tags_min: int = 1
-    """The number of tags by other actors and names together with which an atom gets no phrases as tags."""
+    """The dreamer adds no phrases as tags to an atom whose names and tags by other actors are together at
+    least this many."""
     phrases_per_atom: int = 1
     mentions_per_atom: int = 8
-    """The largest number of names in an atom to which an edge `mentions` is added: the rarest names."""
+    """The largest number of edges `mentions` that are added to an atom. The rarest names in the atom are
+    chosen."""
     candidates_per_atom: int = 16
     """The largest number of sequences of capitalised words in an atom that are considered as names."""
     known_per_atom: int = 64
-    """The largest number of different known names found in an atom. It limits the effect of long lists of
-    names."""
+    """When this many different known names were found in an atom, all further names in it are ignored. This
+    limits the effect of long lists of names."""
     sample: int = 20_000
-    """The largest number of atoms in a round, evenly spread, from which names are learned."""
+    """The largest number of atoms from which a round learns names. If a round has more atoms, an evenly
+    spread sample is used."""
     evidence: int = 12
-    """The largest number of atoms with the words of a candidate that are read to decide if it is a name."""
+    """The largest number of atoms that are read to decide if some capitalised words are a name. All of these
+    atoms contain the words."""
     lower_share: float = 0.2
-    """The largest share of uses in lower case. A word that is more often in lower case is not a name."""
+    """The largest share of the texts that may contain the words of a name in a different spelling, such as
+    lower case. With a larger share, the words are not a name."""
     name_words_max: int = 4
     name_chars_min: int = 3
     name_chars_max: int = 48
     together_min: int = 3
-    """The number of atoms in which two names must occur together to be related."""
+    """The smallest number of atoms in which two names must occur together for their entities to be
+    related."""
     together_share: float = 0.2
-    """The share of the atoms of the more frequent name in which two names must occur together to be related.
-    It limits an entity to about 35 relations, whatever texts are added."""
+    """Two entities are related only if at least this share of the atoms that contain the more frequent name
+    also contain the other name. This limits an entity to about 35 relations, whatever texts are added."""
     category_sample: int = 512
-    """The number of atoms, evenly spread, from which the frequency of each category is estimated."""
+    """The number of atoms in the evenly spread sample by which the frequency of each category is
+    estimated."""
     chars: int = 32_768
-    """The number of characters at the beginning of a text that are read."""
+    """The number of characters that are read of each text, counted from its beginning."""
     regrown: int = 2
-    """All atoms are read again when the number of texts is this many times the number at the last round over
-    all atoms."""
+    """All atoms are read again when the number of texts has grown at least by this factor since the last
+    round over all atoms."""
     stop: frozenset[str] = field(default=STOP_LIST)
 
     def __post_init__(self) -> None:

@@ -33,13 +33,14 @@ from engine.store.store import Store
 from proofs.leaves import State
 
 ORIGIN: Final = f"dreaming rules {RULES}"
-"""The origin recorded with the dreamer's events."""
+"""The origin that is recorded with the dreamer's events. It names the version of the rules."""
 
 STEP: Final = 64
-"""The number of atoms in one step, which reads and commits them. A cycle may end between two steps."""
+"""The number of atoms that are read, and whose changes are committed, in one step. A cycle may end between
+two steps."""
 
 DUPLICATES_MAX: Final = 20
-"""The largest number of groups of near-duplicates that are listed."""
+"""The largest number of groups of near-duplicates in the report of a cycle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,11 @@ class DreamReport:
     """The result of one cycle. With `dry_run`, it is the result that the cycle would have."""
 
     read: int
-    """The number of atoms that names were learned from."""
+    """The number of atoms that were read to learn names."""
     looked_at: int
     """The number of atoms that were read to tag and connect them."""
     tagged: int
-    """The number of atoms that got a tag."""
+    """The number of atoms to which at least one tag was added."""
     tags: int
     """The total number of tags added."""
     entities: tuple[str, ...]
@@ -63,9 +64,10 @@ class DreamReport:
     relations: int
     """The number of edges `related_to` added between entities."""
     duplicates: tuple[DuplicateGroup, ...]
-    """Groups of near-duplicates. The dreamer lists them and does not merge them."""
+    """The groups of atoms that are near-duplicates. The dreamer lists these groups and does not merge the
+    atoms."""
     left: int
-    """The number of atoms left for the next cycle; 0 if all work is done."""
+    """The number of atoms that the next cycle still has to read; 0 if all work is done."""
     dry_run: bool
 
     @property
@@ -89,7 +91,7 @@ def dream(
     stop: Callable[[], bool] = lambda: False,
     progress: Progress = no_progress,
 ) -> DreamReport:
-    """Run one cycle over the store as the actor `dreamer`. It continues where the last cycle ended.
+    """Run one cycle over the store as the actor `dreamer`. The cycle continues where the last cycle ended.
 
     `budget` and `seconds` only determine where a cycle ends, not its decisions. The arguments are those of
     `Engine.dream`.
@@ -109,13 +111,13 @@ def dream(
             cycle = _Cycle(survey, due, target, budget, seconds, stop, progress)
             cycle.run()
         if not dry_run and cycle.cursor != before:
-            # After a crash before this write, the same atoms are read again, which changes nothing.
+            # After a crash before this write, the same atoms are read again. Reading them again adds nothing.
             store.backend.write(cursor_batch(rows, cycle.cursor, digest), durable=False)
         return cycle.report(duplicates(rows, store.index, limit=DUPLICATES_MAX), dry_run=dry_run)
 
 
 class _Cycle:
-    """A cycle in progress, with its counts."""
+    """A cycle in progress, with the counts for its report."""
 
     def __init__(
         self,

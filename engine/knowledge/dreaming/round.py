@@ -53,12 +53,12 @@ class Cursor(NamedTuple):
     """The first event of the round; 0 for a round over all atoms."""
     head: int
     ordinals: int
-    """The number of ordinals that were assigned at the head of the round."""
+    """The number of ordinals that were assigned before the event `head`."""
     phase: Phase
     at: int
-    """The first ordinal that has not been read in this phase."""
+    """The first ordinal whose atom has not been read in this phase."""
     atoms: int
-    """The number of texts at the last round over all atoms."""
+    """The number of texts in the store when the last round over all atoms began."""
 
 
 NO_CURSOR: Final = Cursor(0, 0, 0, Phase.DONE, 0, 0)
@@ -70,7 +70,11 @@ _FIELDS = (
 
 
 def read_cursor(rows: Lookup, digest: bytes, size: int) -> Cursor:
-    """Return the cursor for these limits in a journal of `size` events, or `NO_CURSOR` if none is valid."""
+    """Return the stored cursor, or `NO_CURSOR` if there is no valid cursor.
+
+    A cursor is valid if it was stored with the same limits (`digest`) and for the same journal, which now has
+    `size` events.
+    """
     raw = rows.get(DREAM)
     if raw is None:
         return NO_CURSOR
@@ -94,7 +98,7 @@ def cursor_batch(rows: Lookup, cursor: Cursor, digest: bytes) -> Batch:
 
 
 def _anchor(rows: Lookup, head: int) -> bytes:
-    """Return the commitment of the last event before the head, which identifies the journal."""
+    """Return the commitment of the last event before `head`. The commitment identifies the journal."""
     return read_header(rows, head - 1)[0].commitment
 
 
@@ -103,15 +107,16 @@ class Round(NamedTuple):
 
     cursor: Cursor
     texts: BitMap
-    """The ordinals of the atoms that others added, changed or revived."""
+    """The ordinals of the texts that actors other than the dreamer added, changed or revived."""
     names: Names
     """All names that are known, with their entities."""
     fresh: list[Name]
-    """The names that became known since the last round. Older atoms that contain one are also read."""
+    """The names that became known since the last round. Older atoms that contain such a name are also
+    read."""
 
 
 def begin_round(cursor: Cursor, size: int, survey: Survey) -> Cursor:
-    """Return the cursor of the round in progress, or of a new one up to the head."""
+    """Return the cursor of the round in progress or, if there is none, of a new round up to the head."""
     if cursor.phase is not Phase.DONE:
         return cursor
     atoms = len(survey.texts)
@@ -136,9 +141,10 @@ def round_of(rows: Reader, cursor: Cursor, size: int, survey: Survey) -> Round:
 
 
 def _changed_ordinals(rows: Reader, cursor: Cursor, size: int) -> tuple[BitMap, BitMap]:
-    """Return the ordinals of atoms that others changed in the round, and that the dreamer changed after it.
+    """Return the ordinals of the changed atoms in two sets.
 
-    A change is an event that adds, revises or revives an atom.
+    The first set has the atoms that others changed in the events of the round. The second set has the atoms
+    that the dreamer changed after these events. A change is an event that adds, revises or revives an atom.
     """
     changed, by_dreamer = BitMap(), BitMap()
     scanned = rows.scan(journal_key(cursor.since), journal_key(size))
@@ -155,7 +161,7 @@ def _changed_ordinals(rows: Reader, cursor: Cursor, size: int) -> tuple[BitMap, 
 
 
 def _known(rows: Reader, survey: Survey, names: Names) -> list[tuple[int, Name]]:
-    """Return the entities that may be added to other atoms, by ordinal, and add their names to `names`."""
+    """Add the names of the internal entities to `names`. Return each name with the ordinal of its entity."""
     found = []
     ordinals = survey.entities.to_array()
     records = records_of(rows, ids_at(rows, ordinals))

@@ -1,4 +1,4 @@
-"""The statistics of a store at one moment: which texts contain which words, and how common these are.
+"""The statistics of a store at one moment: which texts contain which words, and how common the words are.
 
 Only live internal atoms that are not entities are counted. So neither the additions of the dreamer nor
 external texts change the statistics, and names are learned only from internal texts.
@@ -28,9 +28,10 @@ from proofs.events import AtomBody
 from proofs.sets import Group
 
 CACHED_MAX: Final = 8192
-"""The number of entries of each cache; a full cache is cleared."""
+"""The largest number of entries in each cache. A full cache is cleared."""
 PAIR_EVIDENCE: Final = 8
-"""The largest number of atoms read to find two that contain a phrase. All contain both of its words."""
+"""The largest number of atoms that are read to decide if two words are a phrase that several texts share. All
+of these atoms contain both words."""
 
 Pair = tuple[str, str]
 """Two words in lower case that are adjacent in a text."""
@@ -48,7 +49,7 @@ class ReadAtom(NamedTuple):
 
 
 class Survey:
-    """A snapshot in which records, tags and index are at the head, with caches of the data read."""
+    """A snapshot in which records, tags and index are at the head. The data read from it is cached."""
 
     def __init__(self, rows: Reader, view: IndexView, config: DreamConfig) -> None:
         self.rows = rows
@@ -68,7 +69,7 @@ class Survey:
         """Ordinal → the phrases chosen for its text."""
 
     def fits(self, count: int, among: BitMap) -> bool:
-        """Return True if a tag of `count` of the atoms `among` would be neither too rare nor too common."""
+        """Return True if a tag on `count` of the atoms `among` would be neither too rare nor too common."""
         most = max(self.config.hub_min, int(self.config.hub_share * len(among)))
         return self.config.atoms_min <= count <= most
 
@@ -98,7 +99,10 @@ class Survey:
         return [self._read[ordinal] for ordinal in ordinals]
 
     def is_name(self, tokens: Tokens) -> bool:
-        """Return True if a sequence of capitalised words is a name, judged by all uses of these words."""
+        """Return True if a sequence of capitalised words is a name.
+
+        The decision depends on how the words are used in the texts that contain them.
+        """
         ordinals = self.containing(tokens.words) & self.internal
         if len(ordinals) < self.name_atoms_min or not self.fits(len(ordinals), self.internal):
             return False
@@ -115,21 +119,21 @@ class Survey:
         return inside >= enough or (is_given_name(tokens) and written >= self.config.atoms_min)
 
     def sharing(self, pair: Pair) -> int:
-        """Return the number of texts with both words, or 0 if it is too low or too high for a phrase."""
+        """Return the number of texts with both words, or 0 if that number is too low or high for a phrase."""
         count = self.containing(pair).intersection_cardinality(self.internal)
         most = max(self.config.phrase_min, int(self.config.phrase_share * len(self.internal)))
         return count if self.config.atoms_min <= count <= most else 0
 
     @cached_property
     def name_atoms_min(self) -> int:
-        """The number of internal texts that must contain a name for it to be learned.
+        """The smallest number of internal texts that must contain a name for the name to be learned.
 
         The number grows with the size of the store.
         """
         return max(self.config.name_atoms_min, len(str(len(self.internal))) - 1)
 
     def is_phrase(self, pair: Pair) -> bool:
-        """Return True if two words, for which `sharing` is above 0, are adjacent in several texts."""
+        """Return True if two words are adjacent in several texts. `sharing` of the words must be above 0."""
 
         def made() -> bool:
             ordinals = self.containing(pair) & self.internal
@@ -140,7 +144,7 @@ class Survey:
 
     @cached_property
     def categories(self) -> frozenset[Category]:
-        """The categories that are not too common, estimated from an evenly spread sample of the texts."""
+        """The categories that are not too common, as estimated by an evenly spread sample of the texts."""
         chosen = spread(self.internal, self.config.category_sample)
         counts = dict.fromkeys(Category, 0)
         for text in self.read(chosen):

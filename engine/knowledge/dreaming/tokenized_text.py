@@ -1,4 +1,4 @@
-"""The words of a text, the candidates for names and phrases in it, and the names that are known."""
+"""The words of a text, the words in it that may be names or phrases, and the names that are known."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_BEGINNING: Final = (
 )
 """The marks of words that cannot begin a name, because they are capitalised for other reasons."""
 _NO_NAME: Final = _NO_BEGINNING | Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.ROLE
-"""The marks of words that alone are not a name, such as `University` and `Beach`."""
+"""The marks of words that are not a name if they stand alone, such as `University` and `Beach`."""
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_PHRASE: Final = Mark.TEMPORAL | Mark.GREETING | Mark.SPAN | Mark.POINTING | Mark.PAST | Mark.ELIDED
 _WORD_CHARS_MIN: Final = 3
@@ -114,7 +114,7 @@ class TokenizedText:
             return False
 
     def uses(self, tokens: Tokens) -> Uses:
-        """Count the uses of a name's words in this text."""
+        """Count how often the words of a name are used in this text, and in which spelling."""
         size, first = len(tokens.words), tokens.words[0]
         inside = begins = lower = 0
         for at, word in enumerate(self.words):
@@ -131,23 +131,24 @@ class TokenizedText:
         return Uses(inside, begins, lower)
 
     def _is_part(self, start: int, end: int) -> bool:
-        """Return True if a capitalised word is next to these words. They may then be part of another name."""
+        """Return True if a capitalised word is next to these words. They may belong to a longer name."""
         before = self.read.is_capital(start - 1) and not self.read.begins(start - 1)
         return before or self.read.is_capital(end)
 
 
 class Uses(NamedTuple):
-    """The counts of the uses of a name's words in a text.
+    """How often the words of a name are used in a text.
 
-    Uses with the spelling of the name next to another capitalised word are not counted.
+    A use in the spelling of the name is not counted if it is next to another capitalised word.
     """
 
     inside: int
-    """The number of uses with the spelling of the name, not at the beginning of a sentence."""
+    """The number of uses in the spelling of the name within a sentence."""
     begins: int
-    """The number of uses with the spelling of the name at a place where any word is capitalised."""
+    """The number of uses in the spelling of the name, at a place where any word is capitalised, such as the
+    beginning of a sentence."""
     other: int
-    """The number of uses with another spelling, such as lower case."""
+    """The number of uses in a different spelling, such as lower case."""
 
 
 def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
@@ -171,14 +172,14 @@ def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
 def _is_distinctive(surface: str, word: str, config: DreamConfig) -> bool:
     """Return True if a word can be the significant word of a name.
 
-    Numbers, Roman numerals and stop words cannot.
+    Numbers, Roman numerals and stop words cannot be the significant word.
     """
     numeral = word.isdigit() or (surface.isupper() and _ROMAN.issuperset(word))
     return word[0].isalnum() and not numeral and word not in config.stop and word not in STOP_WORDS
 
 
 def is_given_name(tokens: Tokens) -> bool:
-    """Return True if the first word is a given name without another meaning."""
+    """Return True if the first word is a given name and has no other meaning."""
     known = MARKS.get(tokens.words[0], 0)
     return bool(known & Mark.NAME) and not known & Mark.NAME_HINT
 
@@ -200,7 +201,7 @@ def _bare(token: str) -> str:
 
 
 class Name(NamedTuple):
-    """A known name."""
+    """A known name with its entity."""
 
     text: str
     """The name in the spelling of the entity."""
@@ -210,7 +211,7 @@ class Name(NamedTuple):
 
 
 class Names:
-    """The known names, indexed by first word so that they can be found in a text."""
+    """The known names, indexed by their first words so that they can be found in a text."""
 
     def __init__(self) -> None:
         self._by_words: dict[tuple[str, ...], Name] = {}
@@ -238,10 +239,10 @@ class Names:
         return name
 
     def found_in(self, text: TokenizedText, most: int) -> list[Name]:
-        """Return the different names in a text, in order, at most `most`. Omit names inside longer names.
+        """Return the first `most` different known names in a text. Omit names inside longer names.
 
-        A name of several words matches in any case. A name of a single word matches as it is written; if it
-        has no capital letter, it matches in any case.
+        A name of several words matches regardless of case. A name of a single word matches only as it is
+        written; if it has no capital letter, it matches regardless of case.
         """
         found: dict[bytes, Name] = {}
         words, at = text.words, 0

@@ -23,7 +23,8 @@ from engine.store.store import Store
 QUIET_SECONDS: Final = 30.0
 """The time in seconds without new events after which a store is idle."""
 CYCLE_ATOMS: Final = 1000
-"""The largest number of atoms in a cycle. At about 300 atoms a second, other processes wait only seconds."""
+"""The largest number of atoms in a cycle. A cycle reads about 300 atoms a second, so other processes wait
+only a few seconds for it."""
 
 
 class StopSignal:
@@ -39,7 +40,7 @@ class StopSignal:
         self._writing.setblocking(False)
 
     def set(self) -> None:
-        """Set the signal and wake up the waiting thread. Setting it again has no effect."""
+        """Set the signal and wake up the waiting thread. Setting the signal again has no effect."""
         if not self._is_set:
             self._is_set = True
             self._writing.send(b"\x00")
@@ -49,7 +50,7 @@ class StopSignal:
         return self._is_set
 
     def wait(self, seconds: float) -> None:
-        """Wait until the signal is set, at most for `seconds`."""
+        """Wait until the signal is set, but at most `seconds` seconds."""
         select.select([self._reading], [], [], seconds)
 
     def close(self) -> None:
@@ -70,9 +71,10 @@ def watch(
 ) -> None:
     """Run cycles while the store is idle, until `stop` is set.
 
-    The store from `opened` is closed before each wait. `on_report` is called after each cycle that read any
-    atom. Once `stop` is set, a cycle ends at its next step. A store is idle if no event was added and no
-    other process used it for `quiet` seconds. The other arguments are passed to `dream` for each cycle.
+    The store that `opened` returns is closed before each wait. `on_report` is called after each cycle that
+    read at least one atom. When `stop` is set, the current cycle ends before its next step. A store is idle
+    if no event was added and no other process used it for `quiet` seconds. The other arguments are passed to
+    `dream` for each cycle.
 
     Raises:
         InvalidInputError: `quiet`, `budget` or `seconds` is not a number above 0.

@@ -13,7 +13,7 @@ from engine.base.json_text import JsonError, parse
 from engine.base.validation import instance, line, quoted
 
 ARGUMENT_BYTES_MAX: Final = 1024
-"""The largest size of an action's argument in bytes, before escaping."""
+"""The largest size of an action's argument in bytes, before characters in it are escaped."""
 
 ACTION_CHARS_MAX: Final = 8 * ARGUMENT_BYTES_MAX
 """The largest length of an action in characters. An escape sequence has at most 6 characters."""
@@ -44,7 +44,7 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A verb with its argument; `str(action)` is the line that `parse_action` reads back.
+    """A verb with its argument. `parse_action` parses the line `str(action)`.
 
     Raises:
         InvalidInputError: the argument is not valid for the verb.
@@ -52,8 +52,8 @@ class Action:
 
     verb: Verb
     argument: str = ""
-    """The argument: for PEEK and EXPAND an id or at least the first 4 digits of one; for NEIGHBORS a node,
-    for RECALL a query, both on one line; for ANSWER an empty string."""
+    """The argument. PEEK and EXPAND take an id or at least the first 4 digits of an id. NEIGHBORS takes a
+    node and RECALL takes a query, each on one line. ANSWER takes an empty string."""
 
     def __post_init__(self) -> None:
         instance(self.verb, Verb, "verb")

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The figures in every answer: the cost, and the state of the memory from which the answer was read."""
+    """The figures in every answer: its cost, and the state of the memory from which the answer was read."""
 
     cost_tokens: int = 0
-    """The tokens of this answer in its output form (`engine.query.explore.form`)."""
+    """The number of tokens of this answer in its output form (`engine.query.explore.form`)."""
     total_tokens: int = 0
-    """The tokens of this answer and of all earlier answers."""
+    """The number of tokens of this answer and all earlier answers of the exploration."""
     seq: int = 0
-    """The last event of the journal at the time of the answer."""
+    """The seq of the last event in the journal when the answer was read."""
     root: str = ""
     """The overall root after the event `seq`, 64 hex digits.
 
-    It is empty for a past state if content was erased since.
+    It is empty for a past state if content has been erased since that state.
     """
 
 
@@ -27,13 +27,14 @@ class Hint:
     """An atom that may answer the question, described on one line."""
 
     id: str
-    """The first 8 digits of the atom's id, or more if another id begins with the same 8."""
+    """The first 8 digits of the atom's id, or more digits if another id begins with the same 8 digits."""
     title: str
     """The atom's title, or the part of its text around the question's words, on one line."""
     score: int
     """The atom's score for the question in per cent, as `engine.query.explore.atom_answers` defines it."""
     tokens: int
-    """The approximate tokens of the atom's whole text. Reading it with expand costs about 20 more."""
+    """The approximate number of tokens of the atom's whole text. Reading the text with `explore_expand` costs
+    about 20 tokens more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ class Peek(Answer):
     title: str | None
     source: str | None
     text: str
-    """The part of the text around the question's words, or its beginning without a question, on one line."""
+    """The part of the text around the question's words, on one line. Without a question, it is the beginning
+    of the text."""
     chars: int
     """The number of characters of the whole text."""
     whole: bool
@@ -71,18 +73,19 @@ class Expanded(Answer):
     """The shortened id of the atom, as in `Hint`."""
     title: str | None
     text: str
-    """The text from character `offset` to its end, or less if the budget does not allow all of it."""
+    """The text from character `offset` to the end of the text, or a shorter part if the budget is too
+    small."""
     offset: int
     next: int | None
-    """The offset at which the rest of the text begins; None if the answer has the end of the text."""
+    """The offset at which the rest of the text begins; None if `text` contains the end of the text."""
     kind: str
     tags: tuple[str, ...]
     edges: int
-    """The number of live edges from and to the atom; counted up to 1,000."""
+    """The number of live edges from and to the atom. At most 1,000 edges are counted."""
     source: str | None
     sequence: int | None
     version: int
-    """The number of the latest version of the atom, which is the version in this answer."""
+    """The number of the version in this answer, which is the latest version of the atom."""
     created: int
     provenance: str
 
@@ -108,7 +111,7 @@ class Triple:
     direction: str
     """`out` if the node is the subject, `in` if it is the object."""
     id: str | None
-    """The shortened id of the other end, as in `Hint`; None for a tag."""
+    """The shortened id of the atom at the other end of the connection, as in `Hint`; None for a tag."""
     source: str | None
     """The shortened id of the atom that is recorded as the edge's source (`relate --source`), or None."""
 
@@ -119,6 +122,7 @@ class Neighbors(Answer):
 
     node: Node
     triples: tuple[Triple, ...]
-    """The edges in the order of (type, other end), then the tags, then the neighbours in the source."""
+    """The triples of edges in the order of (type, other end), then the triples of tags, then the triples of
+    neighbours in the source."""
     next: int | None
-    """The offset of the next page; None for the last page."""
+    """The offset at which the next page begins; None on the last page."""

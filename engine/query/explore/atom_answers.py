@@ -32,8 +32,8 @@ TITLE_CHARS: Final = 40
 """The largest length of a hint's title in characters, which are about 10 tokens of English."""
 
 SHARED_CHARS: Final = 16
-"""The number of characters shown of a title that several hints have in common. After it, a part of the text
-shows the difference between these hints."""
+"""The number of characters that are shown of a title if several hints have the same title. A part of the text
+follows the title, to show the difference between these hints."""
 
 PEEK_CHARS: Final = 200
 
@@ -44,9 +44,9 @@ EDGES_COUNTED: Final = 1000
 def hints_of(
     scope: Scope, query: str, limit: int, filters: Filters, known: Collection[str]
 ) -> tuple[Hint, ...]:
-    """Return hints for the best hits of a question, the best first, without atoms whose ids are in `known`.
+    """Return hints for the best hits of a question, the best first. Leave out the atoms in `known`.
 
-    `known` holds ids or beginnings of ids.
+    `known` holds the ids of atoms, or the beginnings of their ids.
     """
     answer = recall(scope.rows, scope.memory, query, limit=limit + len(known), filters=filters)
     weights = scope.weights(answer.terms)
@@ -97,7 +97,7 @@ def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> 
 
 
 def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> Expanded:
-    """Return an atom with its text from character `offset` to the end.
+    """Return an atom with the part of its text from character `offset` to the end.
 
     Raises:
         InvalidInputError: the text ends before `offset`.

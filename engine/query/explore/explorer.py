@@ -38,17 +38,18 @@ HINTS_MAX: Final = 50
 KNOWN_MAX: Final = 1000
 
 PEEK_STEP: Final = 20
-"""The number of characters by which a peek is repeatedly shortened until it is within its budget."""
+"""A peek that costs more than its budget is shortened by this many characters, repeatedly if necessary."""
 
 REMEMBERED: Final = 1000
-"""The number of hints for which the question is stored. A peek shows the text around the question's words."""
+"""The number of hints for which the question is stored. A peek at the atom of such a hint shows the text
+around the words of the question."""
 
 
 class Explorer:
-    """One exploration of a memory, which stores its questions and adds up its costs. Not thread-safe."""
+    """One exploration of a memory. It stores the questions and adds up the costs. Not thread-safe."""
 
     def __init__(self, memory: View, *, form: Form | str = Form.TEXT, spent: int = 0) -> None:
-        """Explore a memory, or a past state of one.
+        """Explore a memory, or a past state of a memory.
 
         Costs are counted in `form`, the output form of the answers. The total begins at `spent` tokens.
         """
@@ -69,14 +70,14 @@ class Explorer:
         known: Collection[str] = (),
         budget: int | None = None,
     ) -> Hints:
-        """Return hints for the atoms that answer a question best, and the entities that it names.
+        """Return hints for the atoms that answer a question best, and the entities that the question names.
 
         Args:
             query: The question, in words.
             limit: The largest number of hints, 1 to 50. Five hints cost about 100 tokens as text.
             filters: The conditions that an atom must meet.
             known: Ids of atoms to leave out, or the first digits of ids; at most 1,000.
-            budget: The tokens that the answer may cost. It contains fewer hints if necessary.
+            budget: The tokens that the answer may cost. The answer contains fewer hints if necessary.
 
         Raises:
             InvalidInputError: the query has no word to search for, `limit` is out of range, or `budget`
@@ -103,9 +104,10 @@ class Explorer:
         """Return about 200 characters of an atom, around the words of the question.
 
         Args:
-            id: The id of an atom, or at least the first 4 digits of it.
-            query: The question; None for the last question whose answer contained a hint for this atom.
-            budget: The tokens that the answer may cost. It contains fewer characters if necessary.
+            id: The id of an atom, or at least the first 4 digits of the id.
+            query: The question. If it is None, the last question whose answer contained a hint for this atom
+                is used.
+            budget: The tokens that the answer may cost. The answer contains fewer characters if necessary.
 
         Raises:
             NotFoundError: there is no such live atom.
@@ -130,10 +132,10 @@ class Explorer:
         """Return the whole text of an atom and its other recorded fields.
 
         Args:
-            id: The id of an atom, or at least the first 4 digits of it.
+            id: The id of an atom, or at least the first 4 digits of the id.
             budget: The tokens that the answer may cost. The text is cut if necessary, and the field `next` of
                 the answer is the offset of the rest.
-            offset: The character of the text to begin at.
+            offset: The number of characters to skip at the beginning of the text.
 
         Raises:
             NotFoundError: there is no such live atom.
@@ -168,12 +170,13 @@ class Explorer:
         """Return the connections of an atom or a tag, as triples.
 
         Args:
-            node: An id or the first digits of one, the name of an entity, a title, a `#tag`, or words that
+            node: An id or the first digits of an id, the name of an entity, a title, a `#tag`, or words that
                 occur in the name of only one entity.
-            direction: `out` for triples with the node as subject, `in` as object, or `both`.
+            direction: `out` for the triples in which the node is the subject, `in` for the triples in which
+                it is the object, or `both`.
             limit: The largest number of triples, 1 to 100.
-            offset: The number of triples to skip, which is `next` of the previous page.
-            budget: The tokens that the answer may cost. It contains fewer triples if necessary.
+            offset: The number of triples to skip. For the next page, give `next` of the previous answer.
+            budget: The tokens that the answer may cost. The answer contains fewer triples if necessary.
 
         Raises:
             NotFoundError: no atom or tag has this name.
@@ -195,7 +198,7 @@ class Explorer:
 
     @staticmethod
     def _digits(known: object) -> str:
-        """Return the hexadecimal digits of an id or of its beginning, at least 4."""
+        """Return the hexadecimal digits of an id, or of at least the first 4 digits of an id."""
         digits = str(known).replace("-", "").lower()
         if len(digits) < ID_DIGITS_MIN or not set(digits) <= set("0123456789abcdef"):
             raise InvalidInputError(f"the known id {quoted(known)} is not a UUID or the beginning of one")
@@ -213,7 +216,7 @@ class Explorer:
             yield scope
 
     def _within(self, number: int, budget: int | None, beginning: Callable[[int], A]) -> A:
-        """Return `beginning(n)` for the largest n up to `number` that keeps the answer within the budget."""
+        """Return the answer `beginning(n)` for the largest n up to `number` that the budget allows."""
         most = optional_integer(budget, "budget")
         least = min(1, number)
         if most is None or self._priced(beginning(number)).cost_tokens <= most:

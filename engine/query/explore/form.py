@@ -12,8 +12,8 @@ prompts of an exploration, it is text. The cost is that of the whole output, inc
 Text in brackets at the beginning of a line is generated; every other line begins with a space. So no
 content can forge a heading, a hint or the end of the text.
 
-In both forms content cannot be taken for anything else. In JSON, `<`, `>` and characters that a terminal
-might interpret are escaped. In text, content is indented, and each `<` that could begin
+In both forms stored content cannot be mistaken for generated text or markup. In JSON, `<`, `>` and characters
+that a terminal might interpret are escaped. In text, content is indented, and each `<` that could begin
 markup is shown as `‹`.
 """
 
@@ -36,7 +36,8 @@ be a few tokens too high but never too low."""
 HIDDEN: Final = re.compile(
     "[\xad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-"""Invisible characters that can hide a text. The joiners that some scripts need are not included."""
+"""Invisible characters with which a text can be hidden. The joiners that some scripts need are not
+included."""
 
 _MARKUP: Final = re.compile(r"<(?=[A-Za-z/|!?])")
 
@@ -56,7 +57,7 @@ def plain(answer: Answer) -> dict[str, Any]:
 
 
 def unmarked(text: str) -> str:
-    """Return a text with hidden characters as U+FFFD and each `<` that could begin markup as `‹`."""
+    """Replace each hidden character by U+FFFD, and each `<` that could begin markup by `‹`."""
     return _MARKUP.sub("‹", HIDDEN.sub("\ufffd", text))
 
 
@@ -66,7 +67,7 @@ def as_json(answer: Answer) -> str:
 
 
 def text_of(answer: Answer) -> str:
-    """Return an answer as text. Each line has a line end. The text is empty if there are no hints."""
+    """Return an answer as text. Each line has a line end. The text is empty if nothing was found."""
     return unmarked("".join(f"{line}\n" for line in _lines(answer)))
 
 

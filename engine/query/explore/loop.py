@@ -29,23 +29,25 @@ STEPS_MAX: Final = 10
 """The largest number of steps, including the first recall (Standard "Memory Exploration": max 10)."""
 
 BUDGET: Final = 2000
-"""The default budget: the tokens that all answers may cost, the same as for `context`."""
+"""The default budget: the number of tokens that all answers together may cost. `context` has the same default
+budget."""
 
 BUDGET_MIN: Final = 200
 """The smallest budget in tokens. It is enough for hints and one peek."""
 
 STEP_TOKENS_MIN: Final = 60
-"""The number of tokens that must be left for another step; if fewer are left, the exploration ends."""
+"""The smallest number of tokens with which another step is made. If fewer tokens are left, the exploration
+ends."""
 
 HINTS: Final = 5
 """The number of hints that each recall requests (Standard "Memory Exploration")."""
 
 FULL_ATOMS: Final = 10
-"""The number of whole atoms that the cost of an exploration is compared with."""
+"""The cost of an exploration is compared with the cost of a plain recall of this many whole atoms."""
 
 STEP_TOKENS: Final = 500
-"""The number of tokens that any step may cost. With more than twice as many tokens left, a step may cost half
-of them. A longer answer is cut, so that another step remains possible."""
+"""The number of tokens that every step may cost, if they are left. If more than twice this number are left, a
+step may cost half of the tokens left. A longer answer is cut, so that another step remains possible."""
 
 NEIGHBORS_TOKENS: Final = 200
 """The number of tokens that the connections of a node may cost (about 100 in the same Standard). If a node
@@ -177,7 +179,7 @@ class _Run:
             return show_id(scope.record(action.argument).id)
 
     def _repeats(self, verb: Verb, target: str) -> str | None:
-        """Return why the action would repeat an earlier one, or None if it would not."""
+        """Return the reason for the refusal of an action that would repeat an earlier action, or None."""
         if (verb, target) in self.done:
             return "refused: this action was done before"
         if verb is Verb.PEEK and (Verb.EXPAND, target) in self.done:
@@ -198,7 +200,7 @@ class _Run:
 
     def _recall(self, query: str) -> Hints:
         left = self.budget - self.explorer.total
-        # Known hints are left out, except those that were only found as a neighbour and have no score yet.
+        # Known hints are left out, except hints without a score, whose atoms were only found as neighbours.
         known = [hint.id for hint in self.found.hints if hint.score]
         return self.explorer.explore_recall(query, HINTS, filters=self.filters, known=known, budget=left)
 

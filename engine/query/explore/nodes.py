@@ -44,10 +44,10 @@ SHOWN: Final = 5
 """The largest number of atoms that the error message for an ambiguous name lists."""
 
 CANDIDATES: Final = 256
-"""The largest number of entities that are read to find those with given words in their names."""
+"""The largest number of entities that are read to find the entities with given words in their names."""
 
 WORDS_LOOKED_AT: Final = 64
-"""The number of words at the beginning of a question that are searched for names."""
+"""The number of words at the beginning of a question among which names of entities are looked for."""
 RUN_WORDS_MAX: Final = 4
 """The largest number of consecutive words that are looked up as one name."""
 
@@ -58,7 +58,8 @@ ID_DIGITS: Final = 32
 HAS_TAG: Final = "has tag"
 
 NEXT: Final = "next in source"
-"""The predicate of neighbours in a source. It cannot be an edge type, because edge types have no spaces."""
+"""The predicate of triples that connect neighbours in a source. It cannot be an edge type, because edge types
+have no spaces."""
 
 NEIGHBORS_MAX: Final = 100
 """The largest number of triples on one page."""
@@ -67,8 +68,9 @@ NEIGHBORS_MAX: Final = 100
 def resolve_node(scope: Scope, name: str) -> AtomRecord | str:
     """Return the live atom with this name, or the tag in its caseless form.
 
-    The name is tried in this order: a tag with `#`; a recorded whole id; the name of an entity; at least 4
-    first digits of an id; a title; a tag without `#`; words that occur in the name of only one entity.
+    These interpretations of the name are tried in order: a tag with `#`; a recorded whole id; the name of an
+    entity; at least the first 4 digits of an id; a title; a tag without `#`; words that occur in the name of
+    only one entity.
 
     Raises:
         InvalidInputError: the name is blank or has more than one line.
@@ -112,7 +114,7 @@ def _by_id(scope: Scope, name: str) -> AtomRecord | None:
 
 
 def _by_words(scope: Scope, name: str) -> AtomRecord | None:
-    """Return the only live entity whose name has all these words, or None."""
+    """Return the live entity whose name has all these words, or None. Several entities are an error."""
     terms = set(index_terms(name))
     found = scope.entities if terms else BitMap()
     for term in sorted(terms):

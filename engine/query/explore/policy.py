@@ -95,7 +95,7 @@ class LanguagePolicy:
 
 
 def decision_prompt(state: State) -> str:
-    """Return the prompt for a decision. It lists each hint until its whole text is in the context."""
+    """Return the prompt for a decision. It lists each hint until the atom's whole text is in the context."""
     unread = [_hint(hint) for hint in state.hints if not state.has_whole(hint.id)]
     named = [f"[entity] {on_one_line(name)}" for name in state.entities]
     steps = [f"- {step}" for step in state.trace[-STEPS_SHOWN:]]

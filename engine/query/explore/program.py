@@ -17,7 +17,7 @@ from engine.base.errors import EngineError, InvalidInputError, NotFoundError
 from engine.base.validation import instance, quoted
 
 SECONDS: Final = 120.0
-"""The default time limit for one decision."""
+"""The default time limit in seconds for one decision."""
 
 REPLY_BYTES_MAX: Final = 64 << 10
 
@@ -25,7 +25,7 @@ POLL_SECONDS: Final = 0.02
 
 
 class Program:
-    """Runs a program, without a shell, for each prompt."""
+    """Runs an external program once for each prompt, without a shell."""
 
     def __init__(self, command: str, seconds: float = SECONDS) -> None:
         """Set the command line, which is split into words by the rules of a POSIX shell.

@@ -31,8 +31,8 @@ from proofs.leaves import State
 from proofs.sets import Group
 
 NAMED_BY_TEXT = frozenset({ENTITY, "observation"})
-"""Kinds of atoms whose content is shown as their name, because the title is a type or the name of an entity
-(`engine.knowledge`)."""
+"""The kinds of atoms whose content is shown as the name of the atom. The title of such an atom is not a name
+of its own: it is the type of an entity or the name of an entity (`engine.knowledge`)."""
 
 NAME_CHARS = 32
 """The largest length of an atom's name in a triple, in characters."""
@@ -40,7 +40,7 @@ NAME_CHARS = 32
 
 @dataclass(eq=False)
 class Scope:
-    """A snapshot in which records and all followers are at the head, with caches of the data read."""
+    """A snapshot in which records and all followers are at the head. The data read from it is cached."""
 
     memory: View
     rows: Reader
@@ -63,7 +63,7 @@ class Scope:
 
     @cached_property
     def live_mask(self) -> NDArray[np.bool_]:
-        """A mask of all ordinals: True for those of live atoms."""
+        """A mask with one value for each ordinal: True if the ordinal belongs to a live atom."""
         mask = np.zeros(self.index.documents, np.bool_)
         mask[np.frombuffer(self.live.to_array(), np.uint32)] = True
         return mask
@@ -77,7 +77,7 @@ class Scope:
         """Return the record of the live atom with this id or this beginning of its id.
 
         Raises:
-            InvalidInputError: `id` is not the beginning of an id.
+            InvalidInputError: `id` does not have the form of an id or of the beginning of an id.
             NotFoundError: no atom's id begins with `id`, or the atom is tombstoned.
             ConflictError: several ids begin with `id`.
         """

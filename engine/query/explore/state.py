@@ -13,13 +13,14 @@ from engine.query.explore.form import unmarked
 
 
 class Result(StrEnum):
-    """What happened to a decision of the policy."""
+    """The result of a decision of the policy: its action was carried out, failed or was refused."""
 
     DONE = "done"
     FAILED = "failed"
     """The action ended with an error, for example because of an unknown id or an ambiguous name."""
     REFUSED = "refused"
-    """No action was carried out: it would repeat an earlier one, or the decision could not be parsed."""
+    """No action was carried out. Either the action would repeat an earlier action, or the decision could not
+    be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,9 @@ class Step:
     outcome: str
     """The result in words: `5 hints`, `200 chars`, `4 connections`, or the reason for an error or refusal."""
     cost: int
-    """The tokens of the answer to this step."""
+    """The number of tokens of the answer to this step."""
     total: int
-    """The tokens of the answers of all steps so far."""
+    """The number of tokens of the answers to all steps so far."""
     answer: Answer | None = None
     """The answer of the verb; None if the step failed or was refused."""
 
@@ -58,11 +59,12 @@ class Finding:
     source: str | None
     sequence: int | None
     text: str
-    """The atom's text or a part of the text; or connections, one per line."""
+    """The atom's text or a part of the text, or the connections of a node, one connection per line."""
     whole: bool
-    """True if `text` is the whole text, or contains all connections."""
+    """True if `text` is the whole text of the atom, or contains all connections of the node."""
     digits: int = ID_DIGITS
-    """The number of digits of the id that are shown, the same as in the hint for the atom."""
+    """The number of digits of the id that are shown. The hint for the atom shows the same number of
+    digits."""
 
     def __str__(self) -> str:
         """Return the item as lines of a prompt: a heading, which content cannot imitate, then the text."""
@@ -82,19 +84,20 @@ class State:
 
     query: str
     hints: tuple[Hint, ...]
-    """All hints so far, in the order in which they were found, each atom once with its best score. For a
-    neighbour that was not found by a recall, the title is its triple, and the score and tokens are 0."""
+    """All hints so far, in the order in which they were found. There is one hint for each atom, with the best
+    score of the atom. If the atom was only found as a neighbour, the title of its hint is the triple that led
+    to it, and the score and tokens are 0."""
     entities: tuple[str, ...]
     """The entities named in the question and in further queries."""
     context: tuple[Finding, ...]
     """The items of the context in the order in which they were found, each atom once."""
     trace: tuple[Step, ...]
     spent: int
-    """The tokens of all answers so far."""
+    """The number of tokens of all answers so far."""
     budget: int
-    """The tokens that all answers may cost."""
+    """The number of tokens that all answers together may cost."""
     steps_left: int
-    """The number of decisions left, including the next; at least 1."""
+    """The number of decisions left, including the next decision; at least 1."""
 
     @property
     def left(self) -> int:
@@ -114,7 +117,7 @@ class State:
 
     @property
     def unread(self) -> tuple[Hint, ...]:
-        """The hints whose atoms have no finding in the context."""
+        """The hints for atoms of which the context contains no text."""
         return tuple(hint for hint in self.hints if self.finding(hint.id) is None)
 
 
@@ -151,18 +154,18 @@ class Exploration:
     prompt_tokens: int
     """The cost of the prompts that a policy with a language model sent; 0 for other policies."""
     full_tokens: int
-    """The cost of the first 10 atoms of a plain recall with their whole texts."""
+    """The cost of a plain recall of 10 atoms with their whole texts, for comparison with `tokens`."""
     full_atoms: int
     """The number of atoms counted in `full_tokens`: 10, or fewer if a plain recall finds fewer."""
     seq: int
-    """The last event of the journal at the time of the last answer."""
+    """The seq of the last event in the journal when the last answer was read."""
     root: str
     """The overall root after the event `seq`, 64 hex digits."""
     stopped: Stop
 
     @property
     def saving(self) -> int:
-        """The amount in per cent by which `tokens` is below `full_tokens`; negative if it is above.
+        """The amount in per cent by which `tokens` is below `full_tokens`; negative if `tokens` is above it.
 
         The value is 0 if a plain recall finds nothing.
         """

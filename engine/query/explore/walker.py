@@ -41,15 +41,17 @@ class WalkerConfig:
     price: float = 0.5
     """The exponent of the price: with 0 the price is ignored, with 1 twice the price halves the worth."""
     peek_tokens: int = 50
-    """The largest text, in tokens, that is only peeked at (200 characters); longer texts are expanded."""
+    """The size in tokens of the largest text that is read with a peek (200 characters). Larger texts are read
+    with an expand."""
     more: float = 0.45
-    """A second recall is made if the odds of the last hint are at least this share of those of the first."""
+    """A second recall is made only if the odds of the last hint are at least this share of the odds of the
+    first hint."""
     page: int = 5
-    """The number of hints that the first recall must return for a second recall to be made."""
+    """The smallest number of hints that the first recall must return for a second recall to be made."""
     names: int = 3
-    """The number of words from the titles of read atoms that are added to the second query."""
+    """The largest number of words from the titles of read atoms that are added to the second query."""
     entities: int = 1
-    """The number of entities in the question whose connections are read.
+    """The largest number of entities named in the question whose connections are read.
 
     Not measured, because the data sets of the benchmark contain no entities.
     """
@@ -107,7 +109,7 @@ class Walker:
         recalls = [step for step in state.trace if step.action and step.action.verb is Verb.RECALL]
         if len(recalls) != 1 or len(found) < self.config.page:
             return None
-        # The hints of a further recall also cost tokens, which are many in comparison with short texts.
+        # The hints of a further recall also cost tokens: many tokens in comparison with short texts.
         surcharge = 1 + recalls[0].cost / sum(map(_price, found))
         if odds(found[-1]) < self.config.more * surcharge * odds(found[0]):
             return None
@@ -162,7 +164,7 @@ def _price(hint: Hint) -> int:
 
 
 def _untried(state: State) -> list[Hint]:
-    """Return the hints with a score whose atoms no step has tried to read, with or without success."""
+    """Return the hints that have a score and whose atoms no step has read or tried to read."""
     tried = {step.action.argument for step in state.trace if step.action}
     return [hint for hint in state.unread if hint.score and hint.id not in tried]
 

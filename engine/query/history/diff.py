@@ -1,4 +1,4 @@
-"""The net changes of atoms and edges between two moments, in the order of the first event on each."""
+"""The net changes of atoms and edges between two moments, ordered by the first event on each of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ _BODY_FIELDS: Final = ("meta", "aliases", "folder")
 
 @dataclass(frozen=True, slots=True)
 class AtomChange:
-    """The change of an atom. An atom that was both added and hidden between the two moments is not listed."""
+    """The change of an atom between two moments.
+
+    An atom that was both added and hidden between the two moments is not listed.
+    """
 
     id: str
     change: str
@@ -50,14 +53,16 @@ class AtomChange:
     fields: dict[str, tuple[Any, Any]]
     """The fields that differ, apart from the content: name → (before, after). `tags` is one of them."""
     before: str | None
-    """The earlier content. None if the content is unchanged or destroyed, or if the atom was not live."""
+    """The content at the first moment. None if the content is unchanged or destroyed, or if the atom was not
+    live at that moment."""
     after: str | None
-    """The later content. None if the content is unchanged or destroyed, or if the atom is not live."""
+    """The content at the second moment. None if the content is unchanged or destroyed, or if the atom was not
+    live at that moment."""
     reason: str
-    """The recorded reason why the atom was hidden, if it is hidden."""
+    """The reason that was recorded when the atom was hidden, if it is hidden at the second moment."""
 
     def lines(self) -> list[str]:
-        """Return the difference of the contents as the lines of `diff -u` without headings."""
+        """Return the difference between `before` and `after` as the lines of `diff -u` without headings."""
         before, after = ((text or "").splitlines() for text in (self.before, self.after))
         found = difflib.unified_diff(before, after, n=1, lineterm="")
         return [line for line in found if not line.startswith(("---", "+++", "@@"))]
@@ -65,7 +70,7 @@ class AtomChange:
 
 @dataclass(frozen=True, slots=True)
 class EdgeChange:
-    """The change of an edge."""
+    """The change of an edge between two moments."""
 
     src: str
     type: str
@@ -95,7 +100,7 @@ class Diff:
 def sizes(rows: Reader, before: AsOf | str, after: AsOf | str | None) -> tuple[int, int]:
     """Return the sizes of the journal at two moments.
 
-    A string is the text of a checkpoint note; None stands for the head.
+    A moment is given as a past state (`AsOf`), as the text of a checkpoint note, or as None for the head.
 
     Raises:
         NotFoundError: a moment is after the end of the journal.
@@ -175,7 +180,7 @@ def _atom(rows: Reader, atom: bytes, before: int, after: int) -> Iterator[AtomCh
     if old is not None and old.state is State.ERASED:
         return
     if change == "changed" and not fields and before_text == after_text:
-        return  # changed and changed back
+        return  # changed, and then changed back
     same = was and now and before_text == after_text
     yield AtomChange(
         show_id(atom),

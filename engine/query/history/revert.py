@@ -1,10 +1,10 @@
-"""Revert events by appending inverse events; no event is removed from the history.
+"""Revert events by appending inverse events. No event is removed from the history.
 
 The subject of an event is an atom or an edge. A property of a subject is its presence (live, hidden or
 absent), one of its fields or one of its tags. Afterwards each property has the value that it would have had
-without the chosen events, unless a later event changed it again: such a property is left as it is and
-reported. A timeline lists the events that changed one property, each with the value that it set. The last
-entry that is not of a chosen event has the value that the property would have had.
+without the chosen events. A property that a later event changed again is not reverted, but reported. A
+timeline lists the events that changed one property, each with the value that it set. The last entry of an
+event that is not chosen has the value that the property would have had.
 """
 
 from __future__ import annotations
@@ -54,15 +54,17 @@ Property = tuple[str, ...]
 """The name of a property: PRESENCE, ("field", name) or ("tag", identity)."""
 
 SUBJECTS_AT_ONCE: Final = 200
-"""The number of subjects that are reverted in one batch, either all of them or none."""
+"""The largest number of subjects that are reverted in one batch. A batch is committed completely or not at
+all."""
 
 
 class Change(NamedTuple):
-    """An entry of a timeline: an event and the value that it gave to a property."""
+    """An entry of a timeline: the seq of an event and the value that this event gave to a property."""
 
     seq: int
     value: Any
-    """The new value: for PRESENCE `Live`, `Hidden` or `Absent`, for a tag its spelling or None if removed."""
+    """The new value of the property. For PRESENCE it is `Live`, `Hidden` or `Absent`. For a tag it is the
+    spelling of the tag, or None if the event removed the tag."""
 
 
 class Live(NamedTuple):
@@ -79,7 +81,7 @@ class Hidden(NamedTuple):
 
 
 class Absent(NamedTuple):
-    """The value of any property before the first event that set it."""
+    """The value of every property before the first event that set the property."""
 
 
 Timelines = dict[Property, list[Change]]
@@ -117,7 +119,10 @@ def _changes(entry: Entry, before: Timelines) -> list[tuple[Property, Any]]:
 
 
 def _tag_changes(tags: Iterable[str], before: Timelines) -> list[tuple[Property, Any]]:
-    """Return the tag changes made by a whole body: its tags are set, and all other tags are removed."""
+    """Return the changes of tags by an event with a whole body.
+
+    The event sets the tags in the body and removes all other tags.
+    """
     now = {tag_identity(tag): tag for tag in tags}
     had = [name for name, line in before.items() if name[0] == "tag" and line[-1].value is not None]
     return [
@@ -127,7 +132,7 @@ def _tag_changes(tags: Iterable[str], before: Timelines) -> list[tuple[Property,
 
 
 def without(line: list[Change], seqs: Collection[int]) -> Any:
-    """Return the last value from an event that is not chosen; `Absent` if there is no such event."""
+    """Return the last value that an event outside `seqs` set; `Absent` if there is no such event."""
     left = [change for change in line if change.seq not in seqs]
     return left[-1].value if left else Absent()
 
@@ -155,7 +160,8 @@ class Outcome(StrEnum):
     UNDONE = "undone"
     SAME = "already undone"
     LEFT = "left"
-    """Nothing was reverted: later events changed all of it again, or the events cannot be reverted."""
+    """Nothing was reverted. Either later events changed all the properties again, or the events cannot be
+    reverted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,7 @@ class Undone:
 
     subject: str
     seqs: tuple[int, ...]
-    """The chosen events, ascending."""
+    """The seqs of the chosen events, in ascending order."""
     outcome: Outcome
     left: tuple[str, ...]
     """The properties that were not reverted, each with the reason."""
@@ -181,7 +187,10 @@ class Undo:
     left: list[str] = field(default_factory=list, init=False)
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the inverse events; none if no property has to change or later events changed them all."""
+        """Append the events that revert the chosen events.
+
+        Append nothing if no property has to change, or if later events changed all the properties again.
+        """
         self.left = []
         record = tx.atom(self.detail.id) if isinstance(self.detail, AtomDetail) else tx.edge(*self.detail)
         first = len(tx.entries)
@@ -212,7 +221,7 @@ class Undo:
     ) -> None:
         name, presence = show_id(detail.id), wanted.pop(PRESENCE, None)
         if isinstance(presence, Absent):
-            # The chosen events added the atom. So hiding it reverts all its fields, too.
+            # The chosen events added the atom. So hiding the atom also reverts all its fields.
             Tombstone(name, self._reason()).decide(tx)
             return
         if isinstance(presence, Live):
@@ -256,12 +265,12 @@ def _changed_since(name: Property, last: Change) -> str:
 
 
 class _Selection(NamedTuple):
-    """A subject and the chosen events on it, or a single event that has no subject."""
+    """A subject with the chosen events on it, or a single chosen event that has no subject."""
 
     detail: Detail
     seqs: tuple[int, ...]
     obstacle: str
-    """The reason why the events cannot be reverted; empty if they can."""
+    """The reason why the events cannot be reverted; empty if they can be reverted."""
 
 
 def revert(

@@ -34,14 +34,14 @@ class Cause:
     time: int
     actor: str
     what: str
-    """The change: `added`, `revised`, `tombstoned`, …"""
+    """The kind of change: `added`, `revised`, `tombstoned`, …"""
 
 
 @dataclass(frozen=True, slots=True)
 class Newer:
-    """An atom that superseded another by a live edge `supersedes`.
+    """An atom that superseded another atom: a live edge `supersedes` leads to the other atom.
 
-    `at` is in microseconds since 1970 (UTC).
+    `at` is the time of the edge in microseconds since 1970 (UTC).
     """
 
     id: str
@@ -74,11 +74,11 @@ class Origin:
 
 
 def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
-    """Return the atom and the atoms that it was derived from, breadth-first.
+    """Return the atom and the atoms that it was derived from, in breadth-first order.
 
-    At most 100 atoms are returned, at most 6 steps from the first. The search follows the live edges
-    `derived_from` and `supersedes` of an atom. From an entity it goes to the atoms that the relations of the
-    entity name as their source (`engine relate --source`).
+    At most 100 atoms are returned. Each is at most 6 steps away from the first atom. The search follows the
+    live edges `derived_from` and `supersedes` of an atom. From an entity it goes to the atoms that the
+    relations of the entity name as their source (`engine relate --source`).
 
     Raises:
         NotFoundError: the atom was never recorded.
