@@ -33,7 +33,7 @@ class Opening:
 
 def soon(holds: Callable[[], bool]) -> bool:
     """Return whether the condition becomes true within a short time."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.005)
     return holds()
