@@ -56,8 +56,9 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
 class SourceReader:
     """Reads atoms by their positions in a source. It must not be used after the rows have changed.
 
-    Atoms that the filters exclude have positions, too. So the atoms before and after an excluded atom are not
-    neighbours of each other. The methods raise CorruptionError if rows contradict each other.
+    All live atoms of a source have a position, including those that the filters exclude. So the atoms before
+    and after an excluded atom are not neighbours of each other. The methods raise CorruptionError if rows
+    contradict each other.
     """
 
     def __init__(self, rows: Reader, index: IndexView, filters: Filters) -> None:

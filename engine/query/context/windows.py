@@ -264,7 +264,7 @@ class Layout:
         return self._hits.get(position) or self._lookup(position)
 
     def fill_gaps(self) -> None:
-        """Show the atoms in gaps of one or two atoms between two hits, first in the gaps next to the best hits.
+        """Show the atoms in gaps of one or two atoms between two hits, first in gaps next to the best hits.
 
         Each atom in a gap must have the title of one of the two hits, because text under another heading is
         a different text.

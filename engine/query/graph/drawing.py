@@ -56,7 +56,7 @@ def dot(graph: BrightGraph) -> str:
 
     The text ends with a line end.
 
-    Lines are drawn as in `mermaid`. A stronger relation has a higher weight, so Graphviz draws a shorter line.
+    Lines are drawn as in `mermaid`. A stronger relation has a higher weight, so its line is shorter.
     """
     names = _names(graph)
     lines = ["digraph bright {", "    rankdir=LR;", "    node [shape=box];"]

@@ -4,9 +4,9 @@ If only the superseded atom itself were left out, a copy of it would still retur
 near-duplicate of a superseded atom is left out, too, except for the atom that superseded it, because a
 correction often differs in a single word.
 
-An atom is superseded if a live edge `supersedes` leads to it from a live atom whose provenance ranks at
-least as high: an external atom cannot supersede an internal one. The tag `superseded` is only used to find
-such atoms fast. The tag alone has no effect, because users may put it on any atom.
+An atom is superseded if a live edge `supersedes` leads to it from a live atom whose provenance ranks at least
+as high: an external atom cannot supersede an internal one. The tag `superseded` is only used to find such
+atoms fast. The tag alone has no effect, because users may put it on any atom.
 """
 
 from __future__ import annotations
