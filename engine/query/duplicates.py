@@ -28,11 +28,11 @@ from engine.text.simhash import NEAR_BITS, distance, near_pairs
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """An atom of a group of near-duplicates, other than the atom to keep."""
+    """An atom of a group of near-duplicates, as it is shown in the group."""
 
     id: str
     distance: int
-    """The number of bits, 0 to 64, in which the atom's fingerprint differs from that of the atom to keep."""
+    """The number of bits, 0 to 64, in which the fingerprints of this atom and of the atom to keep differ."""
     title: str | None
     snippet: str
     """The beginning of the atom's text, on one line."""

@@ -161,7 +161,10 @@ class Positions:
         return found
 
     def source_sizes(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return, for each document, how many documents, live or dead, have a position in its source."""
+        """Return, for each document, the number of documents with a position in the same source.
+
+        Live and dead documents are counted.
+        """
         sources = self.sources[ordinals]
         settled, newest = (part.count(sources) for part in self._parts)
         return settled + newest

@@ -37,8 +37,8 @@ atoms are read needlessly.
 TOKENS_PER_HIT: Final = 60
 """One hit is requested for every 60 tokens of the budget. Neighbours get the tokens that hits do not use.
 
-Measured on LoCoMo: at 40 to 60 the windows contain as much of the evidence as hits alone, or slightly more;
-at 80 and above they contain less, because neighbours then take tokens that further hits would use.
+Measured on LoCoMo: with 40 to 60 tokens per hit, the windows contain as much of the evidence as hits alone,
+or slightly more. With 80 or more they contain less, because neighbours take the tokens of further hits.
 """
 
 HITS_MIN: Final = 5
@@ -266,8 +266,8 @@ class Layout:
     def fill_gaps(self) -> None:
         """Show the atoms in gaps of one or two atoms between two hits, first in gaps next to the best hits.
 
-        Each atom in a gap must have the title of one of the two hits, because text under another heading is
-        a different text.
+        Each atom in a gap must have the title of one of the two hits, because text under a different
+        heading is a different text.
         """
         for _, position, hit in self._placed:
             for step in (1, -1):

@@ -56,7 +56,7 @@ class RelationKind(StrEnum):
     SHARES_TAG = "shares_tag"
     """The atoms share tags. The strength is the `walk.bridge_weight` of the rarest shared tag.
 
-    Tags that more than a tenth of all atoms and more than 20 have are ignored.
+    Tags that are on more than 20 atoms and on more than a tenth of all atoms are ignored.
     """
     SHARES_BUCKET = "shares_bucket"
     """The atoms share buckets. The strength is the `walk.rarity` of the rarest shared bucket.

@@ -7,7 +7,10 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How far a question was simplified until enough atoms covered it (Standard 065, phases 1 and 2)."""
+    """The words of a question that are searched for after simplification (Standard 065, phases 1 and 2).
+
+    A question is simplified until enough atoms cover it.
+    """
 
     ALL = "all words"
     NOUNS = "nouns and dates"

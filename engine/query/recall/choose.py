@@ -198,7 +198,7 @@ def choose(
 ) -> Chosen:
     """Choose the best `target` hits that the budget allows. Candidates with equal scores are ordered by id.
 
-    If necessary, the whole ranking is read, but no more is read after 2 · `target` + 20 candidates exceeded
+    The whole ranking is read if necessary. But reading stops after 2 · `target` + 20 candidates have exceeded
     the budget.
     """
     chosen = Chosen(scope, ranking, budget, categories, explain=explain)
@@ -240,9 +240,10 @@ def _ranked(scope: RecallScope, ranking: Ranking) -> Iterator[Ranked]:
 
 
 def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:
-    """Return the longest beginning of a text that, with `…` added, costs at most `left` tokens; '' if none.
+    """Return the longest beginning of a text that, with `…` added, costs at most `left` tokens.
 
-    The beginning ends after a word, unless more than half of it would have to be dropped for that.
+    The beginning ends after a word, unless more than half of it would have to be dropped for that. The result
+    is '' if even `…` alone costs too much.
     """
     window = content[: (left + 1) * CHARS_PER_TOKEN_MAX]
     # Bisection is valid because a longer beginning never costs less.

@@ -108,8 +108,8 @@ def _level_of(
     """Return the first level that enough atoms cover, and its terms (Standard 065, phases 1 and 2).
 
     An atom covers a level if it contains at least the configured share of the weight of that level's words.
-    If a single word were sufficient, every level would be covered by enough atoms. If all words were
-    necessary, almost none would be (measured: for 7 of 1,982 questions on conversations).
+    If a single word were sufficient, there would be enough such atoms for every question. If all words were
+    necessary, there would be enough for almost no question (measured: 7 of 1,982, on conversations).
 
     If no level is covered by enough atoms and the question has at least two entities, the result is `SPLIT`
     with the names. If it has fewer, the result is the level that the largest number of atoms cover.
