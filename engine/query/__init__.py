@@ -1,1 +1,1 @@
-"""The queries of a store: recall, context, exploration, the graph of relations, and history."""
+"""The queries on a store: recall, context, exploration, the graph of relations, and history."""

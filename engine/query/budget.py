@@ -1,15 +1,15 @@
-"""The text form of atoms in a prompt, and the number of tokens that it costs a language model.
+"""The format of atoms in a prompt, and the estimated number of tokens of the resulting text.
 
-    [1f0c2a3b 17-19] notes/tea.md | Kettle      the id's first digits, positions in the source, source, title
+    [1f0c2a3b 17-19] notes/tea.md | Kettle      first digits of the id, positions in the source, source, title
       The kettle is descaled on Mondays.        the lines of the content, indented by two spaces
     | Filter                                    the title of the lines that follow, if it changes
 
 A line that begins with `[` is a heading: the text in brackets is generated, the source extends to the first
-bar, and the title follows the bar. A line that begins with `|` is a title. Content cannot imitate a heading
-or a title, because each line of content begins with a space or is empty. Sources and titles cannot either,
-because line ends are removed from them. Invisible characters that a terminal might interpret are shown as
-U+FFFD. The texts of several atoms are concatenated without a separator and together cost at most the sum of
-the costs of the texts.
+bar, and the title follows the bar. A line that begins with `|` is a title. A line of content cannot look like
+a heading or a title, because it begins with a space or is empty. A source or title cannot add such a line,
+because line ends are removed from sources and titles. Invisible characters that a terminal might interpret
+are shown as U+FFFD. The texts of several atoms are concatenated without a separator and together cost at most
+the sum of the costs of the texts.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from typing import Final
 from engine.text.tokens import estimate_tokens
 
 ID_DIGITS: Final = 8
-"""The number of digits of an id in a heading. They cost about 5 tokens, a whole id costs 25.
+"""The number of digits of an id that a heading shows. They cost about 5 tokens; a whole id costs 25 tokens.
 `Engine.resolve` accepts such a shortened id."""
 
 BUDGET_MIN: Final = 16
-"""The smallest budget in tokens: the cost of the shortest heading and a line with only `…`."""
+"""The smallest budget in tokens. It is the cost of the shortest heading and a line with only `…`."""
 
 CUT: Final = "…"
-"""The character that ends a text whose end was cut off."""
+"""The character that is put at the end of a text that was cut."""
 
 INDENT: Final = "  "
 """The indentation of content. It costs no tokens, because tokenizers have single tokens for a line end
@@ -41,7 +41,8 @@ CHARS_PER_TOKEN_MAX: Final = 18
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""Control characters other than tabs and line ends, bidi overrides, and lone surrogates."""
+"""The characters that are shown as U+FFFD: control characters (except tabs and line ends), bidi overrides
+and lone surrogates."""
 
 
 def tokens_of(text: str) -> int:
@@ -62,7 +63,7 @@ def heading(
     id: str,  # noqa: A002
     digits: int = ID_DIGITS,
 ) -> str:
-    """Return the heading, without a line end, of atoms of one source.
+    """Return the heading of atoms of one source, without a line end.
 
     `first` and `last` are the positions of the first and the last of these atoms in the source, and `id` is
     the id of one of the atoms.
@@ -80,15 +81,15 @@ def heading(
 
 
 def subheading(title: str | None) -> str:
-    """Return the line that marks a new title within a source. As in `body`, the line end comes first."""
+    """Return the line that shows a new title within a source. As in `body`, the line end comes first."""
     return "\n|" if title is None else f"\n| {on_one_line(title)}".rstrip()
 
 
 def body(content: str) -> str:
-    """Return the lines of a content, indented. The content is split by `str.splitlines`.
+    """Return the lines of a content, indented. The content is split with `str.splitlines`.
 
-    Each line begins with a line end and has none at the end. So a heading followed by bodies costs exactly
-    the sum of their tokens, apart from rounding if they contain characters outside ASCII.
+    The line end is put before each line, not after it. So a heading followed by bodies costs exactly the sum
+    of their tokens, except for rounding if they contain characters outside ASCII.
     """
     lines = [line.rstrip() for line in _UNSEEN.sub("\ufffd", content).splitlines()]
     while lines and not lines[-1]:
@@ -98,10 +99,11 @@ def body(content: str) -> str:
 
 
 def body_within(content: str, tokens: int) -> str:
-    """Return `body` if it costs at most `tokens`, else the longest beginning that, with `…`, costs no more.
+    """Return `body(content)`, cut if it costs more than `tokens` tokens.
 
-    The beginning ends after a word, unless no word ends in its second half. The result is empty for fewer
-    than 3 tokens, the cost of a line with only `…`.
+    The result of cutting is the longest beginning that, with `…` added, costs at most `tokens`. The beginning
+    ends after a word, unless no word ends in its second half. The result is empty for fewer than 3 tokens,
+    the cost of a line with only `…`.
     """
     whole = body(content)
     reach = min(len(whole), (tokens + 1) * CHARS_PER_TOKEN_MAX)
@@ -116,7 +118,7 @@ def body_within(content: str, tokens: int) -> str:
 
 
 def _after_word(text: str, end: int) -> int:
-    """Return the last index, at most `end`, that is not inside a word or between a letter and its accent."""
+    """Return the last index up to `end` that is not inside a word or between a letter and its accent."""
     for at in range(end, max(end // 2, len(INDENT) + 1), -1):
         if at == len(text) or text[at].isspace() or text[at - 1].isspace():
             return at
@@ -126,5 +128,5 @@ def _after_word(text: str, end: int) -> int:
 
 
 def on_one_line(text: str) -> str:
-    """Return `text` on one line: each sequence of white space as one space, and no invisible characters."""
+    """Return `text` on one line, with single spaces as white space and without invisible characters."""
     return " ".join(_UNSEEN.sub("\ufffd", text).split())

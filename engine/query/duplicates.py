@@ -28,11 +28,11 @@ from engine.text.simhash import NEAR_BITS, distance, near_pairs
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """An atom of a group of near-duplicates."""
+    """An atom of a group of near-duplicates, as it is shown in the group."""
 
     id: str
     distance: int
-    """The number of bits, 0 to 64, in which the atom's fingerprint differs from that of the atom to keep."""
+    """The number of bits, 0 to 64, in which the fingerprints of this atom and of the atom to keep differ."""
     title: str | None
     snippet: str
     """The beginning of the atom's text, on one line."""
@@ -44,7 +44,7 @@ class Duplicate:
 class DuplicateGroup:
     """Two or more live atoms connected by pairs of near-duplicates.
 
-    Two atoms of the group need not be near-duplicates of each other: a third atom may connect them.
+    Two atoms of the group need not be near-duplicates of each other: both may be near-duplicates of a third.
     """
 
     keep: Duplicate
@@ -56,17 +56,18 @@ class DuplicateGroup:
 def duplicates(
     rows: Reader, index: IndexFollower, *, limit: int = 100, of: str | None = None
 ) -> list[DuplicateGroup]:
-    """Return at most `limit` groups in the order of the ordinals of the atoms to keep.
+    """Return at most `limit` groups of near-duplicates, ordered by the ordinals of the atoms to keep.
 
     The atom to keep is chosen by three criteria in this order:
 
-    1. No other atom of the group supersedes it. Otherwise a corrected text would come back.
-    2. Its provenance: internal before external before quarantine.
-    3. The time at which it was recorded, the earliest first. Most links lead to the earliest atom, and the
-       choice stays the same however often atoms are revised or merged into it.
+    1. An atom that no other atom of the group supersedes is preferred. Otherwise a text that was corrected
+       could replace its correction.
+    2. Internal atoms are preferred to external atoms, and external atoms to atoms in quarantine.
+    3. The atom that was recorded first is preferred. Most links lead to it, and the choice does not change
+       when atoms are revised or merged into it.
 
-    `rows` is a snapshot in which records, tags and index are at the head. With `of`, only the group of that
-    atom is computed; an atom that is not live has no group.
+    `rows` is a snapshot in which records, tags and index are at the head. With `of`, only the group of
+    the atom with this id is computed; an atom that is not live has no group.
 
     Raises:
         InvalidInputError: the limit is out of range, or `of` is not an id.
@@ -89,7 +90,7 @@ def duplicates(
 
 
 def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
-    """Return the groups of two or more fingerprints that near pairs connect, as ascending indexes."""
+    """Return the groups of two or more fingerprints connected by near pairs, as ascending indexes."""
     # Equal fingerprints are merged first, because a thousand copies of a text have half a million pairs.
     values, which = np.unique(fingerprints, return_inverse=True)
     sets = _DisjointSets()
@@ -107,7 +108,7 @@ def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
 
 
 class _DisjointSets(dict[int, int]):
-    """A union-find structure: maps each number to its parent, and the lowest number of each set to itself."""
+    """A union-find structure. It maps each number to its parent, and the lowest number of a set to itself."""
 
     def lowest(self, number: int) -> int:
         """Return the lowest number of the set that contains `number`."""
@@ -123,9 +124,9 @@ class _DisjointSets(dict[int, int]):
 
 
 def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
-    """Return the indexes of the fingerprints that near pairs connect to the one at `index`, ascending.
+    """Return the indexes of the fingerprints connected by near pairs to the one at `index`, ascending.
 
-    Compares each distinct fingerprint of the group with all fingerprints once, and makes no list of pairs.
+    Each distinct fingerprint of the group is compared with all fingerprints once. No list of pairs is made.
     """
     found = np.zeros(len(fingerprints), np.bool_)
     found[index] = True
@@ -141,7 +142,7 @@ def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
 
 
 def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) -> NDArray[np.bool_]:
-    """Apply `engine.text.simhash.near` element by element."""
+    """Return, for each pair of elements, the result of `engine.text.simhash.near`."""
     differing = some ^ other
     for _ in range(NEAR_BITS - 1):
         differing &= differing - 1  # clears the lowest bit that is set
@@ -150,7 +151,7 @@ def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) ->
 
 
 def _best_first(rows: Reader, ordinals: Sequence[int]) -> list[AtomRecord]:
-    """Return the records of a group, the atom to keep first."""
+    """Return the records of a group, sorted so that the atom to keep is first."""
     records = records_of(rows, ids_at(rows, ordinals))
     ids = {record.id for record in records}
 

@@ -1,4 +1,4 @@
-"""Filters, which restrict the atoms that a query may return, computed with bitmaps of the follower `tags`."""
+"""Filters restrict the atoms that a query may return. They use the bitmaps of the follower `tags`."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ class Filters:
     """The conditions that an atom must meet. An empty field sets no condition.
 
     The atom must be live. It must have all `tags` and none of `without_tags`, and must be in one of the
-    `buckets` and one of the `sources` and have one of the `kinds` and one of the `provenances`. A source
-    that ends in `*` stands for all sources that begin with the text before the `*`. The atom must belong to
-    one of the `categories`: by a tag with the name of the category or, if none of its tags names a category,
-    by its text (`engine.language.categories`). It must have been created at or after `since` and before
-    `until`; each is a number of microseconds since 1970 (UTC) or a datetime with a time zone.
+    `buckets` and one of the `sources` and have one of the `kinds` and one of the `provenances`. A source that
+    ends in `*` stands for all sources that begin with the text before the `*`. The atom must belong to one of
+    the `categories`. It belongs to a category if one of its tags is the name of the category. If none of its
+    tags names a category, its text decides (`engine.language.categories`). It must have been created at or
+    after `since` and before `until`; each is a number of microseconds since 1970 (UTC) or a datetime with a
+    time zone.
     """
 
     tags: tuple[str, ...] = ()
@@ -54,7 +55,7 @@ NO_FILTERS = Filters()
 
 
 class FilterFields(TypedDict, total=False):
-    """The fields of `Filters` as keyword arguments; iterables are accepted in place of tuples."""
+    """The fields of `Filters` as keyword arguments. Any iterable is accepted where `Filters` has a tuple."""
 
     tags: Iterable[str]
     without_tags: Iterable[str]
@@ -88,8 +89,8 @@ def narrowed(filters: Filters, fields: FilterFields) -> Filters:
 def allowed(rows: Reader, filters: Filters) -> BitMap:
     """Return the ordinals of all live atoms that pass `filters`.
 
-    With `categories`, the result includes the atoms without a tag that names a category. The caller must
-    check each of these with `in_categories` before using it.
+    With `categories`, the result also includes atoms that pass the other filters but have no tag that names a
+    category. The caller must check each of these atoms with `in_categories` before using it.
 
     Raises:
         InvalidInputError: a filter is not valid for its field.
@@ -120,8 +121,8 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
 def answering(rows: Reader, filters: Filters) -> BitMap:
     """Return the ordinals of `allowed` that may answer a question.
 
-    Entities may do so only if `filters` names kinds: an entity is only a name, and the facts about it are in
-    the atoms that mention it.
+    Entities are excluded unless `filters` names kinds, because an entity is only a name, and the facts about
+    it are in the atoms that mention it.
     """
     found = allowed(rows, filters)
     return found if filters.kinds else found - members(rows, (Group.KIND, ENTITY))
@@ -130,8 +131,8 @@ def answering(rows: Reader, filters: Filters) -> BitMap:
 def maybe_superseded(rows: Reader, filters: Filters) -> BitMap:
     """Return the ordinals of the atoms that may be superseded (see `engine.query.recall.retired`).
 
-    Dead atoms are included. The result is empty if `filters` asks for superseded atoms, with the tag
-    `superseded` or with the field `superseded`.
+    Dead atoms are included. The result is empty if `filters` requests superseded atoms by the tag
+    `superseded` or by the field `superseded`.
     """
     from pyroaring import BitMap
 
@@ -151,9 +152,9 @@ def mentioning(view: IndexView, term: str) -> BitMap:
 
 
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
-    """Return the ordinals of the atoms tagged with a wanted category, and of those tagged with any category.
+    """Return the ordinals of atoms tagged with a wanted category, and of atoms tagged with any category.
 
-    Both include dead atoms.
+    Both sets include dead atoms.
 
     Raises:
         InvalidInputError: there is no such category.
@@ -168,8 +169,8 @@ def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
 def in_categories(body: AtomBody, tags: Iterable[str], wanted: Collection[str]) -> bool:
     """Return True if an atom with this body and these tags belongs to a wanted category.
 
-    Also return True if `filters` names no category. If one of the atom's tags names a category, its tags
-    decide, otherwise its text. Categorising a text of 40 words takes about 40 µs, so this function is only
+    Also return True if no category is wanted. If one of the atom's tags names a category, its tags decide,
+    otherwise its text decides. Categorising a text of 40 words takes about 40 µs, so this function is only
     called for the atoms that are about to be returned.
 
     Raises:
@@ -183,7 +184,7 @@ def in_categories(body: AtomBody, tags: Iterable[str], wanted: Collection[str]) 
 
 
 def wanted_categories(given: Iterable[str]) -> frozenset[Category]:
-    """Return the categories with these names, in any case, with or without `#`.
+    """Return the categories with these names, which may be in upper or lower case and may begin with `#`.
 
     Raises:
         InvalidInputError: there is no such category; the message lists them.
@@ -195,7 +196,7 @@ def wanted_categories(given: Iterable[str]) -> frozenset[Category]:
 
 
 def _sources(rows: Reader, patterns: Iterable[str]) -> Iterable[str]:
-    """Yield each exact name, and all recorded sources that begin with the text before a `*`."""
+    """Yield each name without `*`, and for a name that ends in `*` all recorded sources that match it."""
     for source in patterns:
         validation.line(source, "source", limits.SOURCE_BYTES_MAX)
         if source.endswith("*"):
@@ -211,7 +212,7 @@ def _sources(rows: Reader, patterns: Iterable[str]) -> Iterable[str]:
 def _created_between(
     rows: Reader, found: BitMap, since: int | datetime | None, until: int | datetime | None
 ) -> BitMap:
-    """Return the ordinals of `found` whose atoms were created in the interval.
+    """Return the ordinals in `found` whose atoms were created in the interval of the filters.
 
     For each whole day, the set of all atoms created on that day is used. Atoms of the first and the last day
     are compared one by one.

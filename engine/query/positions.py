@@ -1,8 +1,8 @@
 """The positions of atoms in their sources, and the titles of all atoms, as sorted arrays in memory.
 
-They are computed from the index (SPEC: Index) when a query needs them and are not stored. The documents of
-segments are sorted again only when the segments change. The newest documents, at most 255, are not yet in a
-segment; they are sorted again each time the head has moved.
+They are computed from the index (SPEC: Index) when a query needs them and are not stored. The documents in
+segments of the index are sorted again only when the segments change. The newest documents, at most 255, are
+not yet in a segment. They are sorted again each time the head has moved.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from engine.followers.columns import Facts
 from engine.followers.index_view import IndexView
 
 SKIPPED_MAX: Final = 8
-"""The largest number of dead neighbours to skip in search of a live neighbour."""
+"""The largest number of dead documents that are skipped in the search for a live neighbour."""
 
 NO_NEIGHBOUR: Final = -1
-"""The value used in place of an ordinal if there is no neighbour."""
+"""The value that stands in place of an ordinal if a document has no neighbour."""
 
 _HALF: Final = 32
 _FILTER_BITS: Final = 16
 
 
 class _SortedDocuments:
-    """A range of documents, sorted in two ways: by source, sequence and ordinal; and by title.
+    """A range of documents in two orders: by source, sequence and ordinal, and by title.
 
-    A sort key is one number: the upper half is the rank of the source and the lower half the rank of the
-    sequence, both among the values that occur in this range. Other values get a rank between the ranks of
-    the next lower and the next higher value, so documents outside the range can be compared, too.
+    A sort key is one number. Its upper half is the rank of the source and its lower half the rank of the
+    sequence, both among the values that occur in this range. A value that does not occur in this range gets a
+    rank between those of the next lower and the next higher value. So documents outside the range can be
+    compared, too.
     """
 
     def __init__(self, facts: Facts, start: int, end: int) -> None:
@@ -58,7 +59,7 @@ class _SortedDocuments:
         return _rank(self._sources, sources) << np.uint64(_HALF) | _rank(self._sequences, sequences)
 
     def _keys_at(self, facts: Facts, ordinals: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return the sort keys of documents with a position; those of documents in this range are cached."""
+        """Return the sort keys of documents with a position. Keys of documents in this range are cached."""
         own = (ordinals >= self.start) & (ordinals < self.end)
         if own.all():
             return self._key_of_document[ordinals - self.start]
@@ -71,9 +72,10 @@ class _SortedDocuments:
     def nearest(
         self, facts: Facts, ordinals: NDArray[np.int64], live: NDArray[np.bool_], *, after: bool
     ) -> NDArray[np.int64]:
-        """Return, for each document, the nearest live document of this range after (before) it.
+        """Return, for each document, the nearest live document of this range after it in the same source.
 
-        Both are in the same source. The value is NO_NEIGHBOUR for a document without such a neighbour.
+        If `after` is False, return the nearest document before it. The value is NO_NEIGHBOUR for a document
+        without such a neighbour.
         """
         found = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
         if not len(self.keys):
@@ -106,7 +108,7 @@ class Positions:
     """The positions of all documents of one index. Safe to use from several threads."""
 
     def __init__(self, index: IndexView, settled: _SortedDocuments) -> None:
-        """Sort the newest documents. `settled` holds the documents of the segments, already sorted."""
+        """Sort the newest documents. `settled` holds the documents in segments, which are already sorted."""
         self._facts = index.facts
         self._parts = (settled, _SortedDocuments(index.facts, index.settled, index.documents))
 
@@ -135,12 +137,13 @@ class Positions:
     def beside(
         self, ordinals: NDArray[np.int64], live: NDArray[np.bool_], *, after: bool
     ) -> NDArray[np.int64]:
-        """Return, for each document, the nearest live one after (before) it in the same source.
+        """Return, for each document, the nearest live document after it in the same source.
 
-        The value is NO_NEIGHBOUR for a document without such a neighbour. Documents with the same sequence
-        are not neighbours of each other. If several documents are equally near, the first (last) of them
-        is the neighbour. A neighbour must have the same title, or no title if the document has none,
-        because text under another heading is a different text.
+        If `after` is False, return the nearest document before it. The value is NO_NEIGHBOUR for a document
+        without such a neighbour. Documents with the same sequence are not neighbours of each other. If
+        several documents are equally near, the neighbour is the first of them, or the last if `after` is
+        False. A neighbour must have the same title, or no title if the document has none, because text
+        under a different heading is a different text.
         """
         found = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
         placed = np.flatnonzero((ordinals >= 0) & self.placed(np.maximum(ordinals, 0)))
@@ -158,13 +161,16 @@ class Positions:
         return found
 
     def source_sizes(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return, for each document, the number of live and dead documents with a position in its source."""
+        """Return, for each document, the number of documents with a position in the same source.
+
+        Live and dead documents are counted.
+        """
         sources = self.sources[ordinals]
         settled, newest = (part.count(sources) for part in self._parts)
         return settled + newest
 
     def titled(self, hashes: NDArray[np.uint64], live: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
-        """Return (index into `hashes`, ordinal) for each live document whose whole title has the hash.
+        """Return (index into `hashes`, ordinal) for each live document whose title has one of the hashes.
 
         Titles that more than `most` live documents have are left out.
         """
@@ -189,7 +195,7 @@ class Positions:
 
 
 class PositionsCache:
-    """A cache of the positions of one store. They are computed again when the index has changed."""
+    """A cache of the positions of one store. The positions are computed again when the index has changed."""
 
     def __init__(self) -> None:
         self._settled: tuple[tuple[object, ...], _SortedDocuments] | None = None
@@ -212,7 +218,10 @@ def first_bits(hashes: NDArray[np.uint64]) -> NDArray[np.intp]:
 
 
 def _rank(known: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return 2n + 1 for a value equal to the n-th known value, and an even number for a value in between."""
+    """Return, for each value, 2n + 1 if it equals the known value n (counted from 0), else 2n.
+
+    In the second case, n is the number of lower known values.
+    """
     if not len(known):
         return np.zeros(len(values), np.uint64)
     at = known.searchsorted(values)

@@ -1,4 +1,4 @@
-"""The object that queries run against: an open store or a past state of one, with the constants of recall."""
+"""The object on which queries run: an open store or a past state of a store, with the constants of recall."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """A store to query, with caches that consecutive queries share.
+    """A store on which queries run, with caches that successive queries share.
 
     Safe to use from several threads.
 
@@ -32,14 +32,14 @@ class View:
 
     @cached_property
     def positions(self) -> PositionsCache:
-        """The positions of the atoms in their sources, computed again when the index has changed."""
+        """The cache of the positions of atoms in their sources, which the index determines."""
         from engine.query.positions import PositionsCache  # imports numpy, which only queries need
 
         return PositionsCache()
 
     @contextmanager
     def at(self, moment: AsOf | None) -> Iterator[View]:
-        """Yield a view of the memory as it was at `moment`, or this view if `moment` is None.
+        """Yield a view of the store as it was at `moment`, or this view if `moment` is None.
 
         The past state is replayed from the journal and exists only within the `with` block.
 
@@ -63,5 +63,5 @@ class View:
             yield rows
 
     def forget(self) -> None:
-        """Drop the caches after content that they were computed from has been erased."""
+        """Drop the caches. Must be called after the erasure of content from which they were computed."""
         vars(self).pop("positions", None)

@@ -54,15 +54,15 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
 
 
 class SourceReader:
-    """Reads atoms by their positions in a source. Valid as long as the rows do not change.
+    """Reads atoms by their positions in a source. It must not be used after the rows have changed.
 
-    All live atoms of a source have a position, including those that the filters exclude. So the atoms on
-    both sides of an excluded atom are not neighbours of each other. The methods raise CorruptionError if
-    rows contradict each other.
+    All live atoms of a source have a position, including those that the filters exclude. So the atoms before
+    and after an excluded atom are not neighbours of each other. The methods raise CorruptionError if rows
+    contradict each other.
     """
 
     def __init__(self, rows: Reader, index: IndexView, filters: Filters) -> None:
-        """Set the snapshot, the index that belongs to it, and the filters that neighbours must pass."""
+        """Create a reader for a snapshot and the index of this snapshot. Neighbours must pass the filters."""
         self._rows = rows
         self._index = index
         self._categories = filters.categories
@@ -118,7 +118,7 @@ class SourceReader:
 
 
 def _by_source(records: Iterable[AtomRecord]) -> dict[str, list[int]]:
-    """Return source → ordinals of the records that have that source and a sequence."""
+    """Return source → the ordinals of the records that have this source and a sequence."""
     found: dict[str, list[int]] = {}
     for record in records:
         if record.source is not None and record.sequence is not None:

@@ -3,7 +3,8 @@
     show hits, best first ──▶ fill small gaps between hits ──▶ add neighbours of hits, by distance
 
 Every step keeps to the budget, and neighbours get no tokens before all hits have been placed.
-This module reads no store. The caller passes the hits and a function that looks up the atom at a position.
+This module does not read the store. The caller passes the hits and a function that looks up the atom at a
+position.
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ from engine.query.budget import BUDGET_MIN, body, body_within, heading, subheadi
 from engine.query.recall.signals.bm25 import idf
 
 LINE_END: Final = 1
-"""The tokens of the line end after a window."""
+"""The number of tokens that the line end after a window costs."""
 
 GAP_MAX: Final = 2
 """The largest number of atoms between two hits that are added to join the hits to one window."""
 
 MISSES_MAX: Final = 8
-"""The number of neighbours that did not fit in the budget after which no more are tried.
+"""No more neighbours are tried after this many neighbours have exceeded the budget.
 
 Measured on LoCoMo: the windows contain as much of the evidence as if all neighbours were tried, and fewer
 atoms are read needlessly.
 """
 
 TOKENS_PER_HIT: Final = 60
-"""The number of tokens of the budget per requested hit. Neighbours get the tokens that hits do not use.
+"""One hit is requested for every 60 tokens of the budget. Neighbours get the tokens that hits do not use.
 
-Measured on LoCoMo: at 40 to 60 the windows contain as much of the evidence as hits alone, or slightly more;
-at 80 and above they contain less, because neighbours then take tokens that further hits would use.
+Measured on LoCoMo: with 40 to 60 tokens per hit, the windows contain as much of the evidence as hits alone,
+or slightly more. With 80 or more they contain less, because neighbours take the tokens of further hits.
 """
 
 HITS_MIN: Final = 5
@@ -47,9 +48,9 @@ HITS_MAX: Final = 500
 RADIUS_MAX: Final = 4
 
 RADIUS_TOKENS: Final = 250
-"""The smallest budget in tokens with which a hit gets a neighbour on either side.
+"""The smallest budget in tokens with which a hit gets one neighbour on each side.
 
-Each doubling of the budget adds one more on either side.
+Each doubling of the budget adds one more neighbour on each side.
 """
 
 _RAREST: Final = 3
@@ -69,7 +70,7 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """An atom that may be shown."""
+    """An atom that may be shown in a window, as a hit or as a neighbour of a hit."""
 
     id: str
     content: str
@@ -84,7 +85,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Consecutive atoms of one source, or a single atom."""
+    """A text that shows consecutive atoms of one source, or a single atom."""
 
     source: str | None
     title: str | None
@@ -101,7 +102,7 @@ class Window:
     """The score of the best hit in the window."""
     text: str
     tokens: int
-    """The tokens of `text`."""
+    """The estimated number of tokens of `text`."""
 
 
 @dataclass(eq=False)
@@ -112,7 +113,7 @@ class Run:
     ranks: dict[str, int]
     """The id of each hit → the rank of the hit, 0 for the best."""
     body_tokens: int
-    """The tokens of all lines below the heading."""
+    """The estimated number of tokens of all lines below the heading."""
 
     @classmethod
     def of(cls, passage: Passage, rank: int | None = None) -> Run:
@@ -127,7 +128,7 @@ class Run:
         return tuple(passage.position for passage in ends if passage.position is not None)
 
     def joined(self, following: Run) -> Run:
-        """Return one run with the passages of this run and of the run that follows it."""
+        """Return one run with the passages of this run followed by those of the run `following`."""
         between = tokens_of(_between(self.passages[-1], following.passages[0]))
         return Run(
             self.passages + following.passages,
@@ -142,26 +143,29 @@ class Run:
 
     @cached_property
     def heading(self) -> str:
-        """The first line of the text, with the id of the best hit."""
+        """The first line of the text. It contains the id of the best hit in the run."""
         first, last = self.passages[0], self.passages[-1]
         best = min(self.ranks, key=self.ranks.__getitem__)
         return heading(first.title, first.source, first.sequence, last.sequence, best)
 
     @cached_property
     def cost(self) -> int:
-        """The estimated tokens of the text, or a few more, because each line is rounded up separately."""
+        """The estimated number of tokens of the text.
+
+        It may be slightly too high, because the number is rounded up for each line.
+        """
         return tokens_of(self.heading) + self.body_tokens + LINE_END
 
     @property
     def text(self) -> str:
-        """The heading and the contents of the passages."""
+        """The text of the run for a prompt: the heading and the contents of the passages."""
         parts = [self.heading, body(self.passages[0].content)]
         for before, passage in pairwise(self.passages):
             parts += _between(before, passage), body(passage.content)
         return "".join(parts) + "\n"
 
     def window(self, text: str) -> Window:
-        """Return the run as a window with this text."""
+        """Return a window that shows the passages of this run with the given text."""
         first, last = self.passages[0], self.passages[-1]
         return Window(
             source=first.source,
@@ -177,20 +181,20 @@ class Run:
 
 
 def _between(before: Passage, after: Passage) -> str:
-    """Return the line with the title of `passage` if it differs from the title of `before`, else ''."""
+    """Return the line with the title of `after` if it differs from the title of `before`, else ''."""
     return "" if before.title == after.title else subheading(after.title)
 
 
 NeighbourLookup = Callable[[Position], Passage | None]
-"""A function that returns the atom at a position, or None if there is no atom that may be shown. It is
-called only if the budget may allow another atom."""
+"""A function that returns the atom at a position, or None if no atom at that position may be shown. It is
+called only if the budget may allow one more atom."""
 
 
 class Layout:
-    """Places hits, then their neighbours, in windows within the budget. Used for one answer."""
+    """Places hits, then their neighbours, in windows within the budget. A layout is used for one answer."""
 
     def __init__(self, budget: int, hits: Sequence[Passage], lookup: NeighbourLookup) -> None:
-        """Place `hits`, given best first and each once. `lookup` is called for atoms that are not hits."""
+        """Place `hits`, which are distinct and given best first. `lookup` finds atoms that are not hits."""
         self._budget = budget
         self._spent = 0
         self._misses = 0
@@ -208,12 +212,12 @@ class Layout:
         self._place(hits)
 
     def _place(self, hits: Sequence[Passage]) -> None:
-        """Place hits in order, up to the first hit for which less than half of the wanted tokens are left.
+        """Place hits in order. Stop at the first hit for which less than half of its wanted tokens are left.
 
         The wanted tokens of a hit are the cost of its text, but at most half of the budget (for the best
-        hit, the whole budget). These amounts grow no faster than the budget, so every hit placed with a
-        budget is also placed with a larger one. Joining hits to one window saves tokens;
-        they are used for hits that were cut and for neighbours.
+        hit, at most the whole budget). These amounts grow no faster than the budget. So every hit that is
+        placed with a budget is also placed with a larger budget. Joining hits to one window saves tokens,
+        which are used to show the whole texts of hits that were cut, and for neighbours.
         """
         # All amounts are doubled, because half of an odd budget is not a whole number.
         left = 2 * self._budget
@@ -244,7 +248,7 @@ class Layout:
         self._placed.sort(key=lambda hit: hit[0])
 
     def _add_hit(self, run: Run) -> None:
-        """Place the whole text of a hit, for which enough of the budget is left."""
+        """Place the whole text of a hit. The caller has checked that the budget suffices."""
         (passage,) = run.passages
         if passage.position is None:
             self._spent += run.cost
@@ -254,16 +258,16 @@ class Layout:
             self._show(passage.position, [run])
 
     def _at(self, position: Position) -> Passage | None:
-        """Return the passage at a position, or None if there is none or no window may include it."""
+        """Return the passage at a position, or None if there is no passage that a window may include."""
         if position in self._blocked:
             return None
         return self._hits.get(position) or self._lookup(position)
 
     def fill_gaps(self) -> None:
-        """Fill gaps of one or two atoms between two hits, beginning with the gaps next to the best hits.
+        """Show the atoms in gaps of one or two atoms between two hits, first in gaps next to the best hits.
 
-        Each atom in a gap must have the title of one of the two hits, because text under another heading is
-        a different text.
+        Each atom in a gap must have the title of one of the two hits, because text under a different
+        heading is a different text.
         """
         for _, position, hit in self._placed:
             for step in (1, -1):
@@ -281,11 +285,12 @@ class Layout:
             self._show(start, list(map(Run.of, order)))
 
     def widen(self, radius: int) -> None:
-        """Show the neighbours of hits: by distance, then by the rank of the hit, then next before previous.
+        """Show the neighbours of hits, up to the distance `radius`.
 
-        Only atoms with the title of the hit are shown. On each side of a hit, no more are shown after the
-        first atom that is missing or exceeds the budget. After 8 atoms that exceeded the budget, no more
-        are tried on any side.
+        They are tried by distance, and at the same distance by the rank of the hit. The following atom is
+        tried first, then the preceding one. Only atoms with the title of the hit are shown. On each side of
+        a hit, the search ends at the first atom that is missing, has a different title or exceeds the budget.
+        After 8 atoms have exceeded the budget, no more atoms are tried on any side.
         """
         sides = [(position, hit, step) for _, position, hit in self._placed for step in (1, -1)]
         for distance in range(1, radius + 1):
@@ -296,7 +301,10 @@ class Layout:
             ]
 
     def _extend_to(self, position: Position, title: str | None) -> bool:
-        """Show the atom at `position` if the budget allows it. Return True if the atom is shown now."""
+        """Show the atom at `position` if it has this title and the budget allows it.
+
+        Return True if the atom is shown, also if it was shown before.
+        """
         if position in self._shown:
             return True
         passage = self._at(position) if self._misses < MISSES_MAX else None
@@ -307,9 +315,9 @@ class Layout:
         return fits
 
     def _show(self, start: Position, added: Sequence[Run]) -> bool:
-        """Add consecutive passages, the first at `start`, and join them to the runs before and after them.
+        """Show consecutive passages, the first at `start`, and join them to the runs before and after them.
 
-        Return False and change nothing if that would exceed the budget.
+        Return True, or return False and change nothing if that would exceed the budget.
         """
         before, after = self._runs.get(start.offset(-1)), self._runs.get(start.offset(len(added)))
         joined = reduce(Run.joined, [run for run in (before, *added, after) if run is not None])
@@ -327,7 +335,10 @@ class Layout:
         return True
 
     def windows(self) -> Iterator[Window]:
-        """Yield all windows: the sources by the rank of their best hit, and each source in its own order."""
+        """Yield all windows, ordered by source, and within a source by position.
+
+        The sources are ordered by the rank of their best hit.
+        """
         runs = [(run, run.text) for position, run in self._runs.items() if position == run.ends[0]]
         best: dict[str, int] = {}
         for run, _ in (*runs, *self._alone):
@@ -343,10 +354,10 @@ class Layout:
 
 
 def _cut(passage: Passage, tokens: int) -> str:
-    """Return the text of a hit in at most `tokens`, with its content cut if necessary.
+    """Return the text of a hit in at most `tokens` tokens, with its content cut if necessary.
 
     A heading that costs more than half of the tokens is replaced by a heading with only the id. Return an
-    empty text if even that costs too much.
+    empty text if the result still costs too much.
     """
     whole = heading(passage.title, passage.source, passage.sequence, passage.sequence, passage.id)
     head = whole if 2 * tokens_of(whole) <= tokens else heading(None, None, None, None, passage.id)
@@ -360,11 +371,12 @@ class Context:
 
     query: str
     windows: tuple[Window, ...]
-    """The windows: the sources by the rank of their best hit, each source in its own order."""
+    """The windows, ordered by source, and within a source by position. The sources are ordered by the rank of
+    their best hit."""
     text: str
-    """The text of all windows, in the form for prompts (`engine.query.budget`)."""
+    """The texts of all windows, formatted for a prompt (`engine.query.budget`)."""
     tokens: int
-    """The tokens of `text`; at most `budget`."""
+    """The estimated number of tokens of `text`; at most `budget`."""
     budget: int
     size: int
     radius: int
@@ -372,7 +384,7 @@ class Context:
 
 
 def checked_budget(budget: object) -> int:
-    """Return `budget` if it is large enough to show anything.
+    """Return `budget` if it is large enough to show at least one hit.
 
     Raises:
         InvalidInputError: the budget is not a whole number or is below 16.
@@ -391,11 +403,11 @@ def hits_wanted(budget: int) -> int:
 
 
 def query_rarity(documents: int, frequencies: Iterable[int]) -> float:
-    """Return the rarity of a question's words: 1 if they are in one document, about 0 if they are common.
+    """Return the rarity of a question's words: 1 if each is in only one document, about 0 if all are common.
 
-    The rarity is the mean IDF of the three rarest words that occur in the documents, divided by the IDF of a
-    word in one document. It is 0 if no word occurs. `frequencies` holds the number of documents that contain
-    each word.
+    The rarity is the mean IDF of the three rarest words that occur in the documents, divided by the IDF of
+    a word that occurs in one document. It is 0 if none of the words occurs. `frequencies` holds the number
+    of documents that contain each word.
     """
     rarest = sorted(frequency for frequency in frequencies if frequency)[:_RAREST]
     if not rarest:
@@ -429,11 +441,11 @@ def inflate(
     than the budget; any other hit is cut if it costs more than half of the budget. The last hit is also cut
     if at least half of it fits but not all of it. A hit that is cut has a window of its own. Then gaps of
     one or two atoms between hits are filled, and each hit gets at most `radius` neighbours with the same
-    title on either side. Consecutive atoms form one window.
+    title on each side. Consecutive atoms form one window.
 
     A larger budget shows every hit that a smaller budget shows. Equal arguments give equal bytes.
 
-    `hits` are given best first, each once. `lookup` is called only with positions where there is no hit; no
+    `hits` are distinct and given best first. `lookup` is called only with positions where there is no hit; no
     window extends across a position for which it returns None.
 
     Raises:

@@ -40,23 +40,23 @@ COMMON_BUCKET: Final = 0.5
 """A bucket that contains more than this share of all atoms creates no relations."""
 
 LEAST: Final = 0.000_001
-"""The lowest value of a strength or brightness, for example the strength of an edge with weight 0."""
+"""The lowest strength or brightness. For example, an edge with weight 0 has this strength."""
 
 
 class RelationKind(StrEnum):
     """The kind of a relation between two nodes."""
 
     EDGE = "edge"
-    """An edge. Its strength is the absolute value of its weight, at most 1."""
+    """An edge joins the atoms. The strength is the absolute value of the edge's weight, but at most 1."""
     NEXT_IN_SOURCE = "next_in_source"
     """The second atom is the next live atom after the first in the same source.
 
-    The strength is 1. Such a pair has no relation `SAME_SOURCE`.
+    The strength is 1. Two such atoms do not also have the relation `SAME_SOURCE`.
     """
     SHARES_TAG = "shares_tag"
     """The atoms share tags. The strength is the `walk.bridge_weight` of the rarest shared tag.
 
-    Tags that more than a tenth of all atoms and more than 20 have are ignored.
+    Tags that are on more than 20 atoms and on more than a tenth of all atoms are ignored.
     """
     SHARES_BUCKET = "shares_bucket"
     """The atoms share buckets. The strength is the `walk.rarity` of the rarest shared bucket.
@@ -69,7 +69,7 @@ class RelationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BrightNode:
-    """A hit as a node of the graph. `created` is in microseconds since 1970 (UTC)."""
+    """A hit as a node of the graph. `created` is a time in microseconds since 1970 (UTC)."""
 
     id: str
     brightness: float
@@ -95,7 +95,8 @@ class Relation:
     strength: float
     """The strength of the relation, above 0 and at most 1. `RelationKind` defines it for each kind."""
     names: tuple[str, ...]
-    """The type of the edge, the shared tags in the spelling of `src`, the shared buckets, or the source."""
+    """The names that explain the relation: the type of the edge, the shared tags as `src` spells them, the
+    shared buckets, or the source."""
     weight: float | None
     """The recorded weight of an edge; None for relations of other kinds."""
 
@@ -117,7 +118,7 @@ class BrightGraph:
 def structured_graph(
     rows: Reader, view: View, query: str, limit: int, filters: Filters = NO_FILTERS
 ) -> BrightGraph:
-    """Return the hits of a question, at most `limit` (1 to 50), and their relations.
+    """Return at most `limit` (1 to 50) hits of a question, and the relations between them.
 
     `rows` is a snapshot of `view`, with records, tags and index at the head. The cost depends on the hits
     and their tags and sources, but not on the number of their edges.
@@ -202,7 +203,7 @@ def _edges(rows: Reader, records: Sequence[AtomRecord]) -> Iterator[Relation]:
 
 
 def _types(rows: Reader, atom: bytes) -> Iterator[bytes]:
-    """Yield the codes of the types of edges from an atom, with one lookup for each type."""
+    """Yield the code of each type of the edges that start at an atom. Each type costs one lookup."""
     # Measured with 50 nodes: 5 ms, and 6 ms if one of these has 10,000 further edges. Reading all edges took
     # 2 ms and 76 ms.
     prefix = EDGE_FROM + atom
@@ -227,7 +228,7 @@ def _next(rows: Reader, index: IndexView, records: Sequence[AtomRecord]) -> Iter
 def _sharing_sets(
     records: Sequence[AtomRecord], count: Callable[[Group, str], int], total: int
 ) -> Iterator[Relation]:
-    """Yield the pairs that share tags, then those that share buckets."""
+    """Yield the relations between atoms that share tags, then those between atoms that share buckets."""
     tags = [{tag_identity(tag): tag for tag in record.tags} for record in records]
     weights = {tag: bridge_weight(count(Group.TAG, tag), total) for tag in _in_several(tags)}
     yield from _sharing(RelationKind.SHARES_TAG, records, tags, weights)
@@ -248,9 +249,9 @@ def _sharing(
     names_of: Sequence[dict[str, str]],
     weights: dict[str, float],
 ) -> Iterator[Relation]:
-    """Yield the pairs of atoms that share a tag or bucket with a weight above 0.
+    """Yield the relations between atoms that share a tag or bucket with a weight above 0.
 
-    `names_of` holds the tags or the buckets of each atom by identity.
+    `names_of` holds, for each atom, a mapping of the identity of each tag or bucket to its spelling.
     """
     weighted = [[name for name in sorted(names) if weights.get(name)] for names in names_of]
     each = list(zip(records, names_of, weighted, strict=True))
@@ -265,7 +266,7 @@ def _sharing(
 def _same_source(
     records: Sequence[AtomRecord], count: Callable[[Group, str], int], adjacent: set[frozenset[str]]
 ) -> Iterator[Relation]:
-    """Yield the pairs of atoms with the same source that are not in `adjacent`."""
+    """Yield the relations between atoms of the same source, except the pairs in `adjacent`."""
     kind = RelationKind.SAME_SOURCE
     sizes: dict[str, int] = {}
     for one, other in combinations(records, 2):

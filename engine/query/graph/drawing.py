@@ -18,23 +18,26 @@ LABEL_CHARS: Final = 48
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
-"""Invisible characters that a terminal or a parser might interpret. Joiners are not included,
-because emoji need them."""
+"""Invisible characters that are removed because a terminal or a parser might interpret them. Joiners are not
+removed, because emoji need them."""
 
 _SPECIAL: Final = re.compile(
     "[^0-9A-Za-z ,.()?'/\x80-\U0010ffff-]|[\u00b0\u00b6\u00df\ufb02]|(?i:(?<=directio)n)"
 )
-"""The characters that must be written as codes because Mermaid (11.17) interprets them even within quotes:
-ASCII punctuation, except for a few characters without a special meaning; the letters by which Mermaid itself
-replaces `#` and `;` while it parses; and the last letter of some words that Mermaid
-interprets."""
+"""The characters that are written as codes because Mermaid (11.17) interprets them even within quotes.
+
+They are ASCII punctuation, except for a few harmless characters; the letters that Mermaid itself substitutes
+for `#` and `;` while it parses; and the last letter of `direction`, which Mermaid interprets as a keyword.
+"""
 
 _LIST: Final = re.compile(r"^(?:([0-9]+)[.)]|([-+*]))(?= )")
-"""The beginning of a Markdown list; Mermaid reads a label as Markdown."""
+"""The beginning of a Markdown list, which is written with a code because Mermaid reads labels as Markdown."""
 
 
 def mermaid(graph: BrightGraph) -> str:
-    """Return a Mermaid flowchart (https://mermaid.js.org/syntax/flowchart.html) that ends with a line end.
+    """Return the graph as a Mermaid flowchart (https://mermaid.js.org/syntax/flowchart.html).
+
+    The text ends with a line end.
 
     Edges are drawn as arrows, relations between neighbours in a source as dotted arrows, and other relations
     as plain lines.
@@ -49,9 +52,11 @@ def mermaid(graph: BrightGraph) -> str:
 
 
 def dot(graph: BrightGraph) -> str:
-    """Return a Graphviz digraph (https://graphviz.org/doc/info/lang.html) that ends with a line end.
+    """Return the graph as a Graphviz digraph (https://graphviz.org/doc/info/lang.html).
 
-    Lines are drawn as in `mermaid`. A stronger relation has a higher weight, which shortens its line.
+    The text ends with a line end.
+
+    Lines are drawn as in `mermaid`. A stronger relation has a higher weight, so its line is shorter.
     """
     names = _names(graph)
     lines = ["digraph bright {", "    rankdir=LR;", "    node [shape=box];"]

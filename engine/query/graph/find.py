@@ -30,7 +30,7 @@ FIND_LIMIT = 100
 
 
 class Form(StrEnum):
-    """The amount of detail in a result."""
+    """The part of each atom that a result contains."""
 
     SHORT = "short"
     """The id and the title."""
@@ -50,7 +50,7 @@ class Follow:
     """
 
     types: tuple[TypeName, ...] = ()
-    """The edge types to follow; empty for all types."""
+    """The edge types that the walk follows. If it is empty, the walk follows all types."""
     direction: Direction = Direction.OUT
     min_hops: int = 1
     max_hops: int = 1
@@ -58,7 +58,7 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One result. `hops` is the number of edges from the start to the atom, 0 without a walk."""
+    """An atom that was found. `hops` is its distance in edges from the start of a walk, 0 without a walk."""
 
     id: str
     hops: int
@@ -78,8 +78,8 @@ def find(
 ) -> list[Found]:
     """Return at most `limit` live atoms that pass `filters`.
 
-    With `from_`, only the atoms that a walk from that atom reaches are returned, by distance. Without it, all
-    atoms are returned by ordinal.
+    With `from_`, only the atoms that a walk from that atom reaches are returned, ordered by distance. Without
+    `from_`, all atoms are returned, ordered by ordinal.
 
     Raises:
         InvalidInputError: a limit or a number of hops is out of range, or `follow` is given without `from_`.
@@ -110,14 +110,14 @@ def find(
 
 
 def get_edge(rows: Reader, src: str, type: TypeName, dst: str) -> Edge:  # noqa: A002
-    """Return an edge, tombstoned or not.
+    """Return the edge of this type from `src` to `dst`, also if it is tombstoned.
 
     Raises:
         NotFoundError: the edge was never recorded.
     """
     record = read_edge(rows, atom_id(src), known_type(rows, type), atom_id(dst))
     if record is None:
-        raise NotFoundError(f"there is no edge {src} {type} {dst}")
+        raise NotFoundError(f"there is no edge of type {type} from {src} to {dst}")
     return edge_of(rows, record)
 
 
@@ -130,7 +130,7 @@ def get_edges(
     tombstoned: bool = False,
     limit: int = limits.RESULTS_MAX,
 ) -> list[Edge]:
-    """Return at most `limit` edges from or to an atom, in the order of (type, other end).
+    """Return at most `limit` edges from or to an atom, ordered by type, then by the atom at the other end.
 
     Raises:
         NotFoundError: the atom or a type was never recorded.
@@ -173,7 +173,9 @@ def _hops(follow: Follow) -> tuple[int, int]:
     fewest = integer(follow.min_hops, "min_hops")
     if fewest > most:
         cap = f"a walk has at most {limits.MAX_HOPS_CAP} hops"
-        raise InvalidInputError(f"min_hops must not be above max_hops, {most}, but is {fewest} ({cap})")
+        raise InvalidInputError(
+            f"min_hops is {fewest}, but must not be above max_hops, which is {most} ({cap})"
+        )
     return fewest, most
 
 

@@ -1,4 +1,4 @@
-"""The result of recall: the hits, the way in which each was found, and the atoms that were left out."""
+"""The result of recall: the hits, how each hit was found, and the candidates that were left out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How far a question was simplified until enough atoms covered it (Standard 065, phases 1 and 2)."""
+    """The words of a question that are searched for after simplification (Standard 065, phases 1 and 2).
+
+    A question is simplified until enough atoms cover it.
+    """
 
     ALL = "all words"
     NOUNS = "nouns and dates"
@@ -16,7 +19,7 @@ class Level(StrEnum):
 
 
 class Role(StrEnum):
-    """The way in which a hit was found."""
+    """The role of a hit: it contains words of the question, or it is only related to such a hit."""
 
     ANCHOR = "anchor"
     """A hit that contains words of the question."""
@@ -29,7 +32,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """A tag that atoms containing words of the question share with atoms that do not contain any."""
+    """A tag that is on atoms that contain words of the question and on atoms that contain none of them."""
 
     tag: str
     weight: float
@@ -45,8 +48,8 @@ class Dropped:
     id: str
     score: float
     reason: str
-    """The reason why the candidate was left out: `duplicate of <id>`, `over the budget`,
-    `beyond the limit`, `too many walkers`, `no such category`,
+    """The reason why the candidate was left out, which is one of these texts: `duplicate of <id>`,
+    `over the budget`, `beyond the limit`, `too many walkers`, `no such category`,
     `superseded by <id>`, `like <id>, which is superseded`."""
 
 
@@ -66,18 +69,20 @@ class Hit:
     provenance: str
     snippet: str
     content: str | None
-    """The text of the atom if a token budget was given, else None.
+    """The text of the atom if a token budget was given to recall, else None.
 
     The text of the first hit is cut if it would exceed the budget.
     """
     tokens: int
-    """The estimated number of tokens of the hit in the form for prompts (`engine.query.budget`)."""
+    """The estimated number of tokens of the hit when it is formatted for a prompt (`engine.query.budget`)."""
     duplicates: tuple[str, ...]
     """The ids of the hit's near-duplicates, which are not hits themselves."""
     signals: dict[str, float] | None = None
-    """Signal → the amount that it added to the score, or subtracted if negative; None without `explain`."""
+    """Name of a signal → the amount that the signal added to the score (negative if it lowered the score).
+    None if recall was called without `explain`."""
     path: tuple[str, ...] = ()
-    """What led to a walker: the anchor whose text or edges did, then the tags. Empty for an anchor."""
+    """How a walker was found: the id of the anchor whose text or edges led to it, if there is one, then the
+    tags that it shares with anchors. Empty if the hit is an anchor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +93,21 @@ class Recall:
     core: str
     """The question without phrases such as "tell me about"."""
     terms: tuple[str, ...]
-    """The terms that were searched for."""
+    """The terms of the question that were looked up in the index."""
     level: Level
     entities: tuple[str, ...]
-    """The entities of the question that were searched one by one; empty unless `level` is `SPLIT`."""
+    """The entities of the question that were searched for separately; empty unless `level` is `SPLIT`."""
     bridges: tuple[Bridge, ...]
-    """The tags that led to hits. The tag that added most to the scores of hits comes first."""
+    """The tags through which hits were found. The tag that added most to the scores of hits comes first."""
     hits: tuple[Hit, ...]
     size: int
     candidates: int
     """The number of atoms that pass the filters."""
     target: int
-    """The largest number of hits: the limit, or fewer if the budget allows fewer."""
+    """The largest number of hits that the answer may have: the limit, or fewer if the budget is small."""
     budget: int | None
     tokens: int
-    """The sum of the tokens of all hits; at most the budget."""
+    """The sum of the tokens of all hits. With a budget, it is at most the budget."""
     pipeline: str
     """The name and version of the rules that analysed the question."""
     dropped: tuple[Dropped, ...] = ()

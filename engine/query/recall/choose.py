@@ -1,6 +1,6 @@
-"""Choose hits from the ranked candidates: fold near-duplicates, limit walkers and keep to the budget.
+"""Choose hits from the ranked candidates: group near-duplicates, limit walkers and keep to the budget.
 
-A walker is a candidate without words of the question; only its relations to other atoms led to it.
+A walker is a candidate without words of the question, found only through its relations to other atoms.
 """
 
 from __future__ import annotations
@@ -29,29 +29,35 @@ from engine.text.simhash import near
 _WORD: Final = re.compile(r"\S+")
 
 SPARE: Final = 20
-"""The number of candidates read in addition to the wanted hits, to find near-duplicates and near misses."""
+"""The number of candidates that are read in addition to the requested number of hits.
+
+Among them are near-duplicates of hits, and candidates that are listed as left out.
+"""
 
 BLOCK: Final = 32
 """The number of candidates whose ids are read at a time."""
 
 CATEGORY_CANDIDATES: Final = 400
-"""The number of further candidates if the query names categories, because many may not belong to them."""
+"""The number of further candidates that are ranked if the query names categories.
+
+Many candidates may not belong to these categories.
+"""
 
 FEW: Final = 64
-"""The largest number of hits whose fingerprints are compared one by one.
+"""The largest number of hits whose fingerprints are compared one by one. More are compared as one array.
 
-Measured: a comparison takes 0.2 µs, and a comparison of a whole array about 12 µs.
+Measured: a single comparison takes 0.2 µs, and a comparison of a whole array about 12 µs.
 """
 
 TOO_LONG: Final = "over the budget"
 
 DROPPED_MAX: Final = 20
-"""The largest number of near misses listed in an explained answer."""
+"""The largest number of candidates that an explained answer lists as left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate of the ranking."""
+    """A candidate with its row, ordinal, id and score, as listed in the ranking."""
 
     row: int
     """The row of the candidate in the pool."""
@@ -82,7 +88,7 @@ class Chosen:
         self._explain = explain
         self._walkers = 0
         self._duplicates: dict[str, list[str]] = {}
-        """The id of a hit → the ids of the near-duplicates folded into it, the best first."""
+        """The id of a hit → the ids of its near-duplicates, the best first."""
         self._fingerprints = scope.index.facts.fingerprints
         self._hit_fingerprints: list[int] = []
         """The fingerprints of the hits, in the order of the hits."""
@@ -90,7 +96,7 @@ class Chosen:
         self._snippets = Snippets(weights, scope.config.snippet_chars)
 
     def take(self, one: Ranked, target: int) -> str:
-        """Make a candidate a hit and return the empty string, or return the reason why it cannot be one."""
+        """Add a candidate to the hits and return '', or return the reason why it cannot be a hit."""
         original = self._original(one)
         # An anchor contains a word of the question; a walker was found only by its relations.
         role = Role.ANCHOR if self._ranking.pool.parts["words"][one.row] > 0 else Role.WALKER
@@ -114,11 +120,11 @@ class Chosen:
         return ""
 
     def fold(self) -> None:
-        """Set the field `duplicates` of each hit to the near-duplicates that were folded into it."""
+        """Set the field `duplicates` of each hit to the ids of its near-duplicates."""
         self.hits = [replace(hit, duplicates=tuple(self._duplicates.get(hit.id, ()))) for hit in self.hits]
 
     def _original(self, one: Ranked) -> str | None:
-        """Return the id of the best hit that the candidate is a near-duplicate of, or None."""
+        """Return the id of the best hit of which the candidate is a near-duplicate, or None."""
         own = int(self._fingerprints[one.ordinal])
         if not self._scope.config.collapse or not own:
             return None
@@ -168,7 +174,10 @@ class Chosen:
         )
 
     def _path(self, one: Ranked) -> tuple[str, ...]:
-        """Return the anchor and the tags that led to a walker, without an anchor that the filters exclude."""
+        """Return the id of the anchor and the tags that led to a walker.
+
+        The anchor is omitted if it does not belong to the wanted categories.
+        """
         anchor = self._ranking.hop_anchors.get(one.ordinal)
         path: tuple[str, ...] = ()
         if anchor is not None:
@@ -187,9 +196,10 @@ def choose(
     categories: Sequence[str],
     explain: bool,
 ) -> Chosen:
-    """Choose the best `target` hits that the budget allows. Equal scores are ordered by id.
+    """Choose the best `target` hits that the budget allows. Candidates with equal scores are ordered by id.
 
-    Reads the whole ranking if necessary, but stops after 2 · `target` + 20 candidates were over the budget.
+    The whole ranking is read if necessary. But reading stops after 2 · `target` + 20 candidates have exceeded
+    the budget.
     """
     chosen = Chosen(scope, ranking, budget, categories, explain=explain)
     superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
@@ -207,9 +217,9 @@ def choose(
 
 
 def _ranked(scope: RecallScope, ranking: Ranking) -> Iterator[Ranked]:
-    """Yield the candidates, the best first, and those with equal scores by id.
+    """Yield the candidates, the best first. Candidates with equal scores are ordered by id.
 
-    Ids stay the same when the atoms are ingested again; ordinals do not.
+    They are not ordered by ordinal, because ordinals may change when the atoms are ingested again.
     """
     pool = ranking.pool
     rows = pool.ranked()
@@ -230,9 +240,10 @@ def _ranked(scope: RecallScope, ranking: Ranking) -> Iterator[Ranked]:
 
 
 def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:
-    """Return the longest beginning of a text that, with `…`, costs at most `left`, or '' if there is none.
+    """Return the longest beginning of a text that, with `…` added, costs at most `left` tokens.
 
-    The beginning ends after a word, unless that would drop more than half of it.
+    The beginning ends after a word, unless more than half of it would have to be dropped for that. The result
+    is '' if even `…` alone costs too much.
     """
     window = content[: (left + 1) * CHARS_PER_TOKEN_MAX]
     # Bisection is valid because a longer beginning never costs less.

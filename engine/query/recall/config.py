@@ -26,15 +26,16 @@ class Protocol:
     tokens_per_atom: int = 200
     atoms_min: int = 5
     walkers: float = 0.3
-    """The largest share of the hits that may be walkers, which are hits without words of the question."""
+    """The largest share of the hits that may be walkers. A walker is a hit without words of the question."""
     enough: int = 10
-    """The number of atoms that must cover the question; if fewer do, the question is simplified."""
+    """The number of atoms that must cover the question. If fewer cover it, the question is simplified."""
     covers: float = 0.5
-    """The least share of the weight of a question's terms that an atom must contain to cover the question."""
+    """An atom covers the question if it contains at least this share of the question's terms, by weight."""
     entities: int = 3
     """The largest number of entities that a question is split into."""
     candidates: int = 100
-    """The number of candidates with the highest word scores; their neighbours are added to the pool."""
+    """The number of atoms with the highest word scores that become candidates. Their neighbours become
+    candidates, too."""
 
     def __post_init__(self) -> None:
         """Check the counts and the shares.
@@ -48,54 +49,60 @@ class Protocol:
         for name in ("walkers", "covers"):
             share = getattr(self, name)
             if not (isinstance(share, int | float) and 0 <= share <= 1):
-                raise InvalidInputError(f"{name} must be 0 to 1, not {share!r}")
+                raise InvalidInputError(f"{name} must be from 0 to 1, not {share!r}")
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """The weight of each signal. A weight of 0 switches the signal off; for `internal`, 1 does."""
+    """The weight of each signal. A weight of 0 switches the signal off. `internal` is switched off by 1.
+
+    The anchors named below are the candidates with the best scores.
+    """
 
     head: float = 2.0
     """The weight (BM25F) of a term in the title or in the speaker's label, relative to a term in the text."""
     label: float = 0.5
-    """The share of its score that an atom without a title gains if the name of its speaker (`Maria:`)
-    contains a word of the question."""
+    """If an atom without a title begins with a speaker's label (`Maria:`) that contains a word of the
+    question, its score rises by this share."""
     tag: float = 0.5
     """The weight of a tag that is a word of the question, relative to that word in the text."""
     forms: float = 0.5
     """The weight of other irregular forms of a word (go, went, gone), relative to the word itself."""
     near: float = 0.5
-    """An atom gains this share of the term scores of the next atom on either side in its source.
+    """An atom gains this share of the term scores of the atoms directly before and after it in its source.
 
-    From the second next atom on either side it gains 0.6 of this share.
+    Of the term scores of the atoms two positions away it gains 0.6 of this share.
     """
     source: float = 0.25
-    """Each atom of a source gains this share of the best score of each term within the source."""
+    """Each atom of a source gains, for each term, this share of the best score of the term in that source."""
     phrase: float = 0.4
-    """The share of the best score that an atom gains if its whole title occurs in the question."""
+    """If the whole title of an atom occurs in the question, the atom gains this share of the best score."""
     hop: float = 0.5
-    """An atom gains this share of an anchor's score if its title occurs in the anchor's text or an edge
-    joins the two."""
+    """An atom gains this share of an anchor's score if its title occurs in the anchor's text or if an edge
+    joins the atom and the anchor."""
     feedback: float = 0.2
     """The weight of the characteristic terms of the best candidates (pseudo-relevance feedback, RM3)."""
     proximity: float = 0.1
-    """The share of its score that an atom gains if the question's terms are close together in it."""
+    """If the question's terms are close together in an atom, its score rises by up to this share."""
     time: float = 0.2
-    """The share of its score that an atom gains if it matches the time in the question.
+    """If an atom matches the time in the question, its score rises by this share.
 
-    It was created at that time; or the question asks when, and the atom contains a time.
+    An atom matches if it was created at that time, or if the question asks when and the atom contains a time.
     """
     together: float = 0.1
-    """The share of its score that an atom gains for each further name of the question that it mentions."""
+    """For each name of the question that an atom mentions, except the first, its score rises by this
+    share."""
     internal: float = 2.0
-    """The score of an internal atom is multiplied by this factor, relative to that of an external atom."""
+    """The score of an external atom is divided by this factor once, that of an atom in quarantine twice, and
+    that of an internal atom not at all."""
     trust: float = 0.2
-    """The share of its score that an atom gains with a trust of 100, and loses with a trust of 0."""
+    """With a trust of 100, the score of an atom rises by this share; with a trust of 0 it falls by this
+    share."""
     simpler: float = 0.1
     """The weight of the words of a simplified question, relative to the words of the whole question."""
     split: float = 0.2
-    """The weight of the words of each entity if the question is split into entities. Only the best atoms for
-    an entity gain from it."""
+    """The weight of the words of each entity if the question is split into entities. Only the scores of the
+    best atoms for an entity are raised."""
     walk: float = 0.3
     """The share of an anchor's score that an atom gains by sharing the anchor's rarest tag."""
 
@@ -113,7 +120,8 @@ class RecallConfig:
     signals: Signals = field(default_factory=Signals)
     snippet_chars: int = SNIPPET_CHARS
     collapse: bool = True
-    """If True, near-duplicates of a better hit are listed in it and are not hits themselves."""
+    """If True, near-duplicates of a better hit are listed in the field `duplicates` of that hit and are not
+    hits themselves."""
 
     def __post_init__(self) -> None:
         """Raise InvalidInputError if a weight or a length is out of range."""
@@ -121,7 +129,7 @@ class RecallConfig:
             weight = getattr(self.signals, one.name)
             if not (isinstance(weight, int | float) and isfinite(weight) and 0 <= weight <= WEIGHT_MAX):
                 raise InvalidInputError(
-                    f"the weight of the signal {one.name} must be 0 to {WEIGHT_MAX:g}, not {weight!r}"
+                    f"the weight of the signal {one.name} must be from 0 to {WEIGHT_MAX:g}, not {weight!r}"
                 )
         if integer(self.snippet_chars, "snippet_chars") < 1:
             raise InvalidInputError("snippet_chars must be 1 or more")

@@ -1,4 +1,4 @@
-"""The candidates of one query, with the amount that each signal added to the score of each."""
+"""The candidates of one query, with their scores and the amount that each signal added to each score."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from engine.query.recall.signals.bm25 import MICRO
 
 
 class Pool:
-    """Candidates in ascending order of their ordinals, with the score of each and its parts by signal.
+    """Candidates in ascending order of their ordinals, with the score of each.
 
-    A row is the index of a candidate in the arrays.
+    The amounts that the signals added to the scores are kept, too. A row is the index of a candidate in the
+    arrays.
     """
 
     def __init__(self, ordinals: NDArray[np.int64], words: NDArray[np.float64]) -> None:
-        """Set the scores to `words`, the scores by the query's words. The `ordinals` are distinct."""
+        """Create a pool of the candidates `ordinals`, which must be distinct.
+
+        `words` holds the score that each candidate has for the query's words.
+        """
         self.ordinals = ordinals
         self.score = words.copy()
         self.factor = words * 0.0 + 1.0
@@ -26,27 +30,27 @@ class Pool:
         return len(self.ordinals)
 
     def add(self, signal: str, amounts: NDArray[np.float64]) -> None:
-        """Add an amount to the score of each candidate."""
+        """Add to the score of each candidate its element of `amounts`, as the contribution of `signal`."""
         self.score = self.score + amounts
         before = self.parts.get(signal)
         self.parts[signal] = amounts if before is None else before + amounts
 
     def multiply(self, signal: str, factors: NDArray[np.floating]) -> None:
-        """Multiply the score of each candidate; a factor below 1 lowers it."""
+        """Multiply the score of each candidate by its element of `factors`, as contribution of `signal`."""
         self.add(signal, self.score * (factors - 1.0))
         self.factor = self.factor * factors
 
     def rows_of(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the row of each of these ordinals, and −1 for an ordinal that is not in the pool."""
+        """Return, for each ordinal, its row in the pool, or −1 if it is not in the pool."""
         if not len(self.ordinals):
             return np.full(len(ordinals), -1, np.int64)
         rows = np.minimum(self.ordinals.searchsorted(ordinals), len(self.ordinals) - 1)
         return np.where(self.ordinals[rows] == ordinals, rows, -1)
 
     def extended(self, ordinals: NDArray[np.int64], words: NDArray[np.float64]) -> Pool:
-        """Return this pool with further candidates, whose scores are `words`.
+        """Return a pool that also contains the candidates `ordinals`, with the scores `words`.
 
-        None of `ordinals` is in this pool.
+        None of the `ordinals` may be in this pool already.
         """
         if not len(ordinals):
             return self
@@ -62,7 +66,7 @@ class Pool:
         return pool
 
     def ranked(self) -> NDArray[np.int64]:
-        """Return the rows with a score above 0, the best first, and those with equal scores by ordinal."""
+        """Return the rows with a score above 0, the best first; equal scores are ordered by ordinal."""
         micros = self.micros
         order = np.argsort(-micros, kind="stable")
         return order[: int((micros > 0).sum())]

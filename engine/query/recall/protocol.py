@@ -2,8 +2,8 @@
 
     words ─▶ neighbours, boosts ─▶ level ─▶ feedback ─▶ simpler, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
 
-Each step adds to the scores of a pool of some hundred candidates, and most steps have a module of their
-own. The order matters only for steps that start from the best candidates of the steps before them.
+Each step adds to the scores of a pool of a few hundred candidates, and most steps have their own module.
+The order matters only for steps that use the best candidates of the preceding steps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.query.recall.signals.bm25 import weighted_terms
 from engine.text.analyzer import index_terms
 
 TEXTS_READ: Final = 12
-"""The number of best candidates whose texts are read."""
+"""The number of candidates whose texts are read: those with the highest scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,17 @@ class Ranking:
     level: Level
     entities: tuple[str, ...]
     walked: dict[int, dict[str, float]]
-    """The atoms that shared tags led to: ordinal → tag → the amount that the score gained by the tag."""
+    """The atoms found through shared tags: ordinal → tag → the amount that the tag adds to the score."""
     bridges: tuple[Bridge, ...]
     hop_anchors: dict[int, int]
-    """The atoms that an anchor's text or edges led to: ordinal → ordinal of the best such anchor."""
+    """The atoms found through the text or the edges of an anchor, which is one of the best candidates:
+    ordinal of the atom → ordinal of the best such anchor."""
 
 
 def run(scope: RecallScope, target: int, most: int) -> Ranking:
-    """Run the protocol. Afterwards `target` hits are chosen from the pool.
+    """Run the protocol and return a ranked pool, of which the caller chooses `target` hits.
 
-    The pool has room for at least `most` candidates by their words.
+    At least `most` candidates that contain words of the question are admitted to the pool.
     """
     weights = anchors.weights_of(scope, scope.question.terms)
     found = anchors.by_words(scope, weights)
@@ -68,13 +69,13 @@ def run(scope: RecallScope, target: int, most: int) -> Ranking:
 
 
 def _best(scope: RecallScope, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
-    """Return the rows of the best candidates, and these candidates with their texts."""
+    """Return the rows of the best candidates, and the candidates themselves with their texts."""
     best = pool.ranked()[:most]
     return best, scope.load(pool.ordinals[best].tolist())
 
 
 def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None:
-    """Add the scores of the candidates for the characteristic terms of the best candidates so far."""
+    """Search for the characteristic terms of the best candidates so far, and add the resulting scores."""
     if not scope.signals.feedback:
         return
     best, atoms = _best(scope, pool, feedback.ANSWERS)
@@ -106,13 +107,14 @@ def _level_of(
 ) -> tuple[Level, tuple[str, ...]]:
     """Return the first level that enough atoms cover, and its terms (Standard 065, phases 1 and 2).
 
-    If one word of a question were sufficient for a hit, there would always be enough hits; if all words were
-    necessary, almost never (measured: for 7 of 1,982 questions on conversations). So an atom covers a level
-    if it contains at least the configured share of the weight of that level's words.
+    An atom covers a level if it contains at least the configured share of the weight of that level's words.
+    If a single word were sufficient, there would be enough such atoms for every question. If all words were
+    necessary, there would be enough for almost no question (measured: 7 of 1,982, on conversations).
 
-    If no level is covered, the result is `SPLIT` with the names if the question has at least two entities,
-    else the level that most atoms cover. `mentioned` maps each term to a mask of the candidates that
-    contain it; no candidate contains a term without an entry.
+    If no level is covered by enough atoms and the question has at least two entities, the result is `SPLIT`
+    with the names. If it has fewer, the result is the level that the largest number of atoms cover.
+    `mentioned` maps each term to a mask of the candidates that contain it; a term that no candidate contains
+    may be missing.
     """
     question = scope.question
     counts: dict[Level, int] = {}
@@ -161,9 +163,9 @@ def _simplified(
 def _split(
     scope: RecallScope, pool: Pool, found: anchors.WordScores, target: int
 ) -> tuple[Pool, tuple[str, ...]]:
-    """Search for each of the first entities separately; each entity gets an equal share of the hits.
+    """Search for each entity of the question separately, up to the configured number of entities.
 
-    Return the pool and the texts of these entities.
+    Each entity gets an equal share of the hits. Return the pool and the texts of these entities.
     """
     entities = scope.question.entities[: scope.config.protocol.entities]
     share = -(-target // len(entities))
@@ -177,7 +179,7 @@ def _split(
 
 
 def _phrases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
-    """Add the atoms whose titles occur in the question."""
+    """Add the atoms whose titles occur in the question to the pool, and raise their scores."""
     if not scope.signals.phrase:
         return pool
     (titled,) = phrases.titles_in(scope, [index_terms(scope.question.core)], phrases.QUESTION_WEIGHT)
@@ -188,7 +190,7 @@ def _phrases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
 
 
 def _read(scope: RecallScope, pool: Pool) -> list[LoadedAtom]:
-    """Return the best candidates with their texts, after applying the signals that need texts."""
+    """Apply the signals that need texts to the best candidates, and return these with their texts."""
     best, atoms = _best(scope, pool, TEXTS_READ)
     text_signals.boost(scope, pool, best.tolist(), atoms)
     return atoms
@@ -197,7 +199,10 @@ def _read(scope: RecallScope, pool: Pool) -> list[LoadedAtom]:
 def _hops(
     scope: RecallScope, pool: Pool, found: anchors.WordScores, atoms: Sequence[LoadedAtom]
 ) -> tuple[Pool, dict[int, int]]:
-    """Add the atoms whose titles occur in the texts of the best candidates, and those that these link to."""
+    """Add the atoms that the best candidates mention by title or are linked to by an edge.
+
+    Return the pool, and for each such atom the ordinal of the best candidate that led to it.
+    """
     if not scope.signals.hop:
         return pool, {}
     by_ordinal = {atom.record.ordinal: atom for atom in atoms}

@@ -1,4 +1,4 @@
-"""Recall: the ranked hits for a question, each with the way in which it was found.
+"""Recall: find the hits for a question, rank them, and report how each was found.
 
 question ──▶ analysis ──▶ protocol ──▶ ranked pool ──▶ choice within the budget ──▶ hits
 """
@@ -34,14 +34,14 @@ def recall(
     filters: Filters = NO_FILTERS,
     explain: bool = False,
 ) -> Recall:
-    """Return the live atoms that answer a question best.
+    """Return the live atoms that best answer a question.
 
     Atoms with equal scores are ordered by id, unless several hundred atoms have the same score. Entities
     are left out unless `filters` names kinds.
 
     `rows` is a snapshot of `view`, with records, tags and index at the head. There are at most `limit`
-    hits. With a budget there are at most max(5, ⌊budget / 200⌋) hits (Standard 065), and their texts, in the
-    form for prompts, cost no more tokens than the budget.
+    hits. With a budget there are at most max(5, ⌊budget / 200⌋) hits (Standard 065), and their texts,
+    formatted for a prompt, cost no more tokens than the budget.
 
     Raises:
         InvalidInputError: the query is blank or has no word to search for, or `limit` or
@@ -85,7 +85,7 @@ def recall(
 
 
 def target_of(limit: int | None, budget: int | None, config: RecallConfig) -> int:
-    """Return the largest number of hits: with a budget max(5, ⌊budget / 200⌋), and at most the limit.
+    """Return the largest number of hits: the limit, or with a budget at most max(5, ⌊budget / 200⌋).
 
     Raises:
         InvalidInputError: the limit or the budget is out of range.

@@ -4,9 +4,9 @@ If only the superseded atom itself were left out, a copy of it would still retur
 near-duplicate of a superseded atom is left out, too, except for the atom that superseded it, because a
 correction often differs in a single word.
 
-An atom is superseded if a live edge `supersedes` leads to it from a live atom whose provenance ranks at
-least as high: an external atom cannot supersede an internal one. The tag `superseded` only serves to find
-candidates fast. By itself it has no effect, because users may put that tag on any atom.
+An atom is superseded if a live edge `supersedes` leads to it from a live atom whose provenance ranks at least
+as high: an external atom cannot supersede an internal one. The tag `superseded` is only used to find such
+atoms fast. The tag alone has no effect, because users may put it on any atom.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ class SupersededAtoms:
     """Keeps the superseded atoms of one snapshot, and their near-duplicates, out of the hits."""
 
     def __init__(self, rows: Reader, index: IndexView, marked: BitMap) -> None:
-        """Set the ordinals of atoms that may be superseded; empty if the query includes superseded atoms."""
+        """Prepare the checks for one snapshot.
+
+        `marked` holds the ordinals of the atoms that may be superseded. It is empty if the query includes
+        superseded atoms.
+        """
         self._rows = rows
         self._index = index
         self._marked = marked
@@ -45,7 +49,10 @@ class SupersededAtoms:
         self._fingerprints: NDArray[np.uint64] = fingerprints[fingerprints > 0]
 
     def reason(self, ordinal: int) -> str | None:
-        """Return the reason if the atom is superseded or repeats a superseded atom, else None."""
+        """Return the reason why the atom is kept out of the hits, or None if it is not kept out.
+
+        The reason is `superseded by <id>`, or `like <id>, which is superseded` for a near-duplicate.
+        """
         if not self._marked:
             return None
         if ordinal in self._marked and (newer := self._superseding(ordinal)):
@@ -91,12 +98,12 @@ class SupersededAtoms:
 
 
 def _rank(record: AtomRecord) -> int:
-    """Return the rank of a provenance: 0 for internal, 1 for external, 2 for quarantine."""
+    """Return the rank of an atom's provenance: 0 for internal, 1 for external, 2 for quarantine."""
     return PROVENANCES.index(record.provenance) if record.provenance in PROVENANCES else len(PROVENANCES)
 
 
 def held_back(rows: Reader, index: IndexFollower, atom: bytes) -> str | None:
-    """Return the reason if a live atom is superseded or repeats a superseded atom, else None.
+    """Return the reason why a live atom is kept out of the hits, or None if it is not kept out.
 
     Raises:
         NotFoundError: the atom was never recorded.

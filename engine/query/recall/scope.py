@@ -1,4 +1,4 @@
-"""The data that every signal of one recall reads: a snapshot, the question and the allowed atoms."""
+"""The data that all signals read during one recall: a snapshot, the question and the allowed atoms."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ class LoadedAtom:
 
 @dataclass(eq=False)
 class RecallScope:
-    """The input of one recall. `allowed` holds the ordinals of the live atoms that pass the filters."""
+    """The input of one recall.
+
+    `allowed` holds the ordinals of the live atoms that pass the filters; these atoms are the allowed atoms.
+    """
 
     rows: Reader
     index: IndexView
@@ -57,25 +60,28 @@ class RecallScope:
         return self.config.signals
 
     def members(self, group: Group, value: str) -> BitMap:
-        """Return the allowed ordinals in one of the sets of the `tags` follower."""
+        """Return the ordinals of the allowed atoms that have this value, for example a tag.
+
+        They are read from a set of the `tags` follower.
+        """
         return members(self.rows, (group, value), self.index.documents) & self.allowed
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
-        """A mask of all ordinals: True for those that are allowed."""
+        """An array that holds True for each ordinal of an allowed atom, and False for every other ordinal."""
         return self.mask_of(self.allowed)
 
     @cached_property
     def share(self) -> NDArray[np.float64]:
-        """For each ordinal, the factor on its score.
+        """For each ordinal, the factor by which the score of the atom is multiplied.
 
-        The factor is 0 for an ordinal that is not allowed, and below 1 for an atom that is not internal.
+        The factor is 0 for an atom that is not allowed, and below 1 for an allowed atom that is not internal.
         """
         share = self.mask.astype(np.float64)
         return share if self.provenance_factors is None else share * self.provenance_factors
 
     def mask_of(self, members: BitMap) -> NDArray[np.bool_]:
-        """Return True for each ordinal that is in `members`."""
+        """Return an array that holds True for each ordinal in `members` and False for every other ordinal."""
         mask = np.zeros(self.index.documents, np.bool_)
         listed = np.frombuffer(members.to_array(), np.uint32)
         mask[listed[: int(listed.searchsorted(self.index.documents))]] = True
@@ -83,10 +89,10 @@ class RecallScope:
 
     @cached_property
     def provenance_factors(self) -> NDArray[np.float64] | None:
-        """For each ordinal, the factor for its provenance; None if every allowed atom is internal.
+        """For each ordinal, the factor for the atom's provenance; None if every allowed atom is internal.
 
-        The score of an external atom is divided by the weight `internal` once (Standard 065), that of an
-        atom in quarantine twice.
+        The factor is 1 / `internal` for an external atom (Standard 065) and 1 / `internal`² for an atom in
+        quarantine, where `internal` is the weight of that signal.
         """
         factors = None
         for name, power in (("external", 1), ("quarantine", 2)):
@@ -104,7 +110,7 @@ class RecallScope:
         return found
 
     def idf(self, term: str) -> float:
-        """Return the inverse document frequency of a term, which is highest for a term in no document."""
+        """Return the inverse document frequency of a term. It is highest if no document contains the term."""
         return idf(self.index.counted, self.df(term))
 
     def load(self, ordinals: list[int]) -> list[LoadedAtom]:

@@ -22,23 +22,23 @@ from engine.text.analyzer import analyze_query
 from proofs.sets import Group, tag_identity
 
 HEAVIEST_TERMS_MAX: Final = 16
-"""The largest number of terms that are scored for each candidate separately: those with the highest weights.
+"""The largest number of terms whose scores are computed for each candidate. The heaviest terms are used.
 
-A pasted page as a question has hundreds of terms.
+A question may have hundreds of terms if somebody pastes a whole page.
 """
 
 NEIGHBOUR_STEPS: Final = 2
-"""The largest distance, in atoms of the source, at which neighbours of a hit become candidates."""
+"""The largest distance, in atoms of the same source, at which the neighbours of a hit become candidates."""
 
 TAGS_SEEN_MAX: Final = 64
-"""The largest number of tags that are checked among those that begin with a word of the question."""
+"""For each word of the question, the largest number of tags that begin with the word and are checked."""
 
 _PREFIX_MIN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class WordScores:
-    """The scores of all documents by the question's words, and the terms they were computed from."""
+    """The scores of all documents for the question's words, and the terms from which they were computed."""
 
     scores: NDArray[np.float64]
     terms: tuple[WeightedTerm, ...]
@@ -53,7 +53,7 @@ class WordScores:
 
 
 def weights_of(scope: RecallScope, terms: Sequence[str]) -> dict[str, float]:
-    """Return the weight of each term and of its irregular forms."""
+    """Return term → weight for the given terms and their irregular forms."""
     weights = dict.fromkeys(terms, 1.0)
     if scope.signals.forms:
         for term in terms:
@@ -63,7 +63,10 @@ def weights_of(scope: RecallScope, terms: Sequence[str]) -> dict[str, float]:
 
 
 def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = True) -> WordScores:
-    """Score all documents by terms and, with `tags`, by the tags that consist of these terms."""
+    """Score all documents by the terms in `weights`.
+
+    With `tags`, also score them by the tags that consist only of these terms.
+    """
     scores = np.zeros(scope.index.documents)
     terms = weighted_terms(scope.index, weights, scope.config.bm25, scope.signals.head)
     add_up(terms, scores)
@@ -75,10 +78,10 @@ def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = T
 
 
 def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the tags whose words are all among `terms`, ascending.
+    """Return the tags whose words are all among `terms`, in ascending order.
 
-    Tags are looked up by their beginning, which is a word of the question or its stem without the last
-    letter (`happ` for the stem `happi` of happy).
+    Only tags that begin with a word of the question, or with its stem without the last letter, are looked up
+    (`happ` for the stem `happi` of happy).
     """
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
     starts.update(tag_identity(word.text) for word in scope.question.words if word.terms)
@@ -93,7 +96,7 @@ def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...
 
 
 def best_words(scope: RecallScope, scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Return the best `most` allowed documents by `scores`, the best first.
+    """Return the `most` allowed documents with the highest `scores`, the best first.
 
     Up to `most` further documents with the same score as the last one are included.
     """
@@ -102,7 +105,7 @@ def best_words(scope: RecallScope, scores: NDArray[np.float64], most: int) -> ND
 
 
 class Neighbours(NamedTuple):
-    """Hits, and for each hit the atom at a distance of `steps` in its source, or NO_NEIGHBOUR."""
+    """Hits, and for each hit the atom `steps` positions away in its source, or NO_NEIGHBOUR."""
 
     hits: NDArray[np.int64]
     others: NDArray[np.int64]
@@ -125,7 +128,7 @@ def pool_of(scope: RecallScope, scores: NDArray[np.float64], most: int) -> tuple
 
 
 def extended(scope: RecallScope, pool: Pool, scores: NDArray[np.float64], ordinals: Sequence[int]) -> Pool:
-    """Return the pool, extended by those of `ordinals` that are allowed."""
+    """Return a pool that also contains the allowed atoms among `ordinals`."""
     new = np.unique(np.asarray(ordinals, np.int64))
     new = new[scope.mask[new]] if len(new) else new
     new = new[pool.rows_of(new) < 0]
@@ -142,7 +145,7 @@ def extended(scope: RecallScope, pool: Pool, scores: NDArray[np.float64], ordina
 def matrix(
     scope: RecallScope, terms: Sequence[WeightedTerm], ordinals: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the score of each term (row) in each document (column)."""
+    """Return a matrix with the score of each term (row) in each document (column)."""
     weights = np.array([one.weight for one in terms])
     return weights[:, np.newaxis] * scope.index.values_at([one.impacts for one in terms], ordinals)
 

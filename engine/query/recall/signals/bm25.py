@@ -28,17 +28,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MICRO: Final = 1_000_000
-"""The number of units in a score of 1. Scores are compared in millionths, because sums may differ in the last
-bit from one machine to another."""
+"""The factor that converts a score to millionths. Scores are compared in millionths, because sums may differ
+in the last bit on different machines."""
 
 TIES_MAX: Final = 1000
-"""The largest number of further documents that are returned because they have the score of the last."""
+"""The largest number of further documents that are returned because their score equals that of the last
+document within the limit."""
 
 K1_MAX: Final = 1000
 """The largest k1. It is far above any useful value and keeps scores finite."""
 
 _BLOCKS: Final = (128, 32, 8)
-"""Block sizes in documents. The largest that gives more than four blocks per requested hit is used."""
+"""Block sizes in documents, for the search for the best scores.
+
+The largest size that results in more than four blocks per requested hit is used.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class Bm25Config:
     b: float = 0.4
 
     def __post_init__(self) -> None:
-        """Raise InvalidInputError if the constants would make scores infinite or not positive."""
+        """Raise InvalidInputError if with these constants a score could be infinite, 0 or negative."""
         if not (0 <= self.k1 <= K1_MAX and 0 <= self.b <= 1):
             raise InvalidInputError(
                 f"BM25 needs k1 from 0 to {K1_MAX} and b from 0 to 1, not k1={self.k1}, b={self.b}"
@@ -66,14 +70,15 @@ class WeightedTerm(NamedTuple):
 
     term: str
     weight: float
-    """w · idf · (k1 + 1). Its product with the impact for a document is the amount added to the score."""
+    """w · idf · (k1 + 1). The product of this weight and the impact of the term in a document is added to the
+    score of the document."""
     impacts: TermImpacts
 
 
 def weighted_terms(
     view: IndexView, weights: Mapping[str, float], config: Bm25Config, head: float = 0.0
 ) -> list[WeightedTerm]:
-    """Return those of the terms that occur in at least one document, ascending."""
+    """Return the terms that occur in at least one document, in ascending order."""
     found = []
     for term in sorted(weights):
         impacts = view.impacts(term, config.k1, config.b, head)
@@ -85,7 +90,7 @@ def weighted_terms(
 
 
 def add_up(terms: Sequence[WeightedTerm], scores: NDArray[np.float64]) -> None:
-    """Add the scores of the terms to the scores of all documents."""
+    """Add the score of each document for each of the terms to the array of scores."""
     import numpy as np
 
     for _, weight, impacts in terms:
@@ -107,10 +112,10 @@ def best(scores: NDArray[np.float64], limit: int) -> tuple[NDArray[np.int64], ND
     floor = 0.5 / MICRO
     size = next((size for size in _BLOCKS if len(scores) // size > 4 * limit), 0)
     if size:
-        # At least `limit` documents have a score of at least the limit-th highest block maximum, so no
-        # document with a lower score is among the best. Measured for 100,000 documents: 0.04 ms, whereas
-        # partitioning all of them takes 1 ms. A block is every n-th document, n the number of blocks; with
-        # blocks of adjacent documents it takes 0.08 ms.
+        # At least `limit` blocks have a maximum as high as the limit-th highest maximum, so no document
+        # with a lower score is among the best. Measured for 100,000 documents: 0.04 ms, whereas
+        # partitioning all of them takes 1 ms. A block consists of every n-th document, where n is the
+        # number of blocks; with blocks of adjacent documents it takes 0.08 ms.
         blocks = len(scores) // size
         tops = scores[: blocks * size].reshape(size, blocks).max(axis=0)
         floor = max(floor, float(np.partition(tops, -limit)[-limit]) - 1 / MICRO)

@@ -1,4 +1,4 @@
-"""Signals that multiply scores by factors from the index and the sets, without reading texts."""
+"""Signals that multiply scores by factors computed from the index and the tag sets. They read no texts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from engine.query.recall.scope import RecallScope
 from proofs.sets import Group
 
 RELATION: Final = 5.0
-"""The factor on the weight of `together` if the question asks how several names are related."""
+"""The weight of the signal `together` is multiplied by this if the question asks how names are related."""
 
 DAYS_MAX: Final = 400
-"""The largest number of days in a time span of the question, because each day is looked up separately."""
+"""If atoms were created on more days of a time span than this, the time span is ignored.
+
+Each day is looked up separately.
+"""
 
 
 def speakers(scope: RecallScope, pool: Pool) -> None:
@@ -65,7 +68,7 @@ def dated(scope: RecallScope, pool: Pool) -> None:
 
 
 def _days(scope: RecallScope, start: int, end: int) -> list[str]:
-    """Return the days from `start` up to `end` on which atoms were created; empty if there are too many."""
+    """Return the days between `start` and `end` on which atoms were created; [] if more than DAYS_MAX."""
     first, last = day_of(start), day_of(end - 1)
     found: list[str] = []
     for day in values(scope.rows, Group.DAY, first, last + "\x01"):

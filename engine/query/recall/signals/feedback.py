@@ -11,10 +11,10 @@ from engine.query.recall.signals.bm25 import idf
 from engine.text.words import STOP_WORDS
 
 ANSWERS: Final = 5
-"""The number of best candidates whose terms are used."""
+"""The number of candidates, those with the highest scores, whose terms are used."""
 
 LOOKED_UP_MAX: Final = 10
-"""The number of terms of these candidates that are looked up in the index.
+"""The largest number of terms of these candidates that are looked up in the index.
 
 Measured: looking up all terms improved nothing.
 """
@@ -32,9 +32,10 @@ def expansion(
     scores: Sequence[float],
     known: Mapping[str, float],
 ) -> dict[str, float]:
-    """Return further query terms with their weights, at most the weight of the signal.
+    """Return the terms that are added to the query, with their weights.
 
-    `scores` are the scores of `answers`, the best first; `known` holds the terms of the query.
+    A weight is at most the weight of the signal `feedback`. `scores` are the scores of `answers`, which are
+    given best first. `known` holds the terms of the query.
     """
     total = sum(scores)
     if not scope.signals.feedback or not total:

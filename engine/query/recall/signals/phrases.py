@@ -1,9 +1,9 @@
 """The signals `phrase` (atoms whose title occurs in the question) and `hop`.
 
-The signal `hop` is for atoms whose title occurs in the text of an anchor, one of the best candidates, or
-that an edge joins to an anchor. The index has a hash of every title, computed from the hashes of the title's
-terms. So the hashes of all phrases of a text can be computed and looked up with a few array operations,
-without a list of titles in memory.
+An anchor is one of the best candidates. The signal `hop` raises the scores of atoms whose title occurs in the
+text of an anchor, and of atoms that an edge joins to an anchor. The index contains a hash of every title,
+computed from the hashes of the title's terms. So the hashes of all phrases of a text can be computed and
+looked up with a few array operations, without a list of titles in memory.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ TEXT_TERMS_MAX: Final = 512
 """The number of terms at the beginning of a text that are searched for titles."""
 
 SAME_TITLE_MAX: Final = 3
-"""The largest number of atoms with the same title; a more frequent title identifies none of them."""
+"""The largest number of atoms with the same title. A title that more atoms have is ignored."""
 
 QUESTION_WEIGHT: Final = 10.0
-"""The sum of the idf of a title's terms at which a title in the question has its full weight of 1.
+"""A title that occurs in the question has the weight 1 if the sum of the idf of its terms is at least this.
 
 With a lower sum, the weight is proportional to the sum.
 """
 HOP_WEIGHT: Final = 8.0
-"""The same sum for a title in the text of an anchor."""
+"""The same for a title that occurs in an anchor's text: the sum of the idf that gives it the weight 1."""
 
 ANCHORS: Final = 10
 """The number of anchors whose texts are searched for titles."""
@@ -47,14 +47,14 @@ LINKED: Final = 5
 """The number of anchors whose edges are followed."""
 
 EDGES_MAX: Final = 16
-"""The number of linked atoms of each anchor that gain a score."""
+"""For each anchor, the largest number of atoms whose scores rise because an edge joins them to it."""
 
 EDGES_READ_MAX: Final = 64
-"""The largest number of edges of each anchor that are read to find atoms that pass the filters."""
+"""The largest number of edges that are read for each anchor to find atoms that pass the filters."""
 
 
 class Target(NamedTuple):
-    """An atom whose title occurs in a text, or that an anchor is linked to."""
+    """An atom whose title occurs in a text, or that an edge joins to an anchor."""
 
     ordinal: int
     weight: float
@@ -63,9 +63,9 @@ class Target(NamedTuple):
 
 
 def titles_in(scope: RecallScope, texts: Sequence[Sequence[str]], full: float) -> list[list[Target]]:
-    """Return for each text, given as its terms, the atoms whose whole title occurs in it.
+    """Return, for each text, the atoms whose whole title occurs in it. A text is given as a list of terms.
 
-    A title inside a longer title is ignored. All texts are searched in one pass, as one text with gaps.
+    A title inside a longer title is ignored. All texts are concatenated and searched in one pass.
     """
     if not scope.positions.has_titles:
         return [[] for _ in texts]
@@ -100,7 +100,7 @@ def _matches(scope: RecallScope, hashes: NDArray[np.uint64]) -> Iterator[tuple[i
 def _weighted(
     scope: RecallScope, terms: Sequence[str], spans: dict[tuple[int, int], list[int]], full: float
 ) -> list[Target]:
-    """Return the atoms of the longest spans with their weights, in the order of the text."""
+    """Return the atoms whose titles are the longest spans, with their weights, in the order of the text."""
     targets: dict[int, float] = {}
     for (start, end), ordinals in _longest(spans):
         weight = sum(scope.idf(term) for term in terms[start:end] if term not in STOP_WORDS)
@@ -119,9 +119,9 @@ def _longest(found: dict[tuple[int, int], list[int]]) -> Iterator[tuple[tuple[in
 
 
 def linked_to(scope: RecallScope, atom: LoadedAtom) -> list[Target]:
-    """Return the allowed atoms at the other ends of an anchor's edges.
+    """Return the allowed atoms that edges join to an anchor.
 
-    The more atoms there are, the lower is the weight of each.
+    The weight of each is 1 / √n if there are n such atoms.
     """
     edges = islice(edges_at(scope.rows, atom.record.id, Direction.BOTH, ()), EDGES_READ_MAX)
     others = list(dict.fromkeys(far_end(edge, atom.record.id) for edge in edges))
@@ -131,7 +131,7 @@ def linked_to(scope: RecallScope, atom: LoadedAtom) -> list[Target]:
 
 
 def add_hops(scope: RecallScope, pool: Pool, hops: Sequence[tuple[float, Sequence[Target]]]) -> None:
-    """Raise the scores of the targets in `hops`, which holds the score and the targets of each anchor."""
+    """Raise the scores of the targets in `hops`, a list of pairs: the score of an anchor, and its targets."""
     amounts: dict[int, float] = {}
     for score, targets in hops:
         for one in targets:
@@ -140,9 +140,9 @@ def add_hops(scope: RecallScope, pool: Pool, hops: Sequence[tuple[float, Sequenc
 
 
 def add_amounts(scope: RecallScope, pool: Pool, signal: str, amounts: dict[int, float]) -> None:
-    """Add amounts to the scores by ordinal, less for atoms that are not internal.
+    """Add `amounts` (ordinal → amount) to the scores of the candidates in the pool.
 
-    Ordinals that are not in the pool are skipped.
+    The amounts are lowered for atoms that are not internal. Ordinals that are not in the pool are skipped.
     """
     ordinals = np.array(sorted(amounts), np.int64)
     rows = pool.rows_of(ordinals)

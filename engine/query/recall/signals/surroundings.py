@@ -1,8 +1,9 @@
-"""Signals `near` and `source`: the scores that an atom gains from its neighbours and from its whole source.
+"""Signals `near` and `source`: an atom's score rises with those of its neighbours and of its whole source.
 
-Both are computed term by term. For each term, an atom gains a share of the best score of the term around it,
-not of the sum of the scores. This rewards atoms in whose surroundings many terms of the question occur: in a
-conversation, one message often contains some of the words and the reply to it the others.
+Both signals are computed for each term separately. For each term, an atom gains a share of the best score
+that the term has in a neighbour or in the source, not of the sum of these scores. So an atom gains most if
+many different terms of the question occur near it. In a conversation, for example, one message often contains
+some of the words, and the reply to it contains the others.
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.anchors import Neighbours
 
 FURTHER: Final = 0.6
-"""The share that an atom gains from the second next atom, relative to the share from the next atom."""
+"""The share gained from an atom two positions away, relative to the share gained from an adjacent atom."""
 
 FULL_LENGTH: Final = 30
-"""The number of terms up to which an atom gains the full amount.
+"""An atom of at most this many terms gains the full amount.
 
 A longer atom of n terms gains (30 / n)² of the amount, because a long atom depends less on its context.
 
-Measured with passages in random order, whose neighbours are unrelated: these signals cost 1.5 points of
-recall at 10, and 3 points without this limit; on conversations the limit makes no difference.
+Measured with passages in random order, whose neighbours are unrelated: these signals lower recall at 10 by
+1.5 points, and without this limit by 3 points. On conversations the limit makes no difference.
 """
 
 TITLED: Final = 0.5
-"""The share of the amount that an atom with a title gains.
+"""The amount that an atom with a title gains, relative to an atom without a title.
 
 The title already contains the words that the atom has in common with its neighbours.
 """
 
 SOURCE_ATOMS_MAX: Final = 200
-"""The largest source, in atoms, for which the signal `source` is used.
+"""The largest number of atoms in a source for which the signal `source` is used.
 
 Larger sources are collections of unrelated texts.
 """
@@ -63,7 +64,7 @@ def propagate(
 def _from_neighbours(
     pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return, for each candidate, the sum over the terms of the best score among the hits next to it."""
+    """Return, for each candidate, the best score of each term in the hits nearby, summed over the terms."""
     best = np.zeros_like(term_scores)
     for hits, others, steps in near:
         there = others >= 0
@@ -76,7 +77,7 @@ def _from_neighbours(
 
 
 def _from_sources(scope: RecallScope, pool: Pool, term_scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return, for each candidate, the sum over the terms of the best score in its source."""
+    """Return, for each candidate, the best score of each term in its source, summed over the terms."""
     sources = scope.positions.sources[pool.ordinals]
     counts = scope.positions.source_sizes(pool.ordinals)
     small = (counts > 1) & (counts <= SOURCE_ATOMS_MAX) & scope.positions.placed(pool.ordinals)

@@ -14,7 +14,7 @@ from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.text.analyzer import analyze_query
 
 WINDOW: Final = 10
-"""The largest distance, in terms, between two terms that are close together."""
+"""The largest distance, in terms, at which two terms count as close together."""
 
 _TIME_TERMS: Final = frozenset(
     analyze_query(
@@ -27,7 +27,10 @@ _TIME_TERMS: Final = frozenset(
 
 
 def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[LoadedAtom]) -> None:
-    """Boost the candidates in `rows` by their texts. `atoms` holds the texts in the same order."""
+    """Raise or lower the scores of the candidates in `rows` by their texts and their trust.
+
+    `atoms` holds these candidates with their texts, in the same order.
+    """
     signals = scope.signals
     weights = {term: scope.idf(term) for term in scope.question.terms} if signals.proximity else {}
     dated = atoms if scope.question.ask is Ask.WHEN else ()
@@ -44,7 +47,7 @@ def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[L
 
 
 def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
-    """Return the largest share, 0 to 1, of the sum of `weights` found within WINDOW terms of the text.
+    """Return the largest share, 0 to 1, of the sum of `weights` that occurs within WINDOW terms of the text.
 
     Each term counts once. The share is 0 if no two terms are within WINDOW terms of each other.
     """
@@ -63,6 +66,6 @@ def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
 
 
 def trust_of(atom: LoadedAtom) -> float:
-    """Return −1 for a trust of 0, 1 for a trust of 100, and 0 for a trust of 50 or if none is recorded."""
+    """Return an atom's trust on a scale from −1 (trust 0) to 1 (trust 100); 0 if no trust is recorded."""
     trust = atom.record.trust
     return 0.0 if trust is None else 2.0 * trust / TRUST_MAX - 1.0

@@ -1,4 +1,7 @@
-"""The walk (Standard 065, phase 3): from tags of the anchors to atoms without any word of the question."""
+"""The walk (Standard 065, phase 3): finds atoms that contain no word of the question.
+
+Such atoms share a tag with an anchor. The anchors are the best candidates so far.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +18,24 @@ from engine.query.recall.scope import LoadedAtom, RecallScope
 from proofs.sets import Group, tag_identity
 
 ANCHORS: Final = 3
-"""The number of anchors, the best candidates, whose tags are considered."""
+"""The number of anchors whose tags are considered."""
 
 TAGS_MAX: Final = 4
-"""The number of tags that are followed: those with the highest product of weight and score."""
+"""The largest number of tags that are followed: the tags with the highest product of weight and score."""
 
 HUB_SHARE: Final = 0.1
 HUB_MIN: Final = 20
-"""A tag of more than HUB_SHARE of all atoms, and of more than HUB_MIN atoms, is a hub, which is ignored."""
+"""A tag is ignored as a hub if more than HUB_SHARE of all atoms, and more than HUB_MIN atoms, have it."""
 
 WALKERS_MAX: Final = 24
-"""The largest number of atoms that one tag leads to: the newest atoms with the tag."""
+"""The largest number of atoms that are found through one tag: the newest atoms with the tag."""
 
 
 def bridge_weight(atoms: int, total: int) -> float:
-    """Return the weight, 0 to 1, of a tag that `atoms` of `total` atoms share.
+    """Return the weight, 0 to 1, of a tag that `atoms` of `total` atoms have.
 
-    The weight is the tag's `rarity`, but 0 for a tag of a single atom and for a hub.
+    The weight is the `rarity` of the tag. It is 0 if only one atom or every atom has the tag, or if the tag
+    is a hub.
     """
     if not 1 < atoms < total or atoms > max(HUB_MIN, HUB_SHARE * total):
         return 0.0
@@ -39,12 +43,15 @@ def bridge_weight(atoms: int, total: int) -> float:
 
 
 def rarity(atoms: int, total: int) -> float:
-    """Return the square of log(N / n) / log(N): 1 for one atom of several, 0.25 for √N atoms."""
+    """Return the rarity of a tag that n = `atoms` of N = `total` atoms have: (log(N / n) / log(N))².
+
+    The rarity is 1 if one atom has the tag, 0.25 if √N atoms have it, and 0 if all atoms have it.
+    """
     return (log(total / atoms) / log(total)) ** 2
 
 
 class WalkedTag(NamedTuple):
-    """A tag that is followed from the anchors to other atoms."""
+    """A tag of an anchor through which other atoms are found."""
 
     bridge: Bridge
     score: float
@@ -54,7 +61,7 @@ class WalkedTag(NamedTuple):
 
 
 def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]]) -> list[WalkedTag]:
-    """Return the tags of the anchors to follow, in descending order of the product of weight and score.
+    """Return the tags of anchors that are to be followed, by the product of weight and score, descending.
 
     `anchors` are given with their scores, the best first. The weight of a tag is its `bridge_weight`.
     """
@@ -78,8 +85,8 @@ def walkers(
 ) -> dict[int, dict[str, float]]:
     """Return the atoms that have one of the tags and no word of the question.
 
-    The result maps ordinal → tag → the amount gained by the tag. `words` holds the score of every document by
-    the question's words.
+    The result maps ordinal → tag → the amount that the tag adds to the score. `words` holds the score of
+    every document for the question's words.
     """
     found: dict[int, dict[str, float]] = {}
     for bridge, score, atoms in tags:
