@@ -23,7 +23,7 @@ class Log(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """The log and the namespace roots that are derived from the basis."""
+    """The log and the roots of the namespaces, derived from the basis (the trusted root or log head)."""
 
     store_id: bytes
     log: Log

@@ -150,7 +150,7 @@ class TagUnused:
 
 @dataclass(frozen=True, slots=True)
 class AllMentioning:
-    """The fact that the text of exactly the listed live atoms contains a term, in order of ordinals."""
+    """The fact that the live atoms whose text has a term are exactly the listed atoms, by ordinal."""
 
     claim: AtomsMentioning
     atoms: tuple[ListedAtom, ...]

@@ -91,7 +91,7 @@ def _pieces_of_text(text: str) -> Iterator[str]:
 
 
 def shared_pieces(rows: Reader, pieces: Sequence[str], destroyed: frozenset[int]) -> SharedPieces:
-    """Return the pieces that also occur in payloads of events other than `destroyed`, and their atoms.
+    """Return each piece that also occurs in a payload of an event not in `destroyed`, with its atoms.
 
     The function reads every payload in the store.
     """

@@ -86,7 +86,7 @@ class Erasure:
     purged: bool
     """True if the backend's files were rewritten."""
     probe: Probe | None
-    """The result of the searches; None if no probe was requested or nothing was erased."""
+    """The result of searching for the erased content; None without a probe, or if nothing was erased."""
     out_of_reach: tuple[str, ...] = OUT_OF_REACH
 
 

@@ -86,7 +86,8 @@ class PostingsCache:
     The key of a row includes the root of its segment, which identifies the bytes, so entries never become
     stale. Impacts are cleared first: they are larger, and the next document invalidates them. Norms and
     facts, which do not count towards the limit, take 8 and 32 bytes for each document. The cache is
-    thread-safe: a lost entry is computed again. The methods that read rows raise CorruptionError if a row is
+    thread-safe: if one thread drops an entry that another thread needs, the entry is computed again.
+    The methods that read rows raise CorruptionError if a row is
     missing or malformed.
     """
 

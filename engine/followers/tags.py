@@ -138,13 +138,13 @@ def _name_of(key: bytes) -> SetName:
     """Return the name of the set to which a row belongs.
 
     Raises:
-        CorruptionError: the key does not belong to any possible set.
+        CorruptionError: the key is not one that a set can have.
     """
     try:
         return Group(key[len(TAGS)]), key[len(TAGS) + 1 : -3].decode()
     except ValueError as error:
         raise CorruptionError(
-            f"set row {key.hex()} does not belong to any possible set", family="tags"
+            f"the row {key.hex()} of the sets has a key that no set can have", family="tags"
         ) from error
 
 

@@ -106,7 +106,7 @@ class Lease:
                     break
                 if not self._changed.wait(max(deadline - time.monotonic(), 0)):
                     raise BusyError(
-                        "another call is still running, and then other processes can open the store",
+                        "another call is still running; when it ends, other processes get the store first",
                         hint="try again",
                     )
             self._moving = True

@@ -55,7 +55,7 @@ class _SortedDocuments:
         self.first_bits[first_bits(self.titles)] = True
 
     def _keys(self, sources: NDArray[np.uint64], sequences: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the sort keys of documents; the documents need not be in this range."""
+        """Return the sort keys of any documents, including documents that this part does not cover."""
         return _rank(self._sources, sources) << np.uint64(_HALF) | _rank(self._sequences, sequences)
 
     def _keys_at(self, facts: Facts, ordinals: NDArray[np.int64]) -> NDArray[np.uint64]:

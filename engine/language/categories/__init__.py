@@ -40,7 +40,7 @@ class Category(StrEnum):
 
 
 def categories_of(text: str, title: str | None = None) -> tuple[Category, ...]:
-    """Return the categories of a text together with its title, in the order of `Category`.
+    """Return the categories that a text and its title belong to, in the order of `Category`.
 
     The result is empty if the text belongs to no category.
 

@@ -16,7 +16,7 @@ ARGUMENT_BYTES_MAX: Final = 1024
 """The largest size of an action's argument in bytes, before characters in it are escaped."""
 
 ACTION_CHARS_MAX: Final = 8 * ARGUMENT_BYTES_MAX
-"""The largest length of an action in characters. An escape sequence has at most 6 characters."""
+"""The largest length of an action in characters. A byte of the argument may be written as 6 characters."""
 
 EXPECTED: Final = (
     "answer with one action on one line and nothing else: "

@@ -85,7 +85,7 @@ def recall(
 
 
 def target_of(limit: int | None, budget: int | None, config: RecallConfig) -> int:
-    """Return the largest number of hits: the limit, or with a budget at most max(5, ⌊budget / 200⌋).
+    """Return the largest number of hits: the limit, and with a budget, at most max(5, ⌊budget / 200⌋).
 
     Raises:
         InvalidInputError: the limit or the budget is out of range.

@@ -1,6 +1,7 @@
 """Checks that a checkpoint kept outside the store belongs to this store. Only stored headers are needed.
 
-If the checkpoint contradicts the store, both can be written to an evidence file.
+If the checkpoint contradicts the store, the checkpoint and a checkpoint of the store can be written to an
+evidence file.
 """
 
 from __future__ import annotations
