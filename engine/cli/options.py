@@ -136,8 +136,8 @@ def together(*options: Callable[[Function], Function]) -> Callable[[Function], F
 ATOM_FIELDS = together(
     option("--title", metavar="TEXT", help="The title, one line."),
     option("--kind", metavar="NAME", help="The kind of atom."),
-    repeated("tags", "--tag", "-t", metavar="TAG", help="A tag. Repeatable."),
-    repeated("buckets", "--bucket", help="A bucket. Repeatable."),
+    repeated("tags", "--tag", "-t", metavar="TAG", help="A tag for the atom. Repeatable."),
+    repeated("buckets", "--bucket", help="A bucket for the atom. Repeatable."),
     option("--source", metavar="NAME", help="The origin of the text, such as a file name or URL."),
     option("--sequence", metavar="N", type=int, help="The position of the atom within its source."),
     option("--provenance", metavar="NAME", help="The provenance: internal, external or quarantine."),

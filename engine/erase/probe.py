@@ -60,7 +60,7 @@ class SharedPieces(NamedTuple):
     """The pieces that also occur in payloads of events that are not being erased."""
 
     pieces: frozenset[int]
-    """The indexes of the shared pieces in the list of all pieces."""
+    """The indexes, in the list of all pieces, of the pieces that payloads of other events also contain."""
     atoms: tuple[str, ...]
     """The ids of at most 20 atoms, not erased, whose payloads contain shared pieces."""
 

@@ -143,7 +143,7 @@ def decode_facts(key: bytes, value: bytes | None, documents: int) -> Facts:
     columns = np.frombuffer(value, "<u8", 4 * documents, HEAD_BYTES).astype(np.uint64, copy=False)
     facts = Facts(*columns.reshape(4, documents))
     if (facts.sequences > INTEGER_MAX + 1).any():
-        raise CorruptionError(f"{describe(key)} has a sequence over {INTEGER_MAX}")
+        raise CorruptionError(f"{describe(key)} has a sequence number above {INTEGER_MAX}")
     return facts
 
 

@@ -3,8 +3,8 @@
 The subject of an event is an atom or an edge. A property of a subject is its presence (live, hidden or
 absent), one of its fields or one of its tags. Afterwards each property has the value that it would have had
 without the chosen events. A property that a later event changed again is not reverted, but reported. A
-timeline lists the events that changed one property, each with the value that it set. The last entry of an
-event that is not chosen has the value that the property would have had.
+timeline lists the events that changed one property, each with the value that it set. In a
+timeline, the last entry whose event is not chosen gives the value without the chosen events.
 """
 
 from __future__ import annotations

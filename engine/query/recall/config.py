@@ -65,7 +65,7 @@ class Signals:
     """If an atom without a title begins with a speaker's label (`Maria:`) that contains a word of the
     question, its score rises by this share."""
     tag: float = 0.5
-    """The weight of a tag that is a word of the question, relative to that word in the text."""
+    """The weight of a question word that matches a tag, relative to its weight if it matches the text."""
     forms: float = 0.5
     """The weight of other irregular forms of a word (go, went, gone), relative to the word itself."""
     near: float = 0.5

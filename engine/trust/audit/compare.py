@@ -78,7 +78,7 @@ class Unchecked:
 
     seq: int
     erased: int
-    """The seq of the first later event that destroyed payloads of events before the checkpoint."""
+    """The seq of the first event after the checkpoint that destroyed payloads of events before it."""
 
 
 class ErasuresFromHeaders(Reader):
