@@ -97,7 +97,7 @@ def watch(
 
 @contextmanager
 def until_signalled() -> Iterator[StopSignal]:
-    """Yield a signal that SIGINT and SIGTERM set instead of ending the process."""
+    """Yield a flag that is set when SIGINT or SIGTERM arrives; the process does not end by itself then."""
     stop = StopSignal()
     try:
         with at_end(stop.set):

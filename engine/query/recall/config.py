@@ -54,7 +54,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """The weight of each signal. A weight of 0 switches the signal off. `internal` is switched off by 1.
+    """The weight of each signal. A weight of 0 switches a signal off; for `internal`, a weight of 1 does.
 
     The anchors named below are the candidates with the best scores.
     """

@@ -35,7 +35,7 @@ class CheckpointNote:
     """True if the checkpoint event was appended by this call."""
     signed: bool
     first: bool
-    """True if no earlier note that the signing key signed for this store is recorded next to the key."""
+    """True if the file next to the signing key records no earlier note for this store."""
     note: str
     """The text of the note, including the line end of the last line."""
 
