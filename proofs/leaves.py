@@ -19,7 +19,7 @@ class State(IntEnum):
 
 
 class EdgeType(IntEnum):
-    """The built-in edge types. The numbers are stored, so members are only appended, in new versions."""
+    """The built-in edge types. Their numbers are stored, so new types are only added at the end."""
 
     RELATED_TO = 1
     DERIVED_FROM = 2

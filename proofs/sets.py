@@ -26,7 +26,7 @@ DENSE_BYTES: Final = 8192
 class Group(IntEnum):
     """An attribute of atoms. The ordinals of the atoms that share a value of the attribute form a set.
 
-    The numbers are stored, so members are only appended.
+    The values of the members are stored, so new members are only added at the end.
     """
 
     LIVE = 1

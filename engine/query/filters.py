@@ -196,7 +196,7 @@ def wanted_categories(given: Iterable[str]) -> frozenset[Category]:
 
 
 def _sources(rows: Reader, patterns: Iterable[str]) -> Iterable[str]:
-    """Yield each name without `*`, and for a name that ends in `*` all recorded sources that match it."""
+    """Yield names without a final `*` unchanged, and for other names all recorded sources that match."""
     for source in patterns:
         validation.line(source, "source", limits.SOURCE_BYTES_MAX)
         if source.endswith("*"):

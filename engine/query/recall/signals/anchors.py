@@ -31,7 +31,7 @@ NEIGHBOUR_STEPS: Final = 2
 """The largest distance, in atoms of the same source, at which the neighbours of a hit become candidates."""
 
 TAGS_SEEN_MAX: Final = 64
-"""For each word of the question, the largest number of tags that begin with the word and are checked."""
+"""The largest number of tags that are checked for each word of the question; these begin with the word."""
 
 _PREFIX_MIN: Final = 3
 

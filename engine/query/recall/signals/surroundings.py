@@ -64,7 +64,7 @@ def propagate(
 def _from_neighbours(
     pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return, for each candidate, the best score of each term in the hits nearby, summed over the terms."""
+    """Return the score of each candidate: the sum over terms of the best score among the nearby hits."""
     best = np.zeros_like(term_scores)
     for hits, others, steps in near:
         there = others >= 0
