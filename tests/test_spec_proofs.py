@@ -38,8 +38,7 @@ from tests.spec_grammar import grammar
 from tests.spec_page import PARTS, block, example_values, named, table
 from tests.vectors import logs
 from tests.vectors.example import OF_THE_LOG, PROVED, STORE, claim_in_words, example_memory
-from tests.vectors.items import edited
-from tests.vectors.load import basis_of, claims_of, edits_of, read
+from tests.vectors.load import basis_of, claims_of, invalid_proofs, read
 
 EXAMPLE = example_values()
 FIRST = UUID(hex=EXAMPLE["id first"])
@@ -323,10 +322,6 @@ def test_the_algorithm_accepts_the_valid_vectors() -> None:
 
 def test_the_algorithm_gives_the_reasons_of_the_vectors() -> None:
     """The algorithm of section 20.5 refuses each invalid proof with the reason in proofs.json."""
-    valid = read("proofs")["valid"]
-    for vector in read("proofs")["invalid"]:
-        of = valid[vector["of"]]
-        data = edited(bytes.fromhex(of["proof"]), edits_of(vector.get("edits", [])))
-        basis = basis_of(vector.get("basis", of["basis"]))
-        found = reason_by_the_page(data, basis, claims_of(vector.get("claims", of["claims"])))
+    for vector, data in invalid_proofs():
+        found = reason_by_the_page(data, basis_of(vector["basis"]), claims_of(vector["claims"]))
         assert found == vector["reason"], vector

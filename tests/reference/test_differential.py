@@ -22,10 +22,11 @@ from proofs.basis import LogHead
 from tests.reference import claims as c
 from tests.reference.both import ask, real_basis, real_claim, reference_basis, reference_claim
 from tests.reference.build import build, log_leaves
-from tests.reference.cases import ONE_EACH, large_case, small_case
-from tests.reference.cbor import Malformed, read, write
+from tests.reference.cases import ONE_EACH, small_case
+from tests.reference.cbor import read, write
 from tests.reference.claims import Basis, Claim
-from tests.reference.reroot import NoRoots, rerooted
+from tests.reference.forged import forged_roots
+from tests.reference.reroot import rerooted
 from tests.reference.truths import of_log, of_state
 from tests.reference.world import World, mth, world
 from tests.soundness import mutations
@@ -97,102 +98,12 @@ def test_verifiers_agree_on_many_mutants(name: str, seed: int) -> None:
     assert agree_on_class(name, 20_000, fresh(seed))
 
 
-def odd_bytes(rng: Random, old: bytes) -> bytes:
-    """Return bytes in which some are replaced."""
-    at, stop = sorted((rng.randrange(len(old) + 1), rng.randrange(len(old) + 1)))
-    return rng.choice(
-        [
-            old[:at] + old[stop:],
-            old[:at] + rng.randbytes(rng.choice((1, 2, 8))) + old[at:],
-            old[:at] + bytes([old[at] ^ 1 << rng.randrange(8)]) + old[at + 1 :] if at < len(old) else b"",
-            old[:at] + old[at:stop] * 2 + old[stop:],
-        ]
-    )
-
-
-def odd_fields(rng: Random, old: bytes) -> bytes:
-    """Return the CBOR in some bytes with one field changed, if there is any."""
-    salt = b"" if old[:1] >= b"\x80" else old[:32]
-    try:
-        fields: Any = read(old[len(salt) :])
-    except Malformed:
-        return odd_bytes(rng, old)
-    if not isinstance(fields, list) or not fields:
-        return odd_bytes(rng, old)
-    at = rng.randrange(len(fields))
-    fields[at] = rng.choice(
-        [0, 1, 2, 3, 255, 1 << 32, (1 << 53) + 1, 1 << 63, None, b"", bytes(32), "x", [], *fields]
-    )
-    return salt + write(fields)
-
-
-def places(item: Any, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
-    """Return the paths to everything in nested arrays except the outermost."""
-    inner = (
-        [place for at, one in enumerate(item) for place in places(one, (*path, at))]
-        if isinstance(item, list)
-        else []
-    )
-    return inner + ([path] if path else [])
-
-
-def changed(parts: Any, rng: Random) -> None:
-    """Change one or two items in the openings of trees, the segments or the witnesses."""
-    for _ in range(rng.choice((1, 1, 1, 2))):
-        paths = [path for path in places(parts) if path[0] >= 3 and len(path) > 1]
-        *way, last = rng.choice(paths)
-        place = parts
-        for at in way:
-            place = place[at]
-        old = place[last]
-        if isinstance(old, bytes):
-            place[last] = rng.choice([odd_bytes, odd_bytes, odd_fields])(rng, old)
-        elif isinstance(old, int):
-            place[last] = rng.choice([old + 1, abs(old - 1), 0, 256, 65_536, 1 << 32, (1 << 63) - 1, 1 << 63])
-        elif isinstance(old, list) and old:
-            rearranged(old, rng)
-        else:
-            place[last] = rng.choice([None, b"", b"\0", b"\1\0", [], 0])
-
-
-def rearranged(items: list[Any], rng: Random) -> None:
-    """Return an array shortened, with an item twice, reversed, or empty."""
-    match rng.randrange(4):
-        case 0:
-            items.pop()
-        case 1:
-            items.append(rng.choice(items))
-        case 2:
-            items.reverse()
-        case _:
-            items.clear()
-
-
 def forged(seed: int, count: int) -> tuple[int, int]:
     """Return how many proofs against recomputed roots both refuse, and how many both accept."""
-    rng, done = Random(f"forged {seed}"), [0, 0]
-    while sum(done) < count:
-        data, store_id, claims = rng.choice(honest())
-        parts: Any = read(data)
-        changed(parts, rng)
-        try:
-            root = rerooted(parts, store_id, claims)
-            data = write(parts)
-        except (NoRoots, OverflowError, StopIteration):
-            continue
+    done = [0, 0]
+    for data, store_id, root, claims in islice(forged_roots(Random(f"forged {seed}")), count):
         done[agreed(data, ("root", store_id, root, None), claims)] += 1
     return done[0], done[1]
-
-
-@cache
-def honest() -> list[tuple[bytes, bytes, list[Claim]]]:
-    """Return proofs of the small journal and of one with a segment, against overall roots, with store ids."""
-    large, rng = large_case(), Random("honest")
-    every = sorted(large.truths("root"), key=lambda claim: claim[:2])
-    asked = [(small_case(), claims) for claims in ONE_EACH.values()]
-    for number in sorted({claim[0] for claim in every}):
-        asked += [(large, [rng.choice([one for one in every if one[0] == number])]) for _ in range(2)]
-    return [(case.proof("root", claims), case.basis("root")[1], claims) for case, claims in asked]
 
 
 def test_verifiers_agree_on_forged_roots() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from tests.reference.claims import Basis, Claim
-from tests.vectors.items import Edit
+from tests.vectors.items import Edit, edited
 from tests.vectors.make import FOLDER
 
 Vector = dict[str, Any]
@@ -43,3 +44,11 @@ def edits_of(given: list[list[Any]]) -> list[Edit]:
         more = bytes.fromhex(repeated[0]) * repeated[1] if repeated else b""
         found.append((offset, length, bytes.fromhex(new) + more))
     return found
+
+
+def invalid_proofs() -> Iterator[tuple[Vector, bytes]]:
+    """Yield each invalid vector, completed with fields of the valid vector it comes from, and its proof."""
+    proofs = read("proofs")
+    for vector in proofs["invalid"]:
+        of = proofs["valid"][vector["of"]]
+        yield of | vector, edited(bytes.fromhex(of["proof"]), edits_of(vector.get("edits", [])))

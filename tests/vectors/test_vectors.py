@@ -14,8 +14,7 @@ from proofs.words import parse_claim
 from tests import spec_naive as naive
 from tests.reference import hashes
 from tests.reference.both import ask, real_basis, real_claim, same
-from tests.vectors.items import edited
-from tests.vectors.load import basis_of, claims_of, edits_of, read
+from tests.vectors.load import basis_of, claims_of, invalid_proofs, read
 from tests.vectors.make import FILES, FOLDER, dumped
 from tests.vectors.shown import shown
 
@@ -109,11 +108,7 @@ def test_words_of_valid_proofs_are_their_claims() -> None:
 
 def test_invalid_proofs_are_refused() -> None:
     """Both verifiers refuse each invalid proof, the project's with the reason in the file."""
-    valid = read("proofs")["valid"]
-    for vector in read("proofs")["invalid"]:
-        of = valid[vector["of"]]
-        data = edited(bytes.fromhex(of["proof"]), edits_of(vector.get("edits", [])))
-        basis = basis_of(vector.get("basis", of["basis"]))
-        answers = ask(data, basis, claims_of(vector.get("claims", of["claims"])))
+    for vector, data in invalid_proofs():
+        answers = ask(data, basis_of(vector["basis"]), claims_of(vector["claims"]))
         assert answers.real == vector["reason"], vector
         assert isinstance(answers.reference, str), vector
