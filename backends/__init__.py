@@ -122,7 +122,7 @@ def _memory_name(name: str) -> str:
 
 
 def _kind_of(path: str) -> str:
-    """Return the scheme of the store at a path without a scheme, or the default if there is none."""
+    """Return the scheme of the store at a path, or the default scheme if the path contains no store."""
     from backends.files import resolve_path
 
     place = resolve_path(path)

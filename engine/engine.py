@@ -142,7 +142,7 @@ class Engine:
         Args:
             url: The location of the store. A bare path names a LevelDB folder, or a SQLite file if LevelDB is
                 not available.
-            create: Create a new store if there is none.
+            create: Create a new store if no store exists.
             memory: The name of one of several memories at `url`; None if `url` is a single memory. Every
                 named memory is a separate store.
             options: The keyword arguments of `Engine(...)`: clock, salts, actor, config, secrets.

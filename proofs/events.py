@@ -199,7 +199,7 @@ class Header(NamedTuple):
     commitment: bytes
     """The commitment to the payload; it is also the id of the event."""
     prev: int | None
-    """The seq of the previous event on the same subject; None if there is none."""
+    """The seq of the previous event on the same subject; None for the first event on a subject."""
     detail: Detail
 
 

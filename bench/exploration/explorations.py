@@ -38,7 +38,7 @@ class ExpandAll:
     """The simplest policy: expand all hints in the given order."""
 
     def decide(self, state: State) -> Action:
-        """Return the action that expands the next unread hint, or the answer if there is none."""
+        """Return the action that expands the next unread hint, or the answer if every hint has been read."""
         return Action(Verb.EXPAND, state.unread[0].id) if state.unread else Action(Verb.ANSWER)
 
 

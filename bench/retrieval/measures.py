@@ -22,7 +22,7 @@ def recall_at(depth: int, ranking: Sequence[str], relevant: AbstractSet[str]) ->
 
 
 def reciprocal_rank_at(depth: int, ranking: Sequence[str], relevant: AbstractSet[str]) -> float:
-    """Return 1 / the rank of the first relevant document, or 0 if there is none among the first `depth`."""
+    """Return 1 / the rank of the first relevant document, or 0 if none of the first `depth` is relevant."""
     ranks = (rank for rank, name in enumerate(ranking[:depth], 1) if name in relevant)
     first = next(ranks, None)
     return 1 / first if first else 0.0

@@ -208,7 +208,7 @@ def tags(values: object) -> tuple[str, ...]:
 
 
 def aliases(values: object) -> tuple[str, ...] | None:
-    """Return aliases in their order, without duplicates, or None if there are none. Each alias is one line.
+    """Return aliases in order, without duplicates, or None if the list is empty. Each alias is one line.
 
     Raises:
         InvalidInputError: see `line`, or an alias is empty.

@@ -104,7 +104,7 @@ COMMANDS = {name: place for group in GROUPS.values() for name, place in group.it
 
 
 def spelled(name: str) -> str | None:
-    """Return the command name that `name` means, whether written with - or _, or None if there is none."""
+    """Return the command that `name` names, written with - or _, or None if the command does not exist."""
     return next((one for one in COMMANDS if one.replace("_", "-") == name.replace("_", "-")), None)
 
 
@@ -123,7 +123,7 @@ class Tree(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> CommandWithHelp | None:
-        """Return the command, imported on first use, or None if there is none."""
+        """Import and return the command, or return None if the command does not exist."""
         del ctx
         name = spelled(cmd_name)
         return None if name is None else loaded(name)

@@ -66,7 +66,7 @@ def is_refused(rows: Lookup, id_key: bytes, wanted: Add, record: AtomRecord | No
         rows: The rows to look in.
         id_key: The store's key for deriving ids.
         wanted: The atom to add.
-        record: The record with the id of the wanted atom, or None if there is none.
+        record: The record with the id of the wanted atom, or None if no such atom is recorded.
     """
     if wanted.force:
         return False

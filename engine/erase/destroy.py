@@ -60,7 +60,7 @@ def encode_pending(pending: Pending) -> bytes:
 
 
 def read_pending(rows: Lookup) -> Pending | None:
-    """Return the unfinished erasure, or None if there is none.
+    """Return the unfinished erasure, or None if every erasure is finished.
 
     Raises:
         CorruptionError: the row `meta/erasing` is malformed.

@@ -87,8 +87,7 @@ class PostingsCache:
     stale. Impacts are cleared first: they are larger, and the next document invalidates them. Norms and
     facts, which do not count towards the limit, take 8 and 32 bytes for each document. The cache is
     thread-safe: if one thread drops an entry that another thread needs, the entry is computed again.
-    The methods that read rows raise CorruptionError if a row is
-    missing or malformed.
+    The methods that read rows raise CorruptionError if a row is missing or malformed.
     """
 
     def __init__(self) -> None:

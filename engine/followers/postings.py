@@ -288,7 +288,7 @@ class Tail:
         return dict(zip(self.columns.terms, pairs, strict=True))
 
     def find(self, term: bytes) -> Postings | None:
-        """Return the postings of `term`, or None if there are none. A term of a head has the prefix HEAD."""
+        """Return the postings of `term`, or None if no document has it. A term of a head begins with HEAD."""
         bounds = self._ranges.get(term)
         if bounds is None:
             return None

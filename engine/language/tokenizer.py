@@ -118,7 +118,7 @@ def quotations(pieces: Sequence[Token]) -> list[tuple[int, int]]:
 
 
 def _closing(pieces: Sequence[Token], at: int) -> int:
-    """Return the index of the mark that closes the quotation begun at index `at`, or 0 if there is none."""
+    """Return the index of the mark that closes the quotation begun at index `at`, or 0 if no mark does."""
     closing = _QUOTES.get(pieces[at].text)
     following = at + 1 < len(pieces) and pieces[at + 1].start == pieces[at].end
     attached = at > 0 and pieces[at - 1].word and pieces[at - 1].end == pieces[at].start

@@ -80,7 +80,7 @@ def subject_key(detail: Detail) -> bytes:
 
 
 def erased_at(rows: Lookup, header: Header) -> int | None:
-    """Return the seq of the event that destroyed the payload of `header`, or None if there is none.
+    """Return the seq of the event that destroyed the payload of `header`, or None if no event did.
 
     The seq may be beyond the last event of `rows` if `rows` holds only the first events of a journal.
 

@@ -112,7 +112,7 @@ def is_card(text: str) -> bool:
 
 
 def iban_end(text: str, start: int) -> int | None:
-    """Return the end of the IBAN that begins at `start`, or None if there is none.
+    """Return the end of the IBAN that begins at `start`, or None if no IBAN begins there.
 
     Single spaces between groups of four characters are allowed.
     """

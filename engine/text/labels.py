@@ -21,7 +21,7 @@ line separators."""
 
 
 def label_of(content: str) -> str | None:
-    r"""Return the label at the beginning of `content`, or None if there is none.
+    r"""Return the label at the beginning of `content`, or None if `content` begins with no label.
 
     `Anna: hello` and `**Anna:** hello` have the label `Anna`. A label is on one line and has 1 to 40
     characters, in 1 to 4 words that are separated by single spaces. It contains none of the characters

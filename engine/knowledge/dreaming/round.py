@@ -116,7 +116,7 @@ class Round(NamedTuple):
 
 
 def begin_round(cursor: Cursor, size: int, survey: Survey) -> Cursor:
-    """Return the cursor of the round in progress or, if there is none, of a new round up to the head."""
+    """Return the cursor of the current round. If no round is in progress, begin a round up to the head."""
     if cursor.phase is not Phase.DONE:
         return cursor
     atoms = len(survey.texts)

@@ -152,7 +152,7 @@ def _top_blocks(text: str, offset: int, stop: int) -> tuple[list[_TopBlock], lis
 
 
 def _sections(outline: _Outline) -> tuple[list[Section], list[str | None]]:
-    """Return the sections, each with the text of the last heading in the section (None if there is none)."""
+    """Return the sections, each with the text of its last heading (None without a heading)."""
     runs: list[tuple[list[Block], list[Block], list[str]]] = [([], [], [])]
     for block, heading in outline.blocks:
         if heading is None:

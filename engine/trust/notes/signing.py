@@ -74,7 +74,7 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
     Args:
         path: The file to create, which must not exist.
         name: The name of the key in signature lines. For a key of one store, use the origin of that store.
-        store: The folder or file of the open store; None if there is none.
+        store: The folder or file of the open store; None if no store is open.
 
     Raises:
         InvalidInputError: `name` is not a valid name for a key.
