@@ -12,9 +12,10 @@ from typing import Any, Final
 
 import pytest
 
-from proofs.basis import Basis, Root
+from proofs.basis import Basis
 from proofs.claims import Claim
-from tests.reference.both import reference_claim
+from tests.reference.both import reference_basis, reference_claim
+from tests.vectors.make import basis_of, claim_of
 
 FOLDER: Final = Path(__file__).parent
 COMMAND: Final = FOLDER / "verify.mjs"
@@ -66,7 +67,8 @@ def ask(questions: Iterable[Question]) -> list[Answer]:
 
 def proof_question(data: bytes, basis: Basis, claims: Sequence[Claim]) -> Question:
     """Return the question whether `data` proves `claims` for `basis`."""
-    return question_of(data, plain_basis(basis), [plain_claim(claim) for claim in claims])
+    plain = [claim_of(reference_claim(claim), said=False) for claim in claims]
+    return question_of(data, basis_of(reference_basis(basis)), plain)
 
 
 def question_of(data: bytes, basis: Question, claims: list[Question]) -> Question:
@@ -74,15 +76,3 @@ def question_of(data: bytes, basis: Question, claims: list[Question]) -> Questio
     size = basis["size"]
     plain = basis | {"size": None if size is None else str(size)}
     return {"ask": "proof", "proof": data.hex(), "basis": plain, "claims": claims}
-
-
-def plain_basis(basis: Basis) -> Question:
-    """Return the basis in the form of the vectors."""
-    kind = "root" if isinstance(basis, Root) else "log"
-    return {"kind": kind, "store": basis.store_id.hex(), "size": basis.size, "root": basis.root.hex()}
-
-
-def plain_claim(claim: Claim) -> Question:
-    """Return the claim in the form of the vectors."""
-    number, subject, state, opened = reference_claim(claim)
-    return {"number": number, "subject": subject.hex(), "state": state, "opened": opened}
