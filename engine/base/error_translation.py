@@ -25,7 +25,11 @@ from engine.base.errors import (
 )
 
 _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
-    (BackendBusy, BusyError, "close the store in the other process, or use a sqlite: store to allow several"),
+    (
+        BackendBusy,
+        BusyError,
+        "close the store in the other process, or use a sqlite: store, which several processes can open",
+    ),
     (BackendMissing, NotFoundError, "create it with `engine init`, or check the path"),
     (BackendUnusable, InvalidInputError, ""),
     (BackendClosed, ClosedError, ""),

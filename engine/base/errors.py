@@ -26,7 +26,7 @@ class InvalidInputError(EngineError):
 
 
 class LimitError(InvalidInputError):
-    """An argument exceeds a limit in the table of SPEC.md. Nothing was written."""
+    """An argument exceeds a limit in the table of limits in SPEC.md. Nothing was written."""
 
     code = "limit"
 
@@ -89,8 +89,8 @@ class InconsistentError(EngineError):
     """The store does not continue the history of a checkpoint that was kept outside the store.
 
     The store was rolled back, was forked, or is a different store. `known` is the text of the
-    checkpoint that was kept, with its signatures if they were kept. `found` holds the texts of the store's
-    own checkpoints; the last text is that of the checkpoint at the head of the store.
+    checkpoint that was kept; it includes the signatures if they were kept too. `found` holds the texts of the
+    store's own checkpoints. The last of these texts is the checkpoint at the head of the store.
     """
 
     code = "inconsistent"

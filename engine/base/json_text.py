@@ -29,8 +29,8 @@ _TOKEN: Final = re.compile(
     r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|NaN|-?Infinity|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|[^\s"\[\]{},:]',
     re.DOTALL,
 )
-"""The pattern of one JSON token. A number or a constant matches whatever character follows it, as in Python's
-parser."""
+"""The pattern of one JSON token. As in Python's parser, a number or a constant is matched without a check of
+the character after it."""
 _ESCAPED: Final = re.compile(
     "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
     "\U000e0000-\U000e0fff]"
@@ -172,7 +172,7 @@ def _depth(value: Any) -> int:
 
 
 def _explain(text: str, begin: int, depth_max: int) -> JsonError:
-    """Return the error for the first place in the value at `begin` where an additional rule is broken.
+    """Return the error for the first place where the value that begins at `begin` breaks an additional rule.
 
     The text before that place is valid JSON: otherwise Python's parser would have stopped earlier.
     """

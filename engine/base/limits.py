@@ -11,7 +11,7 @@ BATCH_EVENTS_MAX = 10_000
 BATCH_BYTES_MAX = 16 << 20
 CBOR_DEPTH_MAX = 16
 MAX_HOPS_CAP = 6
-"""The maximum number of hops of a graph traversal ("Edges & Graph": MaxHopsCap)."""
+"""The maximum number of hops of a graph traversal. "Edges & Graph" calls this limit MaxHopsCap."""
 NAME_BYTES_MAX = 256
 """The maximum size in bytes of an entity's name, and of a predicate before it is converted to a label."""
 RESULTS_MAX = 10_000

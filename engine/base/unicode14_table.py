@@ -79,7 +79,7 @@ IGNORED = (
     "2066-206F 3164 FE00-FE0F FEFF FFA0 FFF9-FFFB 110BD 110CD 13430-13438 1BCA0-1BCA3 1D173-1D17A E0001 "
     "E0020-E007F E0100-E01EF"
 )
-"""Invisible code points (joiners, soft hyphens, variation selectors), removed. U+200B is a space."""
+"""Invisible code points to remove: joiners, soft hyphens, variation selectors (U+200B is a space)."""
 
 MARK = (
     "300-34E 350-36F 483-489 591-5BD 5BF 5C1-5C2 5C4-5C5 5C7 610-61A 64B-65F 670 6D6-6DC 6DF-6E4 6E7-6E8 "

@@ -357,7 +357,7 @@ def instance(value: object, kind: type, what: str) -> None:
     """Check that `value` is an instance of `kind`.
 
     Raises:
-        InvalidInputError: `value` is of another type.
+        InvalidInputError: `value` is not an instance of `kind`.
     """
     if not isinstance(value, kind):
         raise InvalidInputError(f"{what} must be a {kind.__name__}, not {type(value).__name__}")

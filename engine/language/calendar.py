@@ -1,9 +1,10 @@
-"""Functions that compute which interval a mention of a time means: a half-open interval of µs UTC since 1970.
+"""Functions that compute the interval that a mention of a time means.
 
-Relative times are resolved against the day `today`, never against a clock: `last week` is the week before the
-week of `today`, weeks begin on Monday, and a month or day without a year is the latest such month or day that
-has begun. A mention has no interval if its meaning cannot be determined (for example, without `today`), if
-there is no such day (30 February), or if the year is out of range.
+An interval is half-open, in µs UTC since 1970. Relative times are resolved against the day `today`, never
+against a clock: `last week` is the week before the week of `today`. Weeks begin on Monday. A month or day
+without a year is the latest such month or day that has begun. A mention has no
+interval if its meaning cannot be determined (for example, without `today`), if there is no such day
+(30 February), or if the year is out of range.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def exactly(instant: datetime, length: int) -> When:
 
 
 class Dated(NamedTuple):
-    """An interval of `length` units that begins on a given date, such as a day, a month or a decade."""
+    """An interval that begins on a given date and is `length` units long, such as one month or two days."""
 
     year: int
     month: int = 1
@@ -144,8 +145,8 @@ class Dated(NamedTuple):
 class Yearless(NamedTuple):
     """A month, or a day of a month, without a year.
 
-    If `turn` is 0, it means the latest such month or day that has begun; if `turn` is −1, the latest one
-    before the current month; and if `turn` is 1, the next one after the current month.
+    If `turn` is 0, this is the latest such month or day that has begun. If `turn` is −1, it is the latest
+    such month or day before the current month. If `turn` is 1, it is the next one after the current month.
     """
 
     month: int
@@ -159,7 +160,10 @@ class Yearless(NamedTuple):
         return Dated(year, self.month, self.day, Unit.DAY)
 
     def __call__(self, today: date | None, /) -> Interval:
-        """Return the interval of the month or day that `turn` selects. A 29 February may be years away."""
+        """Return the interval of the month or day that `turn` selects.
+
+        A 29 February may be several years away.
+        """
         today = _required(today)
         if self.turn > 0:
             return self.in_year(today.year + (self.month <= today.month))(today)
@@ -181,9 +185,9 @@ class Weekday(NamedTuple):
     def __call__(self, today: date | None, /) -> Interval:
         """Return the interval of the day or weekend that `turn` selects.
 
-        If `turn` is 0, this is the latest such day or weekend that begins on or before `today`; if −1, the
-        latest that has ended; if 1, the next that begins after `today`; if None, the one in the week of
-        `today`.
+        If `turn` is 0, this is the latest such day or weekend that begins on or before `today`. If `turn` is
+        −1, it is the latest that has ended. If `turn` is 1, it is the next that begins after `today`. If
+        `turn` is None, it is the day or weekend in the week of `today`.
         """
         today = _required(today)
         if self.turn is None:
@@ -197,7 +201,7 @@ class Weekday(NamedTuple):
 def shifted(unit: Unit, turn: int) -> When:
     """Return the meaning of a phrase such as "last month" (`turn` is −1) or "next year" (`turn` is 1).
 
-    It is the calendar unit that contains `today`, moved by `turn` units.
+    The phrase means the calendar unit that contains `today`, moved by `turn` units.
     """
     return lambda today: _span(_add(_beginning(_required(today), unit), turn, unit), 1, unit)
 
@@ -205,7 +209,7 @@ def shifted(unit: Unit, turn: int) -> When:
 def rolling(count: int, unit: Unit, *, ahead: bool = False) -> When:
     """Return the meaning of a phrase such as "the last two weeks": the interval up to the end of `today`.
 
-    If `ahead` is True, the phrase is one such as "the next two weeks", whose interval begins with `today`.
+    If `ahead` is True, the phrase is "the next two weeks" or similar, and the interval begins with `today`.
     """
 
     def interval(today: date | None) -> Interval:
@@ -234,7 +238,8 @@ def offset(base: When, count: int, unit: Unit, side: Side) -> When:
 def neighbour(base: When, weekday: Weekday, side: Side) -> When:
     """Return the meaning of a phrase such as "the Sunday before May".
 
-    It is the last `weekday` before the interval of `base`, or the first after that interval.
+    If `side` is BEFORE, the phrase means the last `weekday` before the interval of `base`. Otherwise it means
+    the first `weekday` after that interval.
     """
 
     def interval(today: date | None) -> Interval:
@@ -265,7 +270,8 @@ def bounded(base: When, side: Side) -> When:
 def through(first: When, last: When) -> When:
     """Return the meaning of a phrase such as "from May to July".
 
-    It is the interval from the start of `first` to the end of `last`. The end must be after the start.
+    The phrase means the interval from the start of `first` to the end of `last`. The end must be after the
+    start.
     """
 
     def interval(today: date | None) -> Interval:
@@ -280,6 +286,6 @@ def through(first: When, last: When) -> When:
 def relative_to(base: When, day: When) -> When:
     """Return the meaning of a phrase such as "last week, as mentioned on 6 November".
 
-    It is the meaning that `base` has if `today` is the first day of the interval of `day`.
+    The phrase means the interval that `base` has on the first day of the interval of `day`.
     """
     return lambda today: base(_day(day(today)[0]))

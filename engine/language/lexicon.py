@@ -62,7 +62,7 @@ def is_third(word: str) -> bool:
 
 
 def is_gerund(word: str) -> bool:
-    """Return True if `word` is a form in -ing of a verb in the word lists."""
+    """Return True if `word` is the -ing form of a verb that is in the word lists."""
     if not word.endswith("ing") or len(word) < 5:
         return False
     base = word[:-3]

@@ -32,8 +32,8 @@ _ENDS: Final = frozenset(".?!;:")
 _SENTENCE_ENDS: Final = frozenset(".?!:;\u3002\uff1f\uff01\u2026")
 _LAST_LATIN: Final = "\u024f"
 _WORDS_OF_CAPITALS: Final = 4
-"""The minimum number of words in capitals for a text to count as written entirely in capitals. With fewer,
-the words may be acronyms."""
+"""A text with at least this many words, all in capitals, counts as written entirely in capitals. In a shorter
+text without function words, the words may be acronyms."""
 
 
 class _Context:
@@ -46,11 +46,11 @@ class _Context:
     """The part of speech of the next word. It is empty if not yet known, and END at the end of the text."""
     after_word: str = ""
     bare: bool = False
-    """True after a word such as did, will or to: a verb in its base form is expected."""
+    """True after a word such as `did`, `will` or `to`: a verb in its base form is expected."""
     be: bool = False
-    """True after a form of be: a word that ends in -ing may be a verb."""
+    """True after a form of `be`: a word that ends in -ing may be a verb."""
     perfect: bool = False
-    """True after a form of have: a participle is expected."""
+    """True after a form of `have`: a participle is expected."""
 
 
 def parts_of(text: str, pieces: Sequence[Token]) -> list[str]:
@@ -230,8 +230,8 @@ def _is_all_capitals(words: Sequence[Token]) -> bool:
 def _is_title_case(words: Sequence[Token]) -> bool:
     """Return True if the text is in Title Case, in which capital letters do not indicate names.
 
-    Every word that is not a function word must have a capital, and so must at least one function word after
-    the first word.
+    Every word that is not a function word must have a capital. At least one function word after the first
+    word must also have a capital.
     """
     function_word = any(
         word.low in lexicon.FUNCTION_WORDS

@@ -158,7 +158,7 @@ _PARTS: Final = {
 
 
 class _Analysis(NamedTuple):
-    """The analysis of a question that is cached. In it, relative times do not have intervals yet."""
+    """A cached analysis of a question, in which relative times do not have intervals yet."""
 
     question: Question
     mentions: Sequence[TimeMention]
@@ -169,9 +169,9 @@ def analyze_question(text: str, *, now: int | None = None) -> Question:
 
     Args:
         text: The question. All texts are accepted; a blank text has no terms.
-        now: The time of the question in µs UTC since 1970: the time of the store's newest event, never the
-            time of a clock. Only the day is used. If `now` is None, "last week" and "in May" have no
-            interval.
+        now: The time of the question in µs UTC since 1970. Callers pass the time of the store's newest event,
+            never the time of a clock. Only the day is used. If `now` is None, "last week" and "in May" have
+            no interval.
     """
     analysis = _cached(text) if len(text) <= _CACHED_CHARS_MAX else _analyzed(text)
     if now is None or not analysis.mentions:
@@ -233,7 +233,7 @@ def _window(pieces: list[Token]) -> list[Token]:
 def _parts(text: str, pieces: Sequence[Token], times: Sequence[TimeMention]) -> list[Part | None]:
     """Return the part of speech of each piece, or None for a mark.
 
-    A piece of a time is always TIME, and an identifier outside times is always PROPER.
+    A piece of a mention of a time is always TIME. An identifier outside such mentions is always PROPER.
     """
     parts: list[Part | None] = []
     remaining = iter(times)

@@ -85,7 +85,7 @@ _PREPOSITION_CHARS: Final = 12
 
 
 def unit_pattern(group: str) -> str:
-    """Return a pattern that matches a unit of time in a group with the name `group`."""
+    """Return a pattern that matches a unit of time and captures it in a group with the name `group`."""
     return rf"(?P<{group}>day|week|month|quarter|year|decade)s?"
 
 
@@ -128,9 +128,9 @@ def _day_or_moment(match: re.Match[str]) -> When | None:
 
 
 def _numeric(match: re.Match[str]) -> When:
-    """Return the day that a date in numbers means, or `unknown` if either number could be the day.
+    """Return the day that a date such as `5/6/2023` means, or `unknown` if either 5 or 6 could be the day.
 
-    In a date with dots, the first number is the day.
+    In a date with dots, such as `5.6.2023`, the first number is the day.
     """
     first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
     if first > 12 or first == second or match["sep"] == ".":
@@ -390,9 +390,9 @@ def _dated_like(first: When, last: When) -> When:
 
 
 def _resolve_as_mentioned(text: str, mentions: list[TimeMention]) -> list[TimeMention]:
-    """Return `mentions` resolved against the day in "as mentioned on …".
+    """Return `mentions`, whose relative times are resolved against the day in "as mentioned on 6 May".
 
-    If there is not exactly one such day, return `mentions` unchanged.
+    If `text` does not have exactly one phrase of this form, return `mentions` unchanged.
     """
     days = [
         mention

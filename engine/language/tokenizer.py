@@ -1,7 +1,8 @@
 """The tokenizer: it splits a question into words and marks so that no term of the analyzer spans two words.
 
-An identifier remains one word: `ADR-016`, `C++`, `a.b@c.org`, `@alice`, `#tag`, a path, a URL. Time is
-linear in the text: each repetition in a pattern is bounded, or excludes the characters that may follow it.
+An identifier remains one word: `ADR-016`, `C++`, `a.b@c.org`, `@alice`, `#tag`, a path, a URL. The time is
+linear in the length of the text, because each repetition in a pattern is bounded, or excludes the characters
+that may follow it.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def quotations(pieces: Sequence[Token]) -> list[tuple[int, int]]:
 
 
 def _closing(pieces: Sequence[Token], at: int) -> int:
-    """Return the index of the mark that closes the quotation begun at index `at`, or 0 if no mark does."""
+    """Return the index of the mark that closes the quotation at index `at`, or 0 if no mark closes it."""
     closing = _QUOTES.get(pieces[at].text)
     following = at + 1 < len(pieces) and pieces[at + 1].start == pieces[at].end
     attached = at > 0 and pieces[at - 1].word and pieces[at - 1].end == pieces[at].start

@@ -56,9 +56,9 @@ def _visible(name: str) -> str:
 
 
 def entity_identity(name: str) -> str:
-    """Return the identity of a name: its form in NFC, caseless, with words joined by single spaces.
+    """Return the identity of a name: its caseless form in NFC, with words joined by single spaces.
 
-    Invisible characters are removed. If a name consists of separators only, these are the identity.
+    Invisible characters are removed. If a name consists of separators only, the separators are the identity.
     """
     caseless = tag_identity(unicodedata.normalize("NFC", _visible(name)))
     return _SEPARATORS.sub(" ", caseless).strip() or caseless

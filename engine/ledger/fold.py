@@ -47,7 +47,8 @@ from proofs.sets import tag_identity
 
 NO_ATOM = AtomBody("", None, "", (), (), None, None, "", None, 0, 0)
 NO_EDGE = EdgeBody(bytes(4), b"")
-"""The values that the fields of a stub have in place of those of the destroyed payload."""
+"""`NO_ATOM` and `NO_EDGE` take the place of a destroyed payload: the fields of a stub get the values of these
+bodies."""
 
 
 class Overlay:
@@ -193,7 +194,8 @@ def _atom_erased(entry: Entry, rows: Overlay) -> None:
 
 
 _BODY_FIELDS = tuple(name for name in AtomBody._fields if name in AtomRecord._fields)
-"""The names of the fields of an atom's record that are taken from the payload of an event."""
+"""The names of the fields that an atom's record has in common with an event's payload. When the payload is
+erased, the record gets the values that `NO_ATOM` has for these fields."""
 
 
 def _type_registered(entry: Entry, rows: Overlay) -> None:

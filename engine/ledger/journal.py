@@ -2,7 +2,7 @@
 
 An entry is a header row and a payload row. The header is a leaf of the log. A salted commitment binds the
 payload to its header, so the history can still be proved after the payload is destroyed. The rows under `x/`
-distinguish destroyed payloads from lost ones; they are written and copied together with the events.
+distinguish destroyed payloads from lost ones; these rows are written and copied together with the events.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def read_log(rows: Lookup) -> LogState:
 
 
 def encode_log(time: int, frontier: Frontier) -> bytes:
-    """Return the value of the row `meta/log`."""
+    """Return the encoded value of the row `meta/log`."""
     return pack([time, frontier.to_bytes()])
 
 
@@ -80,7 +80,7 @@ def subject_key(detail: Detail) -> bytes:
 
 
 def erased_at(rows: Lookup, header: Header) -> int | None:
-    """Return the seq of the event that destroyed the payload of `header`, or None if no event did.
+    """Return the seq of the event that destroyed the payload of `header`, or None if no event destroyed it.
 
     The seq may be beyond the last event of `rows` if `rows` holds only the first events of a journal.
 
@@ -137,9 +137,9 @@ DRY_RUN_SOURCES: Final = Sources(lambda: 0, lambda _seq: bytes(32))
 class Appender:
     """Appends events in order, as journal rows in one batch.
 
-    The appender works on copies, so abandoning it changes nothing in the store. The events become part of the
-    journal when the overlay's batch is written. This write must be guarded: it may succeed only if the log
-    row is still the one with which the appender began.
+    The appender works on copies, so abandoning an appender changes nothing in the store. The events become
+    part of the journal when the overlay's batch is written. This write must be guarded: it may succeed only
+    if the log row is the same as when the appender was created.
     """
 
     def __init__(self, rows: Overlay, log: LogState, clock: Clock, salts: Salts) -> None:

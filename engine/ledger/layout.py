@@ -64,8 +64,8 @@ FAMILIES = {
     "destroyed": DESTROYED,
     "meta": b"meta/",
 }
-"""Name of a family of rows → the prefix of their keys. No prefix begins with a different prefix, so every row
-belongs to exactly one family."""
+"""Name of a family of rows → the prefix of their keys. No prefix is the beginning of a different prefix, so
+every row belongs to exactly one family."""
 
 
 def journal_key(seq: int) -> bytes:
@@ -142,7 +142,10 @@ def document_key(ordinal: int) -> bytes:
 
 
 def subtree_key(level: int, index: int) -> bytes:
-    """Return the key of the root of the log's subtree of 256^level leaves, from leaf index · 256^level."""
+    """Return the key of the row with the root of one subtree of the log.
+
+    The subtree has 256^`level` leaves, and its first leaf is number `index` · 256^`level`.
+    """
     return SUBTREE + bytes([level]) + index.to_bytes(8, "big")
 
 

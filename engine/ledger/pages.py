@@ -1,7 +1,7 @@
 """Storage of a namespace's compact sparse Merkle tree in 16-way pages (SPEC: Trees defines the bytes).
 
-`proofs.smt` defines the tree. Its root, its set of pages and their bytes depend on the set of leaves alone,
-not on the order or the batches in which the leaves were added.
+`proofs.smt` defines the tree. Its root, its pages and the bytes of the pages depend on the set of leaves
+alone, not on the order or the batches in which the leaves were added.
 
 A page holds four bit levels of the tree below one *path*. A path is the first `depth` nibbles (0 to 63) of a
 key digest. The page of the empty path is enough to compute the root of the tree. An empty tree has no pages.
@@ -56,7 +56,7 @@ def decode_page(page_key: bytes, depth: int, path: bytes, stored: bytes) -> Slot
         end = at + DIGEST_BYTES
         if leaves >> nibble & 1:
             if not stored.startswith(whole_bytes, at) or stored[at + whole] & mask != base + nibble * step:
-                raise _malformed(page_key, f"the leaf in slot {nibble} belongs in another slot or page")
+                raise _malformed(page_key, f"the leaf in slot {nibble} belongs in a different slot or page")
             end += DIGEST_BYTES
         slots[nibble] = stored[at:end]
         at = end
@@ -96,7 +96,10 @@ def missing_page(page_key: bytes) -> CorruptionError:
 
 
 def _bitmaps(page_key: bytes, depth: int, stored: bytes) -> tuple[int, int]:
-    """Return the bitmaps of a page's occupied slots and leaves. They are checked against depth and length."""
+    """Return the bitmaps of a page's occupied slots and leaves.
+
+    The bitmaps are checked against `depth` and the length of the page.
+    """
     head = int.from_bytes(stored[:HEAD_BYTES], "big")
     occupied, leaves = head >> 16, head & 0xFFFF
     count, leaf_count = occupied.bit_count(), leaves.bit_count()
@@ -148,7 +151,7 @@ class PagedTree:
         return EMPTY if stored is None else self._finish(decode_page(self._root_key, 0, b"", stored))
 
     def update(self, rows: Reader, batch: Batch, changes: Mapping[bytes, bytes | None]) -> bytes:
-        """Put the pages that `changes` (key digest → value digest) alters into `batch`; return the new root.
+        """Put all pages that `changes` (key digest → value digest) alters into `batch`; return the new root.
 
         A value digest of None removes the leaf if it exists. Pages that stay the same are not put. Pages are
         read from `rows` and not from `batch`. Therefore a tree can be updated only once in a batch, and
@@ -167,7 +170,7 @@ class PagedTree:
         for key, value in changes.items():
             if len(key) != DIGEST_BYTES or (value is not None and len(value) != DIGEST_BYTES):
                 raise InvalidInputError(
-                    f"key and value digests must have {DIGEST_BYTES} bytes; those of {key.hex()} do not"
+                    f"key and value digests must have {DIGEST_BYTES} bytes; those of key {key.hex()} do not"
                 )
         root = _Visit(b"", None, 0, 0, len(changes))
         self._ascend(batch, self._descend(rows, root, sorted(changes.items())))
@@ -230,7 +233,8 @@ class PagedTree:
     def _fold(self, slots: Slots) -> bytes:
         """Combine 16 slots into one slot.
 
-        It is b"" if all slots are empty, the leaf if there is only one leaf, and otherwise a subtree root.
+        The result is b"" if all slots are empty, the leaf if there is only one leaf, and otherwise a subtree
+        root.
         """
         while len(slots) > 1:
             slots = parent_level(slots, self._hasher)

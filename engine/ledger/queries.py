@@ -1,4 +1,4 @@
-"""Reads of atoms and edges from one snapshot, as the values that callers receive."""
+"""Functions that read atoms and edges in one snapshot and return the values that callers receive."""
 
 from __future__ import annotations
 

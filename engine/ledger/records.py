@@ -81,7 +81,7 @@ class Counters(NamedTuple):
 
 FIRST_TYPE_CODE = 0x8000
 """The code of the first registered predicate. Codes of registered predicates have two bytes, codes of
-built-in types have one byte, and no code begins with a different code."""
+built-in types have one byte, and no code is the beginning of a different code."""
 
 _SEQ = uint(limits.SEQ_MAX)
 _LABEL = text(limits.LABEL_CHARS_MAX)

@@ -24,7 +24,7 @@ class Roots(NamedTuple):
         return overall_root(self.store_id, self.size, self.log, pairs)
 
     def as_checkpoint(self) -> Checkpoint:
-        """Return a `Checkpoint` with these roots, the value that callers receive."""
+        """Return these roots as a `Checkpoint`, which is the value that callers receive."""
         return Checkpoint(
             size=self.size,
             root=self.overall.hex(),

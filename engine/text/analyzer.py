@@ -6,13 +6,13 @@ steps, in order:
 1. Truncate the text to TEXT_CHARS_MAX characters.
 2. Replace lone surrogates and code points that Unicode 14.0 does not assign by spaces.
 3. Remove invisible code points.
-4. Truncate long runs of combining marks. This precedes NFC because NFC takes quadratic time on long
-   runs of marks in CPython before 2026.
+4. Truncate long runs of combining marks. This step precedes step 5, because in CPython before 2026
+   the time that NFC takes is quadratic in the length of a run of marks.
 5. Normalise to NFC.
 6. Scan for words.
 7. Casefold each word, normalise it to NFC, and apply the rules of `identifiers`.
 
-It accepts every `str` and raises no error.
+The analyzer accepts every `str` and raises no error.
 
 In scripts without spaces between words (Han, kana, Hangul, Thai, Khmer…) each pair of adjacent letters,
 with their marks, is a term; an isolated letter is a term by itself. Each Han letter is also indexed by
@@ -36,8 +36,8 @@ from proofs.hashing import analyzer_fingerprint
 ANALYZER_NAME: Final = "memroot-1"
 
 TEXT_CHARS_MAX: Final = 1 << 21
-"""The maximum number of characters that the analyzer reads: twice the maximum number in the content of an
-atom."""
+"""The maximum number of characters that the analyzer reads: twice the maximum number of characters in an
+atom's content."""
 
 JOINS_MAX: Final = 31
 """The maximum number of joiners (such as `-` or `_`) in one identifier. After this number of

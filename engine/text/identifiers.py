@@ -110,7 +110,8 @@ def _fold(text: str) -> str:
 def _term(folded: str) -> str:
     """Return the term of a folded word.
 
-    The term of a word of ASCII letters is its English stem. A stop word and any other word is its own term.
+    A stop word is its own term. Any other word of ASCII letters has its English stem as its term. A word with
+    other characters is its own term.
     """
     if folded in STOP_WORDS:
         return folded

@@ -11,8 +11,8 @@ from typing import Final
 LABEL_CHARS_MAX: Final = 40
 LABEL_WORDS_MAX: Final = 4
 LABEL_WITHIN: Final = 48
-"""The number of characters at the start of the text in which a label must end, with its colon and
-asterisks."""
+"""The number of characters that are searched for a label at the beginning of a text. The label with its colon
+and asterisks must end within these characters."""
 
 _COLON: Final = re.compile("[:\uff1a]")
 _REFUSED: Final = re.compile(r'["#$%&()+,/;<=>?@[\\\]^`{|}~!\x00-\x1f\x7f-\x9f\u2028\u2029]')

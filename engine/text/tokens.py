@@ -23,9 +23,9 @@ def estimate_tokens(text: str) -> int:
     Common vocabularies (cl100k and later) use about 1.3 tokens for a word of English prose with its
     punctuation; counting one token for every six letters and for every mark gives about 1.45. Strings that
     are in no vocabulary (hashes, base64) change between letters of either case and digits every few
-    characters, and each change begins a new unit. Outside ASCII a token is seldom more than one character:
-    the estimate is 0.6 for a Cyrillic letter, 1 for any other two-byte character, 1.5 for a three-byte
-    character (CJK, Indic, Thai) and 3 for a four-byte character (emoji).
+    characters, and each such change begins a new token. Outside ASCII a token is seldom more than one
+    character: the estimate is 0.6 for a Cyrillic letter, 1 for any other two-byte character, 1.5 for a
+    three-byte character (CJK, Indic, Thai) and 3 for a four-byte character (emoji).
 
     A lone surrogate counts as a three-byte character. The result is 0 for the empty text and for one space,
     and at most 3 per character. The time is linear in the length of the text.

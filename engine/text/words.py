@@ -1,8 +1,8 @@
 """The English stop words that a query omits, and the endings that are removed after an apostrophe.
 
 A stop word is indexed like any other word, so that its absence from a text can also be proved. Scores and
-document lengths do not count stop words. Stop words are never stemmed. Both sets are part of the analyzer:
-changing them changes its fingerprint.
+document lengths do not count stop words. Stop words are never stemmed. The stop words and the endings are
+part of the analyzer: a change of either changes the analyzer's fingerprint.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ CLASSES: dict[str, tuple[str, Callable[[int, str], bool]]] = {
         lambda _, category: category in ("Cn", "Cs"),
     ),
     "IGNORED": (
-        "Invisible code points (joiners, soft hyphens, variation selectors), removed. U+200B is a space.",
+        "Invisible code points to remove: joiners, soft hyphens, variation selectors (U+200B is a space).",
         _ignored,
     ),
     "MARK": ("Combining marks (category M).", _mark),

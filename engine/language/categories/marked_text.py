@@ -28,7 +28,7 @@ class Mark:
     INDUSTRY_HINT: Final = 1 << 7
     TECHNICAL_HINT: Final = 1 << 8
     PHRASE: Final = 1 << 9
-    """The mark of a word with which at least one phrase in the lists begins."""
+    """The mark of a word that is the first word of at least one phrase in the lists."""
     NAME: Final = 1 << 10
     NAME_HINT: Final = 1 << 11
     HONORIFIC: Final = 1 << 12
@@ -168,7 +168,7 @@ class MarkedText:
             self.seen |= Mark.LOCATION
 
     def _is_sentence_capital(self, at: int) -> bool:
-        """Return True if a word has a capital as the start of a sentence and not as part of a heading."""
+        """Return True if a word begins a sentence and its capital is not that of a heading."""
         return self.begins(at) and not self.is_capital(at + 1)
 
     def is_capital(self, at: int) -> bool:

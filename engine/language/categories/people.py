@@ -109,7 +109,7 @@ def _run(text: MarkedText, parts: list[int]) -> CapitalisedRun:
 
 
 def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None) -> CapitalisedRun | None:
-    """Return the person's name that a run of capitalised words contains, or None if it contains no such name.
+    """Return the part of a run of capitalised words that names a person, or None if no part names a person.
 
     `previous` is the previous run if that run names a person, else None.
     """
