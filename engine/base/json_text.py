@@ -40,7 +40,7 @@ invisible characters, which a language model would still read."""
 
 
 def dumped(value: object, *, indent: int | None = None) -> str:
-    r"""Return `value` as JSON, with `<`, `>`, DEL, C1 and invisible characters escaped as `\uXXXX`.
+    r"""Return `value` as JSON, with `<`, `>`, DEL, C1 controls and invisible characters escaped as `\uXXXX`.
 
     If `indent` is None, the result is one line of text.
     """

@@ -19,10 +19,10 @@ RESULTS_MAX = 10_000
 QUERY_BYTES_MAX = 64 << 10
 FOLLOW_EVENTS_MAX = 8192
 FOLLOW_BYTES_MAX = 16 << 20
-"""The maximum number of events, and of their bytes, that a follower reads in one batch. A follower is a part
-of the store that is computed from the journal, such as the index.
+"""The maximum number of events that a follower reads in one batch, and the maximum number of bytes of these
+events. A follower is a part of the store that is computed from the journal, such as the index.
 
 During bulk adds the index ends its batches at multiples of 4,096 ordinals. The limit of events is twice that
-number: with a limit of 4,096 events, batches ended one ordinal too early, and bulk adds spent 37 % of their
-time on segments that were merged soon after.
+number. With a limit of 4,096 events, batches ended one ordinal too early, and bulk adds spent 37 % of their
+time on index segments that were soon merged into larger segments.
 """

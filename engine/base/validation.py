@@ -1,7 +1,7 @@
-"""Validation of the values that callers pass in, and conversion to their stored form, before any write.
+"""Functions that validate the values passed in by callers, and convert them to their stored form.
 
-Text is stored unchanged. Only tags are normalised, because two spellings of one tag must be equal
-(SPEC: Text rules and limits).
+All these functions are called before any write. Text is stored unchanged. Only tags are normalised, because
+two spellings of one tag must be equal (SPEC: Text rules and limits).
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 An interval is half-open, in µs UTC since 1970. Relative times are resolved against the day `today`, never
 against a clock: `last week` is the week before the week of `today`. Weeks begin on Monday. A month or day
-without a year is the latest such month or day that has begun. A mention has no
-interval if its meaning cannot be determined (for example, without `today`), if there is no such day
-(30 February), or if the year is out of range.
+without a year is the latest such month or day that has begun. A mention has no interval if its
+meaning cannot be determined (for example, without `today`), if there is no such day (30 February), or if the
+year is out of range.
 """
 
 from __future__ import annotations

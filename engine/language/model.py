@@ -64,7 +64,7 @@ class Entity(NamedTuple):
 class TimeSpan(NamedTuple):
     """A mention of a time, and its half-open interval [start, end) in µs UTC since 1970 (negative before).
 
-    Either both or neither of `start` and `end` are None. They are None if the mention is not a date (`5 pm`,
+    `start` and `end` are both numbers or both None. They are None if the mention is not a date (`5 pm`,
     `a few days ago`), is ambiguous (`5/6/2023`), or depends on a `now` that was not given.
     """
 

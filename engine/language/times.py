@@ -380,7 +380,7 @@ def _join(text: str, first: TimeMention, last: TimeMention) -> list[TimeMention]
 
 
 def _dated_like(first: When, last: When) -> When:
-    """Return `first` in the year of `last`, or in the previous year if it would otherwise be after `last`.
+    """Return `first` in the year of `last`, or in the year before if `first` would otherwise be after `last`.
 
     If `first` has a year or `last` has none, return `first` unchanged.
     """

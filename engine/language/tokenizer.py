@@ -60,7 +60,7 @@ QUOTED_WORDS_MAX: Final = 16
 
 
 class Token(NamedTuple):
-    """A word or a punctuation mark of a text, with its position: it is `text[start:end]`."""
+    """A word or a punctuation mark, and its position: the slice `[start:end]` of the whole text."""
 
     text: str
     start: int

@@ -64,8 +64,8 @@ FAMILIES = {
     "destroyed": DESTROYED,
     "meta": b"meta/",
 }
-"""Name of a family of rows → the prefix of their keys. No prefix is the beginning of a different prefix, so
-every row belongs to exactly one family."""
+"""Name of a family of rows → the prefix of the keys of these rows. No prefix is the beginning of a different
+prefix, so every row belongs to exactly one family."""
 
 
 def journal_key(seq: int) -> bytes:

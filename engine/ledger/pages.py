@@ -6,8 +6,8 @@ alone, not on the order or the batches in which the leaves were added.
 A page holds four bit levels of the tree below one *path*. A path is the first `depth` nibbles (0 to 63) of a
 key digest. The page of the empty path is enough to compute the root of the tree. An empty tree has no pages.
 Decoding accepts only bytes that encoding can produce. It cannot detect a wrong value digest, a wrong
-subtree root, or a wrong remainder of a key digest in a page; computing the roots from the leaves detects
-them.
+subtree root, or a wrong remainder of a key digest in a page. These errors are detected when the roots are
+computed from the leaves.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MULTIPLIER: Final = 0x9E3779B97F4A7C15
 """The multiplier in the hash of a phrase: 2^64 divided by the golden ratio, rounded to an odd number.
-Multiplying by an odd number loses no bits of the earlier terms."""
+The hash of the preceding terms is multiplied by this number. Because the number is odd, no bits are lost."""
 
 DISTINCT_MIN: Final = 4
 """The minimum number of distinct terms in a text that gets a fingerprint. A text with fewer distinct terms

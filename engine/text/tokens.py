@@ -22,8 +22,8 @@ def estimate_tokens(text: str) -> int:
 
     Common vocabularies (cl100k and later) use about 1.3 tokens for a word of English prose with its
     punctuation; counting one token for every six letters and for every mark gives about 1.45. Strings that
-    are in no vocabulary (hashes, base64) change between letters of either case and digits every few
-    characters, and each such change begins a new token. Outside ASCII a token is seldom more than one
+    are in no vocabulary (hashes, base64) switch between capitals, lower-case letters and digits every
+    few characters, and each switch begins a new token. Outside ASCII a token is seldom more than one
     character: the estimate is 0.6 for a Cyrillic letter, 1 for any other two-byte character, 1.5 for a
     three-byte character (CJK, Indic, Thai) and 3 for a four-byte character (emoji).
 

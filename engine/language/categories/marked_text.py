@@ -85,8 +85,8 @@ def _mark_tables() -> tuple[dict[str, int], dict[tuple[str, str], list[tuple[lis
 
 
 MARKS, PHRASES = _mark_tables()
-"""Two tables. The first maps each lower-case word to its marks. The second maps the first two words of
-phrases to the remaining words and the mark of each such phrase."""
+"""Two tables. The first maps each lower-case word to its marks. The second maps two words to the phrases
+that begin with these words: the remaining words and the mark of each phrase."""
 
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S++")
 _CAMEL: Final = re.compile("[a-z]{2,}+[A-Z][a-z]{2}")

@@ -33,7 +33,10 @@ class CapitalisedRun(NamedTuple):
     """The marks of each word in `words` (see `marked_text.Mark`)."""
 
     def without_first(self, count: int) -> CapitalisedRun:
-        """Return the run without its first `count` words, with the same `start` and `end`."""
+        """Return a copy of the run without the first `count` items of `words` and `marks`.
+
+        `start` and `end` do not change.
+        """
         return self._replace(words=self.words[count:], marks=self.marks[count:])
 
 
@@ -150,7 +153,7 @@ def _can_be_speaker(run: CapitalisedRun) -> bool:
 def _is_person_by_surroundings(
     text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None
 ) -> bool:
-    """Return True if the words around a run, or an initial in the run, indicate that it names a person."""
+    """Return True if the words around a run, or an initial in it, indicate that the run names a person."""
     words, place = text.words, run.start - 1
     if len(run.words) == 1:
         spoken = text.marks[run.end] & Mark.SPEAKING or _is_greeted(text, run)

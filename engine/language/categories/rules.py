@@ -12,7 +12,7 @@ from engine.language.categories.people import NOUN_ENDINGS, CapitalisedRun, Name
 
 _RELATIONSHIP: Final = 1 << 6
 _NARRATIVE: Final = 1 << 7
-"""The bits of the two categories that have no word lists, relationship and narrative. The other six
+"""The bits of the categories `relationship` and `narrative`, which have no word lists. The other six
 categories have the lowest six bits."""
 
 HINTS_NEEDED: Final = 2
