@@ -83,7 +83,7 @@ class Link:
     data: bytes = b""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the edge is live, even if it has a different weight or other data.
+        """Append one event. Append no event if the edge is live, even if its weight or data are different.
 
         Raises:
             NotFoundError: One of the atoms, or the type, was never recorded.
@@ -180,7 +180,7 @@ class Relate:
     source: str | None = None
     weight: float = 1.0
     force: bool = False
-    """Also accept entities that were erased."""
+    """True to add the entities even if they were erased earlier."""
 
     def decide(self, tx: Transaction) -> Receipt:
         """Append the events that record the relation, or no event if it is already recorded completely.

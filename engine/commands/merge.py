@@ -38,7 +38,7 @@ class Supersede:
     """Replace the atom `old` by `new`. `old` stays live, but recall returns it only on request.
 
     `old` gets the tag `superseded`, and `new` gets an edge of type `supersedes` to it with the reason in its
-    data. Removing either the tag or the edge reverts this.
+    data. Removing either the tag or the edge reverts the replacement.
     """
 
     old: str
@@ -77,7 +77,7 @@ SUPERSEDES: Final = bytes([EdgeType.SUPERSEDES])
 
 
 class MergeGain(NamedTuple):
-    """The values that a merge added to the kept atom, and the contents of the edge that it replaced."""
+    """The values that a merge added to the kept atom, and the edge that the merge replaced."""
 
     tags: tuple[str, ...]
     buckets: tuple[str, ...]

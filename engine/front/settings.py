@@ -5,9 +5,9 @@ ENGINE_STORE, the nearest `.engine.toml` in the current folder or a folder above
 If none of them names a store, a default location is used. A relative path in a settings file is resolved
 against the folder of that file; other relative paths are resolved against the current folder.
 
-The memory is looked up in the same order (`--memory`, ENGINE_MEMORY, settings files), but the memory in a
-file is used only if the store is taken from the same file. The secrets settings are looked up separately: a
-file may contain nothing else.
+The memory is looked up in the same order (`--memory`, ENGINE_MEMORY, settings files), but a memory that a
+file names is used only if the store is taken from the same file. The secrets settings are looked up
+separately: a file may contain nothing else.
 """
 
 from __future__ import annotations
@@ -182,8 +182,8 @@ def _read(file: Path) -> _Values | None:
     incomplete = url is None and (mirror is not None or memory is not None or secrets is None)
     if settings or incomplete or not all(text is None or _is_text(text) for text in texts):
         raise InvalidInputError(
-            f'{file}: only `store = "…"`, `mirror = "…"` and `memory = "…"` together with '
-            "`store`, and `secrets` are allowed",
+            f'{file}: the only settings allowed are `secrets`, `store = "…"` and, together with '
+            '`store`, `mirror = "…"` and `memory = "…"`',
             hint="remove all other settings, or use --store",
         )
     folder = None if mirror is None else file.parent / Path(mirror).expanduser()

@@ -59,7 +59,7 @@ def names_in(root: MemoriesRoot) -> list[str]:
 
 
 def described(root: MemoriesRoot, name: str) -> Memory:
-    """Return the description of an existing memory, after updating followers that lack events.
+    """Return the description of an existing memory. Followers that lack events are first updated.
 
     Only one process at a time can open a LevelDB memory. If another process has it open, only the size is
     known.
@@ -79,7 +79,7 @@ def described(root: MemoriesRoot, name: str) -> Memory:
 
 
 def size_of(root: MemoriesRoot, name: str) -> int:
-    """Return the size of a memory's files in bytes, or of its keys and values if it is in a shared file."""
+    """Return the size of a memory in bytes: of its files or, in a shared file, of its keys and values."""
     with translated():
         if root.is_file:
             return memory_bytes(str(root.path), name)

@@ -48,7 +48,7 @@ class SecretFilter:
         return None if self.policy.mode is Mode.WARN else self.screen()
 
     def count(self, screen: Screen | None) -> None:
-        """Add the counts of the secrets that a screen found to `found`, after the transaction is written."""
+        """After a transaction is written, add the secrets that its screen found to the counts in `found`."""
         if screen is not None:
             self.found += screen.found
             screen.found.clear()
@@ -157,7 +157,7 @@ class Screen:
         """Apply the filter to the body of an event and return the result.
 
         Tags that are to be removed are not filtered. They are already recorded, and a redacted tag would not
-        match.
+        match the recorded tag.
         """
         if isinstance(body, AtomBody):
             return self.atom(body)
