@@ -106,7 +106,7 @@ class Add(_ReusableFields):
         )
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the atom is already recorded.
+        """Append the event that adds the atom, or no event if the atom is already recorded.
 
         Raises:
             ConflictError: An atom with the given id or key is already recorded and has different content.
@@ -153,7 +153,7 @@ class Revise(_ReusableFields):
     force: bool = False
     """True to accept new content even if the same content was erased earlier."""
     meta: Mapping[str, Scalar] | Unchanged | None = UNCHANGED
-    """The new values. They replace all recorded values; recorded values that are not repeated are removed."""
+    """The new values of meta. They replace all recorded values; values that are not repeated are removed."""
     aliases: Iterable[str] | Unchanged | None = UNCHANGED
     folder: str | Unchanged | None = UNCHANGED
 
@@ -195,7 +195,7 @@ class Tombstone:
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the atom is already hidden.
+        """Append the event that hides the atom, or no event if the atom is already hidden.
 
         Raises:
             NotFoundError: The atom was never recorded.
@@ -218,7 +218,7 @@ class Revive:
     """Revive the atom even if another atom with the same content was erased."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the atom is live.
+        """Append the event that revives the atom, or no event if the atom is live.
 
         Raises:
             RefusedError: The atom is erased; or another atom with the same content is erased, and `force` is
@@ -245,7 +245,7 @@ class Tag(_ReusableFields):
     tags: Iterable[str] = ()
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the atom already has all of the tags.
+        """Append the event that adds the tags, or no event if the atom already has all of the tags.
 
         Raises:
             ConflictError: The atom is tombstoned or erased.
@@ -274,7 +274,7 @@ class Untag(_ReusableFields):
     tags: Iterable[str] = ()
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the atom has none of the tags.
+        """Append the event that removes the tags, or no event if the atom has none of the tags.
 
         Raises:
             ConflictError: The atom is tombstoned or erased.

@@ -94,7 +94,7 @@ class Transaction:
         return read_edge(self.rows, src, code, dst)
 
     def body(self, record: AtomRecord) -> AtomBody:
-        """Return an atom's content, and the fields that were written with the content, from the journal."""
+        """Read from the journal an atom's content and the fields that were written with the content."""
         return body_of(self.rows, record)
 
     def screened(self, value: Text, place: str) -> Text:

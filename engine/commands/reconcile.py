@@ -193,7 +193,7 @@ class RetireAtom:
     reason: str = GONE
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event if the atom is live and the transaction's actor wrote its present content."""
+        """Hide the atom if it is live and the transaction's actor wrote its present content."""
         record = tx.atom(self.atom)
         if record is None or record.state is not State.LIVE:
             return receipt(self.atom, State.TOMBSTONED if record is None else record.state)
@@ -250,7 +250,7 @@ class RetireEdge:
     reason: str = GONE
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event if the edge is live and was added by the transaction's actor."""
+        """Hide the edge if it is live and was added by the transaction's actor."""
         code = _code(tx.rows, self.type)
         edge = None if code is None else tx.edge(self.src, code, self.dst)
         if edge is None or edge.created_by != tx.actor:

@@ -138,7 +138,7 @@ def _name_of(key: bytes) -> SetName:
     """Return the name of the set to which a row belongs.
 
     Raises:
-        CorruptionError: the key is not one that a set can have.
+        CorruptionError: no set can have this key.
     """
     try:
         return Group(key[len(TAGS)]), key[len(TAGS) + 1 : -3].decode()

@@ -20,7 +20,10 @@ from engine.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The description of a named memory. Fields read from the open memory are None if it is not usable."""
+    """The description of a named memory.
+
+    The fields after `bytes` are None if the memory does not have them or cannot be read.
+    """
 
     name: str
     url: str
@@ -59,7 +62,7 @@ def names_in(root: MemoriesRoot) -> list[str]:
 
 
 def described(root: MemoriesRoot, name: str) -> Memory:
-    """Return the description of an existing memory. Followers that lack events are first updated.
+    """Return the description of an existing memory, whose followers are first updated if they lack events.
 
     Only one process at a time can open a LevelDB memory. If another process has it open, only the size is
     known.

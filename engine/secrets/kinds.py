@@ -1,7 +1,7 @@
 """Detectors of secrets, one for each kind of secret.
 
 Matching a pattern takes time linear in the length of the text, for every text. To ensure this, each pattern
-begins with a literal, or matches only at the start of a run of matching characters, and its repeats are
+begins with a literal, or matches only at the start of a run of matching characters. Its repeats are
 possessive (without backtracking) or bounded by a small number. If a pattern alone is not specific enough, its
 matches are also checked, by a checksum or by the entropy of the value.
 
@@ -361,4 +361,4 @@ DETECTORS: Final[tuple[Detector, ...]] = (
         usual=False,
     ),
 )
-"""All built-in detectors. If two of them match at the same position, the kind of the earlier one is used."""
+"""All built-in detectors. If two of them match at the same position, the earlier detector is used."""
