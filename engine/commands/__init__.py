@@ -1,4 +1,4 @@
-"""Commands: requests to change the memory, each of which decides which events it needs.
+"""Commands: requests to change the memory. Each command decides which events are appended for it.
 
 A command reads the records and appends the events that are needed. If the records already have the requested
 state, it appends no event, so commands are idempotent. Deciding a command either succeeds as a whole or

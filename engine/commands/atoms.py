@@ -28,7 +28,7 @@ from proofs.sets import tag_identity
 
 
 class Unchanged(Enum):
-    """An enumeration with the single member `UNCHANGED`. It is used as the type of this constant."""
+    """The type of the constant `UNCHANGED`: an enumeration that has no other member."""
 
     UNCHANGED = "unchanged"
 
@@ -55,8 +55,8 @@ class Add(_ReusableFields):
 
     With `id` or `key` the caller names the atom: adding the same content again appends no event, and adding
     different content raises ConflictError. Without `id` and `key`, the id is derived from source, content and
-    `occurrence` (the number of equal texts that come earlier in the source). Then adding an atom that is
-    already recorded appends no event, whatever its present state and content are.
+    `occurrence` (the number of equal texts that come earlier in the source). If an atom with the derived
+    id is already recorded, no event is appended, whatever the present state and content of that atom are.
     """
 
     content: str
@@ -73,7 +73,7 @@ class Add(_ReusableFields):
     key: str | None = None
     id: str | None = None
     force: bool = False
-    """Also add content that was erased, or an atom that was erased."""
+    """True to add the atom even if it, or its content, was erased earlier."""
     meta: Mapping[str, Scalar] | None = None
     """Values chosen by the caller: booleans, numbers and texts, under keys of at most 64 characters."""
     aliases: Iterable[str] | None = None
@@ -106,7 +106,7 @@ class Add(_ReusableFields):
         )
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the atom is already recorded.
+        """Append the event that adds the atom, or no event if the atom is already recorded.
 
         Raises:
             ConflictError: An atom with the given id or key is already recorded and has different content.
@@ -151,9 +151,9 @@ class Revise(_ReusableFields):
     trust: int | Unchanged | None = UNCHANGED
     created: int | datetime | Unchanged | None = UNCHANGED
     force: bool = False
-    """Also accept content that was erased."""
+    """True to accept new content even if the same content was erased earlier."""
     meta: Mapping[str, Scalar] | Unchanged | None = UNCHANGED
-    """The values that replace all recorded values; recorded values that are not repeated here are removed."""
+    """The new values of meta. They replace all recorded values; values that are not repeated are removed."""
     aliases: Iterable[str] | Unchanged | None = UNCHANGED
     folder: str | Unchanged | None = UNCHANGED
 
@@ -195,7 +195,7 @@ class Tombstone:
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the atom is already hidden.
+        """Append the event that hides the atom, or no event if the atom is already hidden.
 
         Raises:
             NotFoundError: The atom was never recorded.
@@ -218,7 +218,7 @@ class Revive:
     """Revive the atom even if another atom with the same content was erased."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the atom is live.
+        """Append the event that revives the atom, or no event if the atom is live.
 
         Raises:
             RefusedError: The atom is erased; or another atom with the same content is erased, and `force` is
@@ -245,7 +245,7 @@ class Tag(_ReusableFields):
     tags: Iterable[str] = ()
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the atom has all of the tags.
+        """Append the event that adds the tags, or no event if the atom already has all of the tags.
 
         Raises:
             ConflictError: The atom is tombstoned or erased.
@@ -274,7 +274,7 @@ class Untag(_ReusableFields):
     tags: Iterable[str] = ()
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the atom has none of the tags.
+        """Append the event that removes the tags, or no event if the atom has none of the tags.
 
         Raises:
             ConflictError: The atom is tombstoned or erased.
@@ -322,7 +322,7 @@ def _screened(tx: Transaction, body: AtomBody) -> AtomBody:
 
 
 def _as_add(body: AtomBody, other: Mapping[str, Any]) -> Add:
-    """Return the `Add` command that has the fields of `body`, overridden by those of `other`."""
+    """Return an `Add` command with the fields of `body`, except that the values in `other` replace them."""
     return Add(**{name: value for name, value in body._asdict().items() if name in _ADDABLE} | dict(other))
 
 

@@ -40,7 +40,7 @@ class Command(Protocol):
 class Transaction:
     """A batch of new events that continue the journal. Each event is applied to the records when appended.
 
-    Commands that are decided later see these changes of the records. The events are not in the journal until
+    Commands that are decided later read the changed records. The events are not in the journal until
     `batch` is written.
     """
 
@@ -82,7 +82,7 @@ class Transaction:
 
     @property
     def entries(self) -> list[Entry]:
-        """The events decided so far."""
+        """The events that were added to this transaction so far."""
         return self._appender.entries
 
     def atom(self, atom: bytes) -> AtomRecord | None:
@@ -94,7 +94,7 @@ class Transaction:
         return read_edge(self.rows, src, code, dst)
 
     def body(self, record: AtomRecord) -> AtomBody:
-        """Return an atom's content, and the fields that were written with the content, from the journal."""
+        """Read from the journal an atom's content and the fields that were written with the content."""
         return body_of(self.rows, record)
 
     def screened(self, value: Text, place: str) -> Text:
@@ -143,7 +143,7 @@ class Transaction:
         return entry
 
     def finish(self) -> Batch:
-        """Return the batch with the rows of the journal, of the records and of both heads.
+        """Return the batch: the rows of the journal and records, the log row and the cursor of the records.
 
         The batch must be written with the guards that `head_guards` returns.
         """

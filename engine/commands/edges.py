@@ -56,7 +56,7 @@ class RegisterType:
     name: str
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the type is built in or already registered.
+        """Append the event that registers the predicate, or no event if the type is built in or registered.
 
         Raises:
             InvalidInputError: The name is not a label.
@@ -83,7 +83,9 @@ class Link:
     data: bytes = b""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if the edge is live, even if it has a different weight or other data.
+        """Append the event that adds or revives the edge.
+
+        No event is appended if the edge is live, even if it has a different weight or different data.
 
         Raises:
             NotFoundError: One of the atoms, or the type, was never recorded.
@@ -112,7 +114,7 @@ class Unlink:
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event if the edge is live, and no event if the edge is missing or hidden."""
+        """Append the event that hides the edge, or no event if the edge is missing or already hidden."""
         detail = _detail(tx, self.src, self.type, self.dst)
         body = ReasonBody(validation.line(self.reason, "reason", limits.REASON_BYTES_MAX))
         before = tx.edge(*detail)
@@ -180,7 +182,7 @@ class Relate:
     source: str | None = None
     weight: float = 1.0
     force: bool = False
-    """Also accept entities that were erased."""
+    """True to add the entities even if they were erased earlier."""
 
     def decide(self, tx: Transaction) -> Receipt:
         """Append the events that record the relation, or no event if it is already recorded completely.
@@ -223,7 +225,7 @@ class Unrelate:
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event, or no event if there is no live edge of this type between the entities.
+        """Append the event that hides the edge, or no event if the entities have no live edge of this type.
 
         Raises:
             NotFoundError: An entity or the predicate was never recorded.

@@ -1,9 +1,9 @@
 """Superseding an atom, merging near-duplicates, and reverting a merge (docs/commands.md).
 
-A merge of two atoms keeps the first and tombstones the second. It is recorded in two places: the reason of
-the second atom's tombstone names the kept atom, and the data of the edge of type `supersedes` from the first
-to the second lists the tags, buckets and aliases that the kept atom gained. `Unmerge` reads both to find out
-what to undo; no other data is stored for it.
+A merge of two atoms keeps the first and tombstones the second. It is recorded in two places. The reason of
+the second atom's tombstone names the kept atom. An edge of type `supersedes` leads from the first atom to the
+second; the data of this edge lists the tags, buckets and aliases that the kept atom gained. `Unmerge` reads
+the reason and the data to find out what to undo; no other data is stored for `Unmerge`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Supersede:
     """Replace the atom `old` by `new`. `old` stays live, but recall returns it only on request.
 
     `old` gets the tag `superseded`, and `new` gets an edge of type `supersedes` to it with the reason in its
-    data. Removing either the tag or the edge reverts this.
+    data. Removing either the tag or the edge reverts the replacement.
     """
 
     old: str
@@ -77,7 +77,7 @@ SUPERSEDES: Final = bytes([EdgeType.SUPERSEDES])
 
 
 class MergeGain(NamedTuple):
-    """The values that a merge added to the kept atom, and the contents of the edge that it replaced."""
+    """The values that a merge added to the kept atom, and the edge that the merge replaced."""
 
     tags: tuple[str, ...]
     buckets: tuple[str, ...]
@@ -278,7 +278,7 @@ def _refuse_unlike(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> None
 
 
 def _record(tx: Transaction, keep: bytes, other: bytes, gain: MergeGain) -> None:
-    """Add the edge from the kept atom to the merged one. Its data lists the values that the merge added."""
+    """Add the edge from the kept atom to the merged atom. Its data lists the values that the merge added."""
     ends = show_id(keep), EdgeType.SUPERSEDES, show_id(other)
     edge = tx.edge(keep, SUPERSEDES, other)
     if edge is not None and edge.state is State.LIVE:

@@ -90,7 +90,7 @@ class UpsertAtom:
     """
 
     wanted: Add
-    """The atom, identified by its key or its content. Its field `id` is ignored."""
+    """The atom to add or to match. Its key or content identifies it; its field `id` is ignored."""
     override: bool = False
     reason: str = BACK
     """The reason that is recorded if a hidden atom is revived."""
@@ -171,10 +171,11 @@ def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
 
 
 def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], set[str]]:
-    """Return the tags that actors other than `actor` added, and the tags that they removed, by identity.
+    """Return the tags that actors other than `actor` added, and the tags that they removed.
 
-    For each tag, only the last change by one of these actors counts. The function reads the atom's whole
-    history. A revision repeats the tags that the atom already has, so revisions by `actor` are ignored.
+    The tags are returned as `tag_identity` gives them. For each tag, only the last change by one of these
+    actors counts. The function reads the atom's whole history. A revision repeats the tags that the atom
+    already has, so revisions by `actor` are ignored.
     """
     last: dict[str, bool] = {}
     for header, body, _ in entries_back(rows, record.last_seq):
@@ -192,7 +193,7 @@ class RetireAtom:
     reason: str = GONE
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event if the atom is live and the transaction's actor wrote its present content."""
+        """Hide the atom if it is live and the transaction's actor wrote its present content."""
         record = tx.atom(self.atom)
         if record is None or record.state is not State.LIVE:
             return receipt(self.atom, State.TOMBSTONED if record is None else record.state)
@@ -203,7 +204,7 @@ class RetireAtom:
 
 @dataclass(frozen=True, slots=True)
 class UpsertEdge:
-    """Add an edge or, if it is already recorded, change it to have this data."""
+    """Add an edge or, if it is already recorded, change its data to `data`."""
 
     src: bytes
     type: TypeName
@@ -215,9 +216,9 @@ class UpsertEdge:
     def decide(self, tx: Transaction) -> Receipt:
         """Append the events that add or change the edge.
 
-        No event is appended if the edge is live and either matches or was added by a different actor.
-        Without `override`, no event is appended, either, if a different actor removed the edge, or if one of
-        the two atoms is missing or erased.
+        No event is appended if the edge is live and either has this data or was added by a different actor.
+        If `override` is not set, there are two more cases without an event: a different actor removed the
+        edge, or one of the two atoms is missing or erased.
         """
         ends = [tx.atom(self.src), tx.atom(self.dst)]
         present = all(end is not None and end.state is not State.ERASED for end in ends)
@@ -249,7 +250,7 @@ class RetireEdge:
     reason: str = GONE
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event if the edge is live and was added by the transaction's actor."""
+        """Hide the edge if it is live and was added by the transaction's actor."""
         code = _code(tx.rows, self.type)
         edge = None if code is None else tx.edge(self.src, code, self.dst)
         if edge is None or edge.created_by != tx.actor:
@@ -280,9 +281,9 @@ def reconcile_source(
 ) -> Iterator[Command]:
     """Yield the commands that make a source consist of the wanted atoms, in the given order.
 
-    Other atoms of the source are hidden if `actor` wrote their content. A wanted atom matches the recorded
-    atom of the same id, so a text that was changed becomes a new atom. Each recorded atom keeps its sort key
-    if the order allows it.
+    Other atoms of the source are hidden if `actor` wrote their content. A wanted atom and a recorded atom
+    match if they have the same id, so a text that was changed becomes a new atom. Each recorded atom keeps
+    its sort key if the order allows it.
 
     Args:
         rows: The rows to compare with.

@@ -1,6 +1,6 @@
 """Sort keys for the atoms of a source, with gaps between the keys for later insertions.
 
-A paragraph that is inserted between two others gets a key between the keys of the two, so that no existing
+A paragraph that is inserted between two other paragraphs gets a key between their keys, so that no existing
 key has to change.
 """
 
@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 STEP = 1 << 16
-"""The difference between two new keys. At least sixteen insertions fit between two new keys before an
+"""The difference between two successive new keys. At least sixteen insertions fit between them before an
 existing key must change."""
 
 

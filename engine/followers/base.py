@@ -46,7 +46,7 @@ class Follower(ABC):
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
         """Put the rows that `entries` change into `batch`.
 
-        `entries` are consecutive and begin at the cursor; `rows` has the state before these entries. An
+        `entries` are consecutive and begin at the cursor; `rows` are the rows before these entries. An
         implementation must not write to the store, must not fail on any journal that commands can write, and
         must produce the same final rows for every division of a history into batches.
         """
@@ -141,8 +141,8 @@ def catch_up(
     The follower's own cursor guards each batch. If several processes catch up at the same time, the batch of
     one process succeeds and the other processes continue from the new cursor. A crash between batches leaves
     the rows and the cursor of an earlier head, and the next call continues from there. The batches need not
-    be durable: after a power loss some events are only processed again, because no backend keeps a later
-    write without an earlier one.
+    be durable: no backend loses a write and keeps a later one, so after a power loss the rows still match the
+    cursor, and only some events are processed again.
 
     Raises:
         CorruptionError: the journal or the cursor does not have the bytes that were written.

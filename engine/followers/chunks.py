@@ -1,7 +1,8 @@
 """Reading and writing of chunks, which store up to 65,536 members of a set in the form of `proofs.sets`.
 
-The bytes of a chunk depend on its members alone. Roaring's own format does not have this property: equal
-bitmaps can be serialised differently (measured: 15 or 216 bytes for the numbers 0 to 99).
+The bytes of a chunk depend on its members alone. The format in which the library pyroaring serialises bitmaps
+does not have this property: equal bitmaps can have different bytes (measured: 15 or 216 bytes for the
+numbers 0 to 99).
 """
 
 from __future__ import annotations

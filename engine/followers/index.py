@@ -1,10 +1,11 @@
 """The follower `index`: an inverted index from terms to documents (SPEC: Index defines the rows).
 
-The `index` tree has a leaf for each segment (SegmentName.key → summary row), a leaf for the tail, which is
-the documents after the last segment, and a leaf for N, the number of ordinals. When an atom is erased, its
-documents become `NO_DOCUMENT` and the segments that contain them are rewritten, so a segment depends only on
-its ordinals and the remaining payloads. The tail has no rows: its documents are cached in memory, and built
-again from the journal if they are not in the cache.
+The `index` tree has one leaf for each segment (SegmentName.key → summary row), one leaf for the tail and one
+leaf for N, the number of ordinals. The tail is the documents after the last segment. It has no rows: its
+documents are cached in memory, and built again from the journal if they are not in the cache.
+
+When an atom is erased, its documents become `NO_DOCUMENT` and the segments that contain them are rewritten. A
+segment therefore depends only on its ordinals and the remaining payloads.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ LoadBody = Callable[[Reader, int], AtomBody | None]
 _ORDINAL_KINDS = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED)
 _DOCUMENT_KINDS = (*_ORDINAL_KINDS, EventKind.ERASED)
 BULK_DOCUMENTS: Final = 4096
-"""The batches of bulk work end at multiples of this number of ordinals. When they ended elsewhere, bulk adds
-spent 37 % of their time on segments that were merged soon after (measured)."""
+"""The batches of bulk work end at multiples of this number of ordinals. When batches ended elsewhere, bulk
+adds spent 37 % of their time on segments that were merged soon after (measured)."""
 
 _DESTROYED: Final = b""
 """The value of the document row of an ordinal whose payload is destroyed."""
 
 _CACHED_TAILS_MAX = 2
-"""The maximum number of cached tails: the newest, and the previous one in case the newest is never
-written."""
+"""The maximum number of cached tails. The newest tail and the previous tail are kept, because the batch that
+belongs to the newest tail may never be written."""
 
 
 class IndexFollower(Follower):
@@ -61,7 +62,7 @@ class IndexFollower(Follower):
     def __init__(self, load_body: LoadBody) -> None:
         """Create the follower.
 
-        It calls `load_body` only for ordinals of the tail, and only if the tail is not in memory.
+        The follower calls `load_body` only for ordinals of the tail, and only if the tail is not in memory.
         """
         self._load_body = load_body
         self._tree = PagedTree("index")

@@ -68,7 +68,7 @@ class Bm25Weights:
         self.key = key
         self.norms = norms
         self.impacts: dict[tuple[str, float], TermImpacts] = {}
-        """(Term, weight of an occurrence in a head) → the impacts of the term."""
+        """The impacts of terms. A key is a pair of a term and the weight of its occurrences in heads."""
 
 
 class _CachedFacts(NamedTuple):
@@ -84,7 +84,7 @@ class PostingsCache:
     """A cache of decoded segment rows and impacts, of at most CACHE_BYTES_MAX bytes; it is cleared when full.
 
     The key of a row includes the root of its segment, which identifies the bytes, so entries never become
-    stale. Impacts are cleared first: they are larger, and the next document invalidates them. Norms and
+    stale. Impacts are cleared first: they are larger, and adding a document makes them invalid. Norms and
     facts, which do not count towards the limit, take 8 and 32 bytes for each document. The cache is
     thread-safe: if one thread drops an entry that another thread needs, the entry is computed again.
     The methods that read rows raise CorruptionError if a row is missing or malformed.
@@ -192,8 +192,8 @@ class PostingsCache:
 
 
 DENSE_SHARE: Final = 2
-"""If at least 1 in 2 documents of a segment mentions a term, `Impacts.values` has a number for every document
-of the segment. This form is a third faster and not larger."""
+"""If at least one in two documents of a segment mentions a term, `Impacts.values` has a number for every
+document of the segment. This form is a third faster and not larger."""
 
 
 class IndexView:
@@ -286,9 +286,9 @@ class IndexView:
             term: An analysed term.
             k1: BM25's constant k1, 0 or more.
             b: BM25's constant b, 0 to 1.
-            head: The weight of an occurrence in the head, 0 or more: if the text mentions the term, its
-                frequency is tf + head · (tf in the head), as in BM25F (Robertson, Zaragoza & Taylor 2004).
-                df does not depend on it.
+            head: The weight of an occurrence in the head, 0 or more. If the text mentions the term, the
+                frequency of the term is tf + head · (tf in the head), as in BM25F (Robertson, Zaragoza &
+                Taylor 2004). df does not depend on `head`.
         """
         weights = self._weights(k1, b)
         impacts = weights.impacts.get((term, head))

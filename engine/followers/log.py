@@ -32,7 +32,7 @@ class LogFollower(Follower):
     prefixes = (SUBTREE,)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Put the roots of the subtrees that `entries` complete. Earlier hashes are read from the rows."""
+        """Put the roots of subtrees that `entries` complete into `batch`. Earlier hashes are in `rows`."""
         level, first = 0, entries[0].header.seq
         hashes = [entry.leaf for entry in entries]
         while first // WIDTH < (first + len(hashes)) // WIDTH:

@@ -253,22 +253,22 @@ class Tail:
 
     @cached_property
     def columns(self) -> Columns:
-        """The content of the tail as the columns of a segment."""
+        """The content of the tail as columns, in the form that the columns of a segment have."""
         return build(self.documents)
 
     @cached_property
     def rows(self) -> list[TermRow]:
-        """The rows that the tail would have as a segment, in key order."""
+        """The rows that the tail would have if it were a segment, in key order."""
         return self._encoded.rows
 
     @cached_property
     def summary(self) -> Summary:
-        """The summary that the tail would have as a segment."""
+        """The summary that the tail would have if it were a segment."""
         return self._encoded.summary
 
     @property
     def blocks(self) -> bytes:
-        """The row of blocks that the tail would have as a segment."""
+        """The row of blocks that the tail would have if it were a segment."""
         return self._encoded.blocks
 
     @cached_property

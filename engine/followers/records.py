@@ -1,7 +1,8 @@
 """The follower `records`, which updates the records when they are behind the journal.
 
-Commands fold their events into the records in the batch that appends them. This follower calls the same fold
-in all other cases: a rebuild, its continuation after a crash, and a replay into a scratch store.
+Commands apply their events to the records (the fold) in the same batch that appends the events. This follower
+calls the same fold in all other cases: a rebuild, the continuation of a rebuild after a crash, and a replay
+into a scratch store.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from proofs.events import AtomDetail, Entry, EventKind, TypeDetail
 
 
 class Records(Follower):
-    """Maintains the records of atoms, edges and predicates, and the counters that number new ones."""
+    """Maintains the records of atoms, edges and predicates, and the counters of ordinals and codes."""
 
     name = "records"
     version = 1
     prefixes = RECORD_PREFIXES
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Fold `entries` into the records."""
+        """Put the records and the counters that result from `entries` into `batch`."""
         overlay = Overlay(rows, batch)
         for entry in entries:
             fold(entry, overlay)
@@ -42,8 +43,8 @@ def seal(batch: Batch, last: Entry, counters: Counters) -> None:
 def head_guards(rows: Lookup, log: LogState) -> tuple[Guard, Guard]:
     """Return the two guards of a batch of events: the log row and the cursor of the records.
 
-    Both are needed, because a rebuild in another process moves only the cursor. Without a guard on the
-    cursor, a commit could mark records as current that the rebuild has deleted.
+    Both guards are needed, because a rebuild in another process changes the cursor but not the log row.
+    Without a guard on the cursor, a commit could mark records as current that the rebuild has deleted.
     """
     records = cursor_key(Records.name)
     return Guard(LOG, log.row), Guard(records, rows.get(records))

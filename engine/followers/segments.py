@@ -5,7 +5,7 @@ in no segment and in no row; the tail is treated as one more segment when the ro
 
 A *block* is a group of 256 consecutive rows of a segment. With the row of blocks, a proof about one term can
 be made from two blocks of a segment instead of all its rows. The roots of the blocks are a level of the tree
-over the rows, so the root of `index` commits to them, although it does not commit to the row of blocks.
+over the rows. The root of `index` therefore commits to the roots of the blocks, but not to the row of blocks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ HEAD: Final = b"\x01"
 byte."""
 
 HEAD_BYTES: Final = 5
-"""The size in bytes of the fixed first part of a row's value."""
+"""The size in bytes of the first part of a row's value, which has the same length in all rows of terms,
+lengths and facts."""
 
 
 class SegmentName(Segment):

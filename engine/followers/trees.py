@@ -1,7 +1,7 @@
-"""The follower `trees`: the values and trees under the roots of `atoms` and `edges` (SPEC: Trees).
+"""The follower `trees`: the trees `atoms` and `edges`, and the values of their leaves (SPEC: Trees).
 
-The value of a leaf is computed from headers alone, so these roots stay reproducible after payloads are
-destroyed. Content, title and the other fields are proved by opening the commitment in the value.
+The value of a leaf is computed from headers alone, so the roots of both trees stay reproducible after
+payloads are destroyed. Content, title and the other fields are proved by opening the commitment in the value.
 """
 
 from __future__ import annotations

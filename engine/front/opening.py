@@ -40,7 +40,7 @@ def engine_opener(url: str, actor: str, *, create: bool) -> Callable[[], Engine]
 
 
 def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
-    """Return a function that opens the backend at `url` without an `Engine`, which might repair the store."""
+    """Return a function that opens only the backend at `url`. Opening an `Engine` might repair the store."""
 
     def opened() -> Backend:
         with translated():

@@ -1,13 +1,13 @@
 """The settings (store, memory in the store, mirror, treatment of secrets) and where each value was found.
 
-The store is taken from the first of these places that names one: the option `--store`, the variable
+The store is taken from the first of these places that names a store: the option `--store`, the variable
 ENGINE_STORE, the nearest `.engine.toml` in the current folder or a folder above it, the user's `config.toml`.
 If none of them names a store, a default location is used. A relative path in a settings file is resolved
 against the folder of that file; other relative paths are resolved against the current folder.
 
-The memory is looked up in the same order (`--memory`, ENGINE_MEMORY, settings files), but the memory in a
-file is used only if the store is taken from the same file. The secrets settings are looked up separately: a
-file may contain nothing else.
+The memory is looked up in the same order (`--memory`, ENGINE_MEMORY, settings files). A memory that a file
+names is used only if the store is taken from the same file. The secrets settings are looked up
+separately: a file may contain nothing else.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def find_mirror(flag: str | None, memory: str | None = None) -> Path | None:
     """Return the folder in which the store is mirrored after each write, or None.
 
     The folder is taken only from the settings file that names the store. The result is None if the store is
-    named by `--store` or ENGINE_STORE, or if the memory in use is not the one that the file names.
+    named by `--store` or ENGINE_STORE, or if the memory in use is not the memory that the file names.
 
     Raises:
         InvalidInputError: As for `find_store`.
@@ -182,8 +182,8 @@ def _read(file: Path) -> _Values | None:
     incomplete = url is None and (mirror is not None or memory is not None or secrets is None)
     if settings or incomplete or not all(text is None or _is_text(text) for text in texts):
         raise InvalidInputError(
-            f'{file}: only `store = "…"`, `mirror = "…"` and `memory = "…"` together with '
-            "`store`, and `secrets` are allowed",
+            f'{file}: the only settings allowed are `secrets`, `store = "…"` and, together with '
+            '`store`, `mirror = "…"` and `memory = "…"`',
             hint="remove all other settings, or use --store",
         )
     folder = None if mirror is None else file.parent / Path(mirror).expanduser()

@@ -20,7 +20,10 @@ from engine.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The description of a named memory. Fields read from the open memory are None if it is not usable."""
+    """The description of a named memory.
+
+    The fields after `bytes` are None if the memory does not have them or cannot be read.
+    """
 
     name: str
     url: str
@@ -59,7 +62,7 @@ def names_in(root: MemoriesRoot) -> list[str]:
 
 
 def described(root: MemoriesRoot, name: str) -> Memory:
-    """Return the description of an existing memory, after updating followers that lack events.
+    """Return the description of an existing memory, whose followers are first updated if they lack events.
 
     Only one process at a time can open a LevelDB memory. If another process has it open, only the size is
     known.
@@ -79,7 +82,7 @@ def described(root: MemoriesRoot, name: str) -> Memory:
 
 
 def size_of(root: MemoriesRoot, name: str) -> int:
-    """Return the size of a memory's files in bytes, or of its keys and values if it is in a shared file."""
+    """Return the size of a memory in bytes: of its files or, in a shared file, of its keys and values."""
     with translated():
         if root.is_file:
             return memory_bytes(str(root.path), name)

@@ -1,8 +1,8 @@
 """The filter for secrets, which is applied to the texts of every command.
 
-A command passes its texts to the `Screen` of the transaction before it derives ids from them, so that a text
-with redacted secrets results in the same atom every time. Events are filtered again when they are appended,
-because a command may copy text from the records. No message or error contains the text of a secret.
+A command passes its texts to the `Screen` of the transaction before it derives ids from them. A text with
+redacted secrets therefore results in the same atom every time. Events are filtered again when they are
+appended, because a command may copy text from the records. No message or error contains the text of a secret.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SecretFilter:
         return None if self.policy.mode is Mode.WARN else self.screen()
 
     def count(self, screen: Screen | None) -> None:
-        """Add the counts of the secrets that a screen found to `found`, after the transaction is written."""
+        """After a transaction is written, add the secrets that its screen found to the counts in `found`."""
         if screen is not None:
             self.found += screen.found
             screen.found.clear()
@@ -157,7 +157,7 @@ class Screen:
         """Apply the filter to the body of an event and return the result.
 
         Tags that are to be removed are not filtered. They are already recorded, and a redacted tag would not
-        match.
+        match the recorded tag.
         """
         if isinstance(body, AtomBody):
             return self.atom(body)
@@ -189,7 +189,7 @@ def refused(place: str, kinds: list[str]) -> RefusedError:
     """Return an error that names the kinds of the secrets and the field, but not the text of the secrets."""
     return RefusedError(
         f"{place} contains what looks like a secret: {', '.join(dict.fromkeys(kinds))}",
-        hint="remove the secret; if it is not one, allow it in the settings (secrets.allow)",
+        hint="remove the secret; if the text is not a secret, allow it in the settings (secrets.allow)",
     )
 
 

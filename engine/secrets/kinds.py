@@ -1,7 +1,7 @@
 """Detectors of secrets, one for each kind of secret.
 
 Matching a pattern takes time linear in the length of the text, for every text. To ensure this, each pattern
-begins with a literal, or matches only at the start of a run of matching characters, and its repeats are
+begins with a literal, or matches only at the start of a run of matching characters. Its repeats are
 possessive (without backtracking) or bounded by a small number. If a pattern alone is not specific enough, its
 matches are also checked, by a checksum or by the entropy of the value.
 
@@ -66,8 +66,8 @@ def is_password(value: str, *, bare: bool, strict: bool) -> bool:
     Args:
         value: The assigned value.
         bare: True if the value has no quotes, so that it may be program code.
-        strict: True for a name such as `token` or `secret`, to which values that are not passwords are often
-            assigned, too.
+        strict: True for a name such as `token` or `secret`. The value must then look more random, because
+            values that are not passwords are often assigned to such names, too.
     """
     if _STANDS_FOR.match(value) or not _is_mixed(value) or (bare and _WORDS.fullmatch(value)):
         return False
@@ -148,7 +148,7 @@ class Detector:
     find: Callable[[str], Iterator[Span]]
     """A function that yields the position (start and end) of each secret in a text, in order."""
     usual: bool = True
-    """True if a policy uses the detector by default; False if a policy must name the kind to use it."""
+    """True if policies use the detector by default; False if only a policy that names the kind uses it."""
 
 
 def _matching(
@@ -162,8 +162,8 @@ def _matching(
     """Return a detector for texts that match `pattern` and are accepted by `check`.
 
     The secret is the group `secret` of a match or, if the pattern has no such group, the whole match. Every
-    text that matches the pattern contains at least one of `literals`. The detector first searches for these,
-    because that is fast.
+    text that matches the pattern contains at least one of `literals`. The detector first searches for these
+    literals, because that is fast.
     """
     compiled = re.compile(pattern, re.ASCII | flags)
     has_group = "secret" in compiled.groupindex
@@ -224,7 +224,7 @@ def _base64_chars(text: str, start: int, end: int) -> int:
 
 
 def _body_before(text: str, end: int, least: int) -> int:
-    """Return the start of the base64 lines that directly precede the position `end`, but at least `least`."""
+    """Return the position, not before `least`, at which the base64 lines directly before `end` begin."""
     at = end
     while at > least:
         start = text.rfind("\n", least, at - 1) + 1 or least
@@ -361,4 +361,4 @@ DETECTORS: Final[tuple[Detector, ...]] = (
         usual=False,
     ),
 )
-"""All built-in detectors. If two of them match at the same position, the kind of the earlier one is used."""
+"""All built-in detectors. If two of them match at the same position, the earlier detector is used."""

@@ -128,8 +128,8 @@ class SecretsPolicy:
         """Return the positions and kinds of the secrets in a text, sorted and not overlapping, in every mode.
 
         Overlapping matches are joined; the result has the kind of the match that begins first. If several
-        matches begin at the same position, the longest one determines the kind; if these are equally long,
-        the match of the earlier detector does.
+        matches begin at the same position, the longest one determines the kind. If the longest
+        matches are equally long, the match of the earlier detector determines it.
         """
         spans: list[tuple[int, int, int]] = []
         for rank, detector in enumerate(self.detectors):

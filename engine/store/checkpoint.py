@@ -16,7 +16,7 @@ from proofs.leaves import State
 
 @dataclass(frozen=True, slots=True)
 class TakeCheckpoint:
-    """Record the roots of the log of `size` events in the journal."""
+    """Record in the journal the roots of the store after its first `size` events."""
 
     size: int
     root: bytes
@@ -31,8 +31,8 @@ class TakeCheckpoint:
 
 
 CHECKPOINT_RETRIES_MAX = 3
-"""The maximum number of attempts during which other processes may write. An event that they append makes the
-attempt fail; after the last failure they are locked out."""
+"""The maximum number of attempts during which other processes may write. An attempt fails if another process
+appends an event. After the last failure, other processes are locked out."""
 
 
 def take_checkpoint(store: Store, actor: str) -> tuple[Receipt, int]:

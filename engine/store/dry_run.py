@@ -38,7 +38,7 @@ def dry_run_store(store: Store, *, when: bool = True) -> Iterator[Store]:
     """Open a temporary store over `store`; the changes made in it are discarded at the end of the block.
 
     Changes are written to a temporary folder. The times, seqs and ids of the new events have no meaning.
-    `store` is only read, in one snapshot. If `when` is False, the block is given `store` itself, so its
+    `store` is only read, in one snapshot. If `when` is False, the block is given `store` itself, and the
     changes are permanent.
     """
     if not when:
@@ -115,7 +115,7 @@ class LayeredBackend(_LayeredReader, Backend):
         """Do nothing, because the layer of changes is deleted after the dry run."""
 
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of both layers. The read-only rows must not change while it is in use."""
+        """Return a snapshot of both layers. While it is in use, the read-only rows must not change."""
         return _Snapshot(self._lower, self._written.snapshot())
 
     def close(self) -> None:

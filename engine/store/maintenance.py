@@ -34,7 +34,7 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     Before anything is deleted, the whole journal is read and checked. Then the cursors of all derived data
     are deleted durably. If the process crashes after that, the rebuild is finished when the store is opened
     next or when this function is called again. Only the journal needs to be intact. `progress` is called with
-    (events done, all events); the check counts as half of the events.
+    (events done, all events); the check counts as the first half of the events.
 
     Raises:
         CorruptionError: The journal is damaged. Nothing was deleted.

@@ -57,7 +57,7 @@ def root_of(url: str) -> MemoriesRoot:
     with translated():
         scheme, path = locate(url)
         if scheme == "memory":
-            raise BackendUnusable("a store at memory: has no named memories; use a folder or sqlite:PATH")
+            raise BackendUnusable("a store in main memory has no named memories; use a folder or sqlite:PATH")
         if "+" in scheme:
             raise BackendUnusable(f"{url} already names a memory; remove +NAME from the URL")
         place = resolve_path(path)

@@ -61,7 +61,7 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
 
 
 def subject_history(rows: Lookup, last: int) -> list[Entry]:
-    """Return the events, up to `last`, on the atom, edge or predicate of the event `last`, in order."""
+    """Return in order the events up to `last` on the same atom, edge or predicate as the event `last`."""
     return list(entries_back(rows, last))[::-1]
 
 

@@ -127,7 +127,7 @@ def replay(
         sweep: As for `append`.
 
     Raises:
-        CorruptionError: An event that is read in the source is not the event that was written.
+        CorruptionError: An event in the source differs from the event that was written.
         ConflictError: Another process writes to the target.
     """
     catch_up(target, Records(), read_entries)

@@ -105,8 +105,8 @@ def _chars_of(entry: Entry) -> int:
 
 
 COMMIT_RETRIES_MAX = 3
-"""The number of times commands are decided while other processes may write. An event that they append makes
-an attempt fail; after the last failure they are locked out."""
+"""The number of attempts to commit during which other processes may write. An attempt fails if another
+process appends an event. After the last failure, other processes are locked out."""
 
 COMMIT_CHUNK = 1000
 """The maximum number of commands in one batch of `commit_many`. Measured: larger batches are not faster."""
@@ -140,7 +140,7 @@ class Store:
             backend: The backend that holds the store, or in which a new store is created.
             sources: The functions that provide time and random bytes; None for a store that accepts no
                 commands.
-            finish: Update the records if they lack the latest events. If false, this is postponed.
+            finish: Update the records if they lack the latest events. If false, the update is postponed.
             check: Raise an error if the journal was written with a different text analyzer.
             resume: Called once the store is open, to finish an interrupted erasure (`engine.erase.destroy`).
 
@@ -155,8 +155,8 @@ class Store:
         self._follow_lock = threading.RLock()
         self.recent = Recent()
         self.erased_since: int | None = None
-        """In a store opened at a past moment: the seq of the first later event that erased content of that
-        time, or None if there is no such event."""
+        """In a store opened at a past moment: the seq of the first later event that erased content which the
+        store had at that moment, or None if there is no such event."""
         self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
         if sources is not None and _is_empty(backend):
             self._write_genesis(sources)
@@ -215,7 +215,7 @@ class Store:
             ConflictError: The journal does not have `if_head` events.
             InDoubtError: The write failed after it was sent to the backend, so it is unknown whether it was
                 stored.
-            BusyError: Other processes kept appending events before this one could.
+            BusyError: Other processes kept appending events before this process could.
         """
         if self._sources is None:
             raise RefusedError(
@@ -274,7 +274,8 @@ class Store:
     ) -> Iterator[Receipt]:
         """Commit the commands in one batch, or in smaller batches if they are too large; yield the receipts.
 
-        The receipts of the first half are yielded before the second half is committed, which may fail.
+        The receipts of the first half are yielded before the second half is committed, because that
+        commit may fail.
         """
         try:
             yield from self.commit(commands, actor, request=request, origin=origin)
