@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """The words of a question that are searched for after simplification (Standard 065, phases 1 and 2).
+    """How far a question is simplified: the words that are left of it (Standard 065, phases 1 and 2).
 
     A question is simplified until enough atoms cover it.
     """
@@ -19,7 +19,7 @@ class Level(StrEnum):
 
 
 class Role(StrEnum):
-    """The role of a hit: it contains words of the question, or it is only related to such a hit."""
+    """The role of a hit: an anchor contains words of the question, a walker is only related to an anchor."""
 
     ANCHOR = "anchor"
     """A hit that contains words of the question."""
@@ -43,7 +43,7 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A candidate that was left out of the hits. Recall lists such candidates only with `explain`."""
+    """A candidate that was left out of the hits. Recall lists such candidates only if `explain` is set."""
 
     id: str
     score: float
@@ -81,8 +81,8 @@ class Hit:
     """Name of a signal → the amount that the signal added to the score (negative if it lowered the score).
     None if recall was called without `explain`."""
     path: tuple[str, ...] = ()
-    """How a walker was found: the id of the anchor whose text or edges led to it, if there is one, then the
-    tags that it shares with anchors. Empty if the hit is an anchor."""
+    """How a walker was found. If the text or the edges of an anchor led to the walker, the id of the anchor
+    comes first. Then come the tags that the walker shares with anchors. Empty if the hit is an anchor."""
 
 
 @dataclass(frozen=True, slots=True)
