@@ -89,8 +89,8 @@ def body(content: str) -> str:
     """Return the indented lines of the content of an atom. The content is split with `str.splitlines`.
 
     A line end is put before each line and none after the last line. So the cost of a heading followed by
-    bodies is exactly the sum of the costs of these parts. Because of rounding, the cost may
-    differ slightly from this sum if the parts contain characters outside ASCII.
+    bodies is exactly the sum of the costs of these parts. Because of rounding, the cost may differ
+    slightly from this sum if the parts contain characters outside ASCII.
     """
     lines = [line.rstrip() for line in _UNSEEN.sub("\ufffd", content).splitlines()]
     while lines and not lines[-1]:

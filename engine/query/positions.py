@@ -1,8 +1,8 @@
 """The positions of atoms in their sources, and the titles of all atoms, as sorted arrays in memory.
 
-They are computed from the index (SPEC: Index) when a query needs them and are not stored. The documents in
-segments of the index are sorted again only when the segments change. The newest documents, at most 255, are
-not yet in a segment. They are sorted again each time the head has moved.
+The arrays are computed from the index (SPEC: Index) when a query needs them. They are not stored. The
+documents in segments of the index are sorted again only when the segments change. The newest documents, at
+most 255, are not yet in a segment. They are sorted again each time the head has moved.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class Positions:
     def titled(self, hashes: NDArray[np.uint64], live: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
         """Return (index into `hashes`, ordinal) for each live document whose title has one of the hashes.
 
-        Titles that more than `most` live documents have are left out.
+        A title is left out if more than `most` live documents have it.
         """
         settled, newest = self._parts
         bits = first_bits(hashes)

@@ -82,7 +82,7 @@ def find(
     """Return at most `limit` live atoms that pass `filters`.
 
     With `from_`, only the atoms that a walk from that atom reaches are returned, ordered by distance. Without
-    `from_`, all atoms are returned, ordered by ordinal.
+    `from_`, the atoms are ordered by ordinal.
 
     Raises:
         InvalidInputError: a limit or a number of hops is out of range, or `follow` is given without `from_`.

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How far a question is simplified: the words that are left of it (Standard 065, phases 1 and 2).
+    """The kind of words that are searched for when a question is simplified (Standard 065, phases 1 and 2).
 
     A question is simplified until enough atoms cover it.
     """
@@ -24,7 +24,7 @@ class Role(StrEnum):
     ANCHOR = "anchor"
     """A hit that contains words of the question."""
     WALKER = "walker"
-    """A hit without words of the question that is related to an anchor.
+    """A hit that contains no words of the question but is related to an anchor.
 
     The relation is a shared tag, a link, the hit's title in the anchor's text, or the same source.
     """
@@ -78,8 +78,8 @@ class Hit:
     duplicates: tuple[str, ...]
     """The ids of the hit's near-duplicates, which are not hits themselves."""
     signals: dict[str, float] | None = None
-    """Name of a signal → the amount that the signal added to the score (negative if it lowered the score).
-    None if recall was called without `explain`."""
+    """Maps the name of each signal to the amount that the signal added to the score. The amount is negative
+    if the signal lowered the score. None if recall was called without `explain`."""
     path: tuple[str, ...] = ()
     """How a walker was found. If the text or the edges of an anchor led to the walker, the id of the anchor
     comes first. Then come the tags that the walker shares with anchors. Empty if the hit is an anchor."""

@@ -44,7 +44,7 @@ class Ranking:
 
 
 def run(scope: RecallScope, target: int, most: int) -> Ranking:
-    """Run the protocol and return a ranked pool, of which the caller chooses `target` hits.
+    """Run the protocol and return a ranked pool, from which the caller chooses `target` hits.
 
     At least `most` candidates that contain words of the question are admitted to the pool.
     """

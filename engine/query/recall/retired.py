@@ -80,7 +80,10 @@ class SupersededAtoms:
         return None
 
     def _superseding(self, ordinal: int) -> tuple[AtomRecord, ...]:
-        """Return the live atoms that supersede a live atom and whose provenance ranks at least as high."""
+        """Return the live atoms that supersede the atom with this ordinal, if that atom is live.
+
+        Only atoms are returned whose provenance ranks at least as high as the provenance of that atom.
+        """
         found = self._cache.get(ordinal)
         if found is None:
             old = record_at(self._rows, ordinal)

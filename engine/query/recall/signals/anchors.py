@@ -45,7 +45,7 @@ class WordScores:
 
     @property
     def heaviest(self) -> list[WeightedTerm]:
-        """The terms with the highest weights, in alphabetical order."""
+        """The terms with the highest weights, in ascending order of the code points of the terms."""
         if len(self.terms) <= HEAVIEST_TERMS_MAX:
             return list(self.terms)
         heaviest = sorted(self.terms, key=lambda one: (-one.weight, one.term))[:HEAVIEST_TERMS_MAX]
@@ -80,8 +80,8 @@ def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = T
 def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...]:
     """Return the tags whose words are all among `terms`, in ascending order.
 
-    Only tags that begin with a word of the question, or with its stem without the last letter, are looked up
-    (`happ` for the stem `happi` of happy).
+    A tag is only looked up if it begins with a word of the question, or with the stem of such a word without
+    the last letter of the stem (`happ` for the word happy, whose stem is `happi`).
     """
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
     starts.update(tag_identity(word.text) for word in scope.question.words if word.terms)

@@ -39,9 +39,9 @@ K1_MAX: Final = 1000
 """The largest k1. It is far above any useful value and keeps scores finite."""
 
 _BLOCKS: Final = (128, 32, 8)
-"""The search for the best scores divides all documents into blocks of one of these numbers of documents.
+"""The possible sizes of a block, in documents. The search for the best scores divides documents into blocks.
 
-The largest number that results in more than four blocks per requested hit is used.
+The largest size that results in more than four blocks per requested hit is used.
 """
 
 

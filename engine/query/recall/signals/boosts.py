@@ -19,7 +19,7 @@ RELATION: Final = 5.0
 number."""
 
 DAYS_MAX: Final = 400
-"""If atoms were created on more days of a time span than this, the time span is ignored.
+"""If atoms were created on more than this many days of a time span, the time span is ignored.
 
 Each day is looked up separately.
 """
