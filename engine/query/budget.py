@@ -8,8 +8,8 @@ A line that begins with `[` is a heading: the text in brackets is generated, the
 bar, and the title follows the bar. A line that begins with `|` is a title. A line of content cannot look like
 a heading or a title, because it begins with a space or is empty. A source or title cannot add such a line,
 because line ends are removed from sources and titles. Invisible characters that a terminal might interpret
-are shown as U+FFFD. The texts of several atoms are concatenated without a separator and together cost at most
-the sum of the costs of the texts.
+are shown as U+FFFD. The texts of several atoms are concatenated without a separator. The result costs at most
+as many tokens as all these texts together.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from typing import Final
 from engine.text.tokens import estimate_tokens
 
 ID_DIGITS: Final = 8
-"""The number of digits of an id that a heading shows. They cost about 5 tokens; a whole id costs 25 tokens.
+"""A heading shows this many of the first digits of an id. They cost about 5 tokens; a whole id costs 25.
 `Engine.resolve` accepts such a shortened id."""
 
 BUDGET_MIN: Final = 16
-"""The smallest budget in tokens. It is the cost of the shortest heading and a line with only `…`."""
+"""The smallest budget in tokens: the cost of the shortest heading and a line with only `…`."""
 
 CUT: Final = "…"
 """The character that is put at the end of a text that was cut."""
 
 INDENT: Final = "  "
-"""The indentation of content. It costs no tokens, because tokenizers have single tokens for a line end
-followed by spaces."""
+"""The indentation of content. It costs no tokens, because in tokenizers a line end and the spaces after it
+are a single token."""
 
 CHARS_PER_TOKEN_MAX: Final = 18
-"""The largest number of characters in one token; only sequences of white space make such long tokens."""
+"""The largest number of characters in one token. Only tokens that consist of white space are so long."""
 
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""The characters that are shown as U+FFFD: control characters (except tabs and line ends), bidi overrides
-and lone surrogates."""
+"""Matches a character that is shown as U+FFFD: a control character (except tabs and line ends), an override
+of the direction of text (bidi), or a lone surrogate."""
 
 
 def tokens_of(text: str) -> int:
@@ -51,7 +51,7 @@ def tokens_of(text: str) -> int:
 
 
 def hit_text(title: str | None, source: str | None, sequence: int | None, id: str, content: str) -> str:  # noqa: A002
-    """Return the text of one atom for a prompt: a heading and the indented content, with line ends."""
+    """Return the text of one atom for a prompt: a heading and the lines of the indented content."""
     return f"{heading(title, source, sequence, sequence, id)}{body(content)}\n"
 
 
@@ -81,15 +81,16 @@ def heading(
 
 
 def subheading(title: str | None) -> str:
-    """Return the line that shows a new title within a source. As in `body`, the line end comes first."""
+    """Return a line end followed by a line that shows a new title within a source."""
     return "\n|" if title is None else f"\n| {on_one_line(title)}".rstrip()
 
 
 def body(content: str) -> str:
-    """Return the lines of a content, indented. The content is split with `str.splitlines`.
+    """Return the indented lines of the content of an atom. The content is split with `str.splitlines`.
 
-    The line end is put before each line, not after it. So a heading followed by bodies costs exactly the sum
-    of their tokens, except for rounding if they contain characters outside ASCII.
+    A line end is put before each line and none after the last line. So the cost of a heading followed by
+    bodies is exactly the sum of the costs of these parts. Because of rounding, the cost may differ
+    slightly from this sum if the parts contain characters outside ASCII.
     """
     lines = [line.rstrip() for line in _UNSEEN.sub("\ufffd", content).splitlines()]
     while lines and not lines[-1]:
@@ -101,9 +102,9 @@ def body(content: str) -> str:
 def body_within(content: str, tokens: int) -> str:
     """Return `body(content)`, cut if it costs more than `tokens` tokens.
 
-    The result of cutting is the longest beginning that, with `…` added, costs at most `tokens`. The beginning
-    ends after a word, unless no word ends in its second half. The result is empty for fewer than 3 tokens,
-    the cost of a line with only `…`.
+    A cut text is the longest beginning of `body(content)` that costs at most `tokens` together with the `…`
+    after it. It is shortened to the end of a word if a word ends in its second half. A cut text is empty if
+    `tokens` is below 3, which is the cost of a line with only `…`.
     """
     whole = body(content)
     reach = min(len(whole), (tokens + 1) * CHARS_PER_TOKEN_MAX)
@@ -118,7 +119,11 @@ def body_within(content: str, tokens: int) -> str:
 
 
 def _after_word(text: str, end: int) -> int:
-    """Return the last index up to `end` that is not inside a word or between a letter and its accent."""
+    """Return the last index up to `end` at which `text` may be cut: if possible, not within a word.
+
+    Only the second half of the text before `end` is searched for the end of a word. If there is none, the
+    index is `end`, or a lower index if `end` is between a letter and its accent.
+    """
     for at in range(end, max(end // 2, len(INDENT) + 1), -1):
         if at == len(text) or text[at].isspace() or text[at - 1].isspace():
             return at

@@ -32,7 +32,8 @@ class Duplicate:
 
     id: str
     distance: int
-    """The number of bits, 0 to 64, in which the fingerprints of this atom and of the atom to keep differ."""
+    """The number of bits, 0 to 64, in which the fingerprint of this atom differs from that of the atom to
+    keep."""
     title: str | None
     snippet: str
     """The beginning of the atom's text, on one line."""
@@ -50,7 +51,8 @@ class DuplicateGroup:
     keep: Duplicate
     """The atom that the other atoms of the group would be merged into."""
     others: tuple[Duplicate, ...]
-    """The other atoms, by distance to `keep`, then in the order in which their contents were recorded."""
+    """The atoms of the group except `keep`, ordered by their distance to `keep`. At the same distance they
+    are in the order in which their contents were recorded."""
 
 
 def duplicates(
@@ -90,7 +92,10 @@ def duplicates(
 
 
 def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
-    """Return the groups of two or more fingerprints connected by near pairs, as ascending indexes."""
+    """Return the groups of fingerprints that are connected by pairs of near-duplicates.
+
+    Each group has at least two fingerprints. It is given by their indexes, in ascending order.
+    """
     # Equal fingerprints are merged first, because a thousand copies of a text have half a million pairs.
     values, which = np.unique(fingerprints, return_inverse=True)
     sets = _DisjointSets()
@@ -108,7 +113,11 @@ def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
 
 
 class _DisjointSets(dict[int, int]):
-    """A union-find structure. It maps each number to its parent, and the lowest number of a set to itself."""
+    """Disjoint sets of numbers (union-find).
+
+    Each number is mapped to its parent, which is a lower number of its set. The lowest number of a set is
+    mapped to itself.
+    """
 
     def lowest(self, number: int) -> int:
         """Return the lowest number of the set that contains `number`."""
@@ -118,15 +127,16 @@ class _DisjointSets(dict[int, int]):
         return number
 
     def union(self, one: int, other: int) -> None:
-        """Merge the sets of two numbers."""
+        """Merge the set that contains `one` and the set that contains `other`."""
         low, high = sorted((self.lowest(one), self.lowest(other)))
         self[high] = low
 
 
 def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
-    """Return the indexes of the fingerprints connected by near pairs to the one at `index`, ascending.
+    """Return the indexes of the group that contains the fingerprint at `index`, in ascending order.
 
-    Each distinct fingerprint of the group is compared with all fingerprints once. No list of pairs is made.
+    The group contains all fingerprints that pairs of near-duplicates connect to this fingerprint. Each
+    distinct fingerprint of the group is compared with all fingerprints once. No list of pairs is made.
     """
     found = np.zeros(len(fingerprints), np.bool_)
     found[index] = True
@@ -142,7 +152,11 @@ def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
 
 
 def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) -> NDArray[np.bool_]:
-    """Return, for each pair of elements, the result of `engine.text.simhash.near`."""
+    """Return, for each pair of fingerprints, True if their texts are near-duplicates.
+
+    Each element of `some` is compared with the element of `other` at the same index, or with `other` itself
+    if this is a single fingerprint. The comparison gives the same result as `engine.text.simhash.near`.
+    """
     differing = some ^ other
     for _ in range(NEAR_BITS - 1):
         differing &= differing - 1  # clears the lowest bit that is set
@@ -151,7 +165,7 @@ def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) ->
 
 
 def _best_first(rows: Reader, ordinals: Sequence[int]) -> list[AtomRecord]:
-    """Return the records of a group, sorted so that the atom to keep is first."""
+    """Return the records of a group. The record of the atom to keep is the first."""
     records = records_of(rows, ids_at(rows, ordinals))
     ids = {record.id for record in records}
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Filters:
     """The conditions that an atom must meet. An empty field sets no condition.
 
-    The atom must be live. It must have all `tags` and none of `without_tags`, and must be in one of the
-    `buckets` and one of the `sources` and have one of the `kinds` and one of the `provenances`. A source that
+    The atom must be live. It must have all `tags` and none of `without_tags`. It must be in one of the
+    `buckets` and have one of the `sources`, one of the `kinds` and one of the `provenances`. A source that
     ends in `*` stands for all sources that begin with the text before the `*`. The atom must belong to one of
     the `categories`. It belongs to a category if one of its tags is the name of the category. If none of its
     tags names a category, its text decides (`engine.language.categories`). It must have been created at or
@@ -119,7 +119,7 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
 
 
 def answering(rows: Reader, filters: Filters) -> BitMap:
-    """Return the ordinals of `allowed` that may answer a question.
+    """Return the ordinals of all live atoms that pass `filters` and may answer a question.
 
     Entities are excluded unless `filters` names kinds, because an entity is only a name, and the facts about
     it are in the atoms that mention it.
@@ -142,7 +142,7 @@ def maybe_superseded(rows: Reader, filters: Filters) -> BitMap:
 
 
 def mentioning(view: IndexView, term: str) -> BitMap:
-    """Return the ordinals of all atoms in the set of this term, including dead atoms."""
+    """Return the ordinals of all atoms that contain `term`, including dead atoms."""
     from pyroaring import BitMap
 
     found = BitMap()
@@ -152,7 +152,7 @@ def mentioning(view: IndexView, term: str) -> BitMap:
 
 
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
-    """Return the ordinals of atoms tagged with a wanted category, and of atoms tagged with any category.
+    """Return the ordinals of atoms tagged with a wanted category, and of those tagged with any category.
 
     Both sets include dead atoms.
 
@@ -196,7 +196,11 @@ def wanted_categories(given: Iterable[str]) -> frozenset[Category]:
 
 
 def _sources(rows: Reader, patterns: Iterable[str]) -> Iterable[str]:
-    """Yield names without a final `*` unchanged, and for other names all recorded sources that match."""
+    """Yield the sources that the patterns stand for.
+
+    A pattern without a final `*` stands for itself. A pattern with a final `*` stands for all recorded
+    sources that begin with the text before the `*`.
+    """
     for source in patterns:
         validation.line(source, "source", limits.SOURCE_BYTES_MAX)
         if source.endswith("*"):
@@ -212,10 +216,10 @@ def _sources(rows: Reader, patterns: Iterable[str]) -> Iterable[str]:
 def _created_between(
     rows: Reader, found: BitMap, since: int | datetime | None, until: int | datetime | None
 ) -> BitMap:
-    """Return the ordinals in `found` whose atoms were created in the interval of the filters.
+    """Return those ordinals in `found` whose atoms were created at or after `since` and before `until`.
 
-    For each whole day, the set of all atoms created on that day is used. Atoms of the first and the last day
-    are compared one by one.
+    For each whole day between these times, the set of all atoms created on that day is read. The times of the
+    atoms that were created on the first or the last day are compared one by one.
     """
     since = validation.microseconds(limits.CREATED_MIN if since is None else since, "since")
     until = validation.microseconds(limits.INTEGER_MAX if until is None else until, "until")

@@ -1,8 +1,8 @@
 """The positions of atoms in their sources, and the titles of all atoms, as sorted arrays in memory.
 
-They are computed from the index (SPEC: Index) when a query needs them and are not stored. The documents in
-segments of the index are sorted again only when the segments change. The newest documents, at most 255, are
-not yet in a segment. They are sorted again each time the head has moved.
+The arrays are computed from the index (SPEC: Index) when a query needs them. They are not stored. The
+documents in segments of the index are sorted again only when the segments change. The newest documents, at
+most 255, are not yet in a segment. They are sorted again each time the head has moved.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SKIPPED_MAX: Final = 8
 """The largest number of dead documents that are skipped in the search for a live neighbour."""
 
 NO_NEIGHBOUR: Final = -1
-"""The value that stands in place of an ordinal if a document has no neighbour."""
+"""The value that is returned in place of a neighbour's ordinal if a document has no neighbour."""
 
 _HALF: Final = 32
 _FILTER_BITS: Final = 16
@@ -28,14 +28,14 @@ _FILTER_BITS: Final = 16
 class _SortedDocuments:
     """A range of documents in two orders: by source, sequence and ordinal, and by title.
 
-    A sort key is one number. Its upper half is the rank of the source and its lower half the rank of the
-    sequence, both among the values that occur in this range. A value that does not occur in this range gets a
-    rank between those of the next lower and the next higher value. So documents outside the range can be
-    compared, too.
+    A sort key is one number: its upper half is the rank of the document's source, and its lower half is the
+    rank of the document's sequence. Ranks are numbered among the sources and the sequences that occur in this
+    range. A value that does not occur in the range gets a rank between the ranks of the next lower and the
+    next higher value. So documents outside the range can be compared with those inside, too.
     """
 
     def __init__(self, facts: Facts, start: int, end: int) -> None:
-        """Sort the documents from `start` up to, but not including, `end`."""
+        """Sort the documents with ordinals from `start` up to, but not including, `end`."""
         self.start, self.end = start, end
         sources, sequences, titles = (column[start:end] for column in facts[:3])
         placed = np.flatnonzero((sources > 0) & (sequences > 0))
@@ -50,16 +50,20 @@ class _SortedDocuments:
         titled = titled[titles[titled].argsort(kind="stable")]
         self.titles = titles[titled]
         self.titled = titled + start
-        # True if the hash of any title begins with these bits. Most phrases of a text are rejected by this.
+        # True at an index if the hash of any title begins with the bits of this index. This test rejects most
+        # phrases of a text.
         self.first_bits = np.zeros(1 << _FILTER_BITS, np.bool_)
         self.first_bits[first_bits(self.titles)] = True
 
     def _keys(self, sources: NDArray[np.uint64], sequences: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the sort keys of any documents, including documents that this part does not cover."""
+        """Return the sort keys of documents with these sources and sequences, also outside this range."""
         return _rank(self._sources, sources) << np.uint64(_HALF) | _rank(self._sequences, sequences)
 
     def _keys_at(self, facts: Facts, ordinals: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return the sort keys of documents with a position. Keys of documents in this range are cached."""
+        """Return the sort keys of documents that have a position.
+
+        The keys of documents in this range were computed in advance.
+        """
         own = (ordinals >= self.start) & (ordinals < self.end)
         if own.all():
             return self._key_of_document[ordinals - self.start]
@@ -74,8 +78,8 @@ class _SortedDocuments:
     ) -> NDArray[np.int64]:
         """Return, for each document, the nearest live document of this range after it in the same source.
 
-        If `after` is False, return the nearest document before it. The value is NO_NEIGHBOUR for a document
-        without such a neighbour.
+        If `after` is False, return the nearest live document before it. For a document without such a
+        neighbour, return NO_NEIGHBOUR.
         """
         found = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
         if not len(self.keys):
@@ -97,7 +101,7 @@ class _SortedDocuments:
         return found
 
     def count(self, sources: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the number of documents in this range for each source."""
+        """Return, for each source, the number of documents in this range with a position in the source."""
         rank = _rank(self._sources, sources)
         half = np.uint64(_HALF)
         low = self.keys.searchsorted(rank << half)
@@ -108,7 +112,10 @@ class Positions:
     """The positions of all documents of one index. Safe to use from several threads."""
 
     def __init__(self, index: IndexView, settled: _SortedDocuments) -> None:
-        """Sort the newest documents. `settled` holds the documents in segments, which are already sorted."""
+        """Sort the documents that are not yet in a segment.
+
+        `settled` holds the documents in segments, which are already sorted.
+        """
         self._facts = index.facts
         self._parts = (settled, _SortedDocuments(index.facts, index.settled, index.documents))
 
@@ -139,11 +146,11 @@ class Positions:
     ) -> NDArray[np.int64]:
         """Return, for each document, the nearest live document after it in the same source.
 
-        If `after` is False, return the nearest document before it. The value is NO_NEIGHBOUR for a document
-        without such a neighbour. Documents with the same sequence are not neighbours of each other. If
+        If `after` is False, return the nearest live document before it. For a document without such a
+        neighbour, return NO_NEIGHBOUR. Documents with the same sequence are not neighbours of each other. If
         several documents are equally near, the neighbour is the first of them, or the last if `after` is
-        False. A neighbour must have the same title, or no title if the document has none, because text
-        under a different heading is a different text.
+        False. A document and its neighbour must have the same title, or both must have no title, because
+        text under a different heading is a different text.
         """
         found = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
         placed = np.flatnonzero((ordinals >= 0) & self.placed(np.maximum(ordinals, 0)))
@@ -161,7 +168,7 @@ class Positions:
         return found
 
     def source_sizes(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return, for each document, the number of documents with a position in the same source.
+        """Return, for each document, the size of its source: the number of documents with a position in it.
 
         Live and dead documents are counted.
         """
@@ -172,7 +179,7 @@ class Positions:
     def titled(self, hashes: NDArray[np.uint64], live: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
         """Return (index into `hashes`, ordinal) for each live document whose title has one of the hashes.
 
-        Titles that more than `most` live documents have are left out.
+        A title is left out if more than `most` live documents have it.
         """
         settled, newest = self._parts
         bits = first_bits(hashes)
@@ -218,9 +225,10 @@ def first_bits(hashes: NDArray[np.uint64]) -> NDArray[np.intp]:
 
 
 def _rank(known: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return, for each value, 2n + 1 if it equals the known value n (counted from 0), else 2n.
+    """Return the rank of each value among the ascending `known` values.
 
-    In the second case, n is the number of lower known values.
+    The rank is 2n + 1 for a known value and 2n for any other value, where n is the number of known values
+    that are lower than the value.
     """
     if not len(known):
         return np.zeros(len(values), np.uint64)

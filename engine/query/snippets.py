@@ -11,7 +11,7 @@ SNIPPET_CHARS = 200
 ELLIPSIS = "…"
 WORD_CHARS_MAX = 64
 WORDS_MAX = 1 << 15
-"""The limits of the cache of words and their terms. A full cache takes about 6 MB."""
+"""The limits of the cache that maps words to their terms. A full cache takes about 6 MB."""
 
 
 def beginning(text: str, chars: int = SNIPPET_CHARS) -> str:
@@ -39,9 +39,9 @@ _WORDS = _Words()
 
 
 class Snippets:
-    """Cuts snippets for one question: from each text the part in which the question's terms weigh most.
+    """Cuts snippets for one question: the part of each text in which the question's terms weigh most.
 
-    Measured: 9 µs for a text of 40 words, and 29 µs if the words are analysed again for each answer.
+    Measured: a text of 40 words takes 9 µs, or 29 µs if its words are not in the cache of terms.
     """
 
     def __init__(self, weights: Mapping[str, float], chars: int = SNIPPET_CHARS) -> None:
@@ -65,7 +65,10 @@ class Snippets:
         return _cut(words, start, self._chars)
 
     def _heaviest(self, words: Sequence[str], chars: int) -> int:
-        """Return the index of the word at which the heaviest part begins, in time linear in the text."""
+        """Return the index of the first word of the part in which the question's terms weigh most.
+
+        The part has at most `chars` characters. The time is linear in the length of the text.
+        """
         weights = self._weights
         lacks_terms = weights.keys().isdisjoint
         marked = [

@@ -1,4 +1,4 @@
-"""The object on which queries run: an open store or a past state of a store, with the constants of recall."""
+"""The object on which queries run: an open store, or a past state of it, with the constants of recall."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class View:
 
     @cached_property
     def positions(self) -> PositionsCache:
-        """The cache of the positions of atoms in their sources, which the index determines."""
+        """The cache of the positions of atoms in their sources. The positions are computed from the index."""
         from engine.query.positions import PositionsCache  # imports numpy, which only queries need
 
         return PositionsCache()
@@ -63,5 +63,5 @@ class View:
             yield rows
 
     def forget(self) -> None:
-        """Drop the caches. Must be called after the erasure of content from which they were computed."""
+        """Drop the caches. Must be called after content that was used to compute them is erased."""
         vars(self).pop("positions", None)

@@ -33,7 +33,7 @@ from proofs.sets import Group
 
 
 def context(rows: Reader, view: View, query: str, budget: int, filters: Filters = NO_FILTERS) -> Context:
-    """Return the hits of a question and their neighbours in their sources. All of them pass `filters`.
+    """Return the hits of a question and their neighbours in their sources. All returned atoms pass `filters`.
 
     `rows` is a snapshot of `view`, with records, tags and index at the head.
 
@@ -62,7 +62,7 @@ class SourceReader:
     """
 
     def __init__(self, rows: Reader, index: IndexView, filters: Filters) -> None:
-        """Create a reader for a snapshot and the index of this snapshot. Neighbours must pass the filters."""
+        """Create a reader of a snapshot and its index that only returns neighbours that pass `filters`."""
         self._rows = rows
         self._index = index
         self._categories = filters.categories
@@ -73,7 +73,10 @@ class SourceReader:
         self._read: dict[Position, Passage | None] = {}
 
     def passages(self, scores: Mapping[bytes, float]) -> list[Passage]:
-        """Return the hits with these ids and scores, in the same order, with their positions."""
+        """Return a passage with its position for each hit.
+
+        The hits are given as a mapping of ids to scores, and the passages have the same order.
+        """
         records = records_of(self._rows, list(scores))
         bodies = bodies_of(self._rows, records)
         positions: dict[int, Position] = {}
@@ -108,7 +111,10 @@ class SourceReader:
         return _passage(record, body, position) if wanted else None
 
     def _in_order(self, source: str) -> NDArray[np.int64]:
-        """Return the ordinals of the live atoms of a source that have a sequence, ordered by sequence."""
+        """Return the ordinals of the live atoms of a source, ordered by sequence.
+
+        Atoms without a sequence are left out.
+        """
         there = members(self._rows, (Group.SOURCE, source)) & self._live
         ordinals = np.frombuffer(there.to_array(), np.uint32).astype(np.int64)
         sequences = self._index.facts.sequences[ordinals]
@@ -118,7 +124,7 @@ class SourceReader:
 
 
 def _by_source(records: Iterable[AtomRecord]) -> dict[str, list[int]]:
-    """Return source → the ordinals of the records that have this source and a sequence."""
+    """Map each source to the ordinals of its records. Records without a sequence are left out."""
     found: dict[str, list[int]] = {}
     for record in records:
         if record.source is not None and record.sequence is not None:

@@ -28,17 +28,19 @@ GAP_MAX: Final = 2
 """The largest number of atoms between two hits that are added to join the hits to one window."""
 
 MISSES_MAX: Final = 8
-"""No more neighbours are tried after this many neighbours have exceeded the budget.
+"""After this many neighbours have exceeded the budget, no further neighbours are tried.
 
-Measured on LoCoMo: the windows contain as much of the evidence as if all neighbours were tried, and fewer
-atoms are read needlessly.
+Measured on LoCoMo: with this limit, the windows contain as much of the evidence as without it, and fewer
+atoms are read in vain.
 """
 
 TOKENS_PER_HIT: Final = 60
-"""One hit is requested for every 60 tokens of the budget. Neighbours get the tokens that hits do not use.
+"""One hit is requested for every 60 tokens of the budget. The tokens that hits do not use are used to show
+neighbours.
 
-Measured on LoCoMo: with 40 to 60 tokens per hit, the windows contain as much of the evidence as hits alone,
-or slightly more. With 80 or more they contain less, because neighbours take the tokens of further hits.
+Measured on LoCoMo: with 40 to 60 tokens per hit, the windows contain as much of the evidence as hits without
+neighbours, or slightly more. With 80 or more tokens per hit the windows contain less of it, because the
+neighbours use tokens with which further hits could be shown.
 """
 
 HITS_MIN: Final = 5
@@ -85,11 +87,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A text that shows consecutive atoms of one source, or a single atom."""
+    """A text that shows several consecutive atoms of one source, or a single atom."""
 
     source: str | None
     title: str | None
-    """The title of the first atom. In `text`, a line shows each further title before its atoms."""
+    """The title of the first atom. If a later atom has a different title, `text` shows that title on a line
+    before the atom."""
     first: int | None
     """The sequence of the first atom."""
     last: int | None
@@ -107,7 +110,7 @@ class Window:
 
 @dataclass(eq=False)
 class Run:
-    """Consecutive passages with the ranks of the hits among them, and their cost in tokens."""
+    """Consecutive passages, with the ranks of those passages that are hits, and the cost of all in tokens."""
 
     passages: tuple[Passage, ...]
     ranks: dict[str, int]
@@ -117,7 +120,7 @@ class Run:
 
     @classmethod
     def of(cls, passage: Passage, rank: int | None = None) -> Run:
-        """Return a run of one passage. The passage is a hit if `rank` is given."""
+        """Return a run that consists of one passage. The passage is a hit if `rank` is given."""
         ranks = {} if rank is None else {passage.id: rank}
         return cls((passage,), ranks, tokens_of(body(passage.content)))
 
@@ -128,7 +131,7 @@ class Run:
         return tuple(passage.position for passage in ends if passage.position is not None)
 
     def joined(self, following: Run) -> Run:
-        """Return one run with the passages of this run followed by those of the run `following`."""
+        """Return one run that contains the passages of this run and then those of the run `following`."""
         between = tokens_of(_between(self.passages[-1], following.passages[0]))
         return Run(
             self.passages + following.passages,
@@ -181,7 +184,7 @@ class Run:
 
 
 def _between(before: Passage, after: Passage) -> str:
-    """Return the line with the title of `after` if it differs from the title of `before`, else ''."""
+    """Return a line with the title of the passage `after`, or '' if `before` has the same title."""
     return "" if before.title == after.title else subheading(after.title)
 
 
@@ -191,7 +194,7 @@ called only if the budget may allow one more atom."""
 
 
 class Layout:
-    """Places hits, then their neighbours, in windows within the budget. A layout is used for one answer."""
+    """Places hits, then their neighbours, in windows within the budget. Each answer needs a new layout."""
 
     def __init__(self, budget: int, hits: Sequence[Passage], lookup: NeighbourLookup) -> None:
         """Place `hits`, which are distinct and given best first. `lookup` finds atoms that are not hits."""
@@ -203,10 +206,11 @@ class Layout:
         """The positions of hits whose text was cut; no window of several atoms may include them."""
         self._lookup = lookup
         self._placed: list[tuple[int, Position, Passage]] = []
-        """The hits that have a position and so can have neighbours, by rank."""
+        """The hits that can have neighbours, because they have a position and their whole text is shown. Each
+        is given with its rank and its position, and the hits are ordered by rank."""
         self._shown: set[Position] = set()
         self._runs: dict[Position, Run] = {}
-        """The first and the last position of each run → the run."""
+        """Maps the first and the last position of each run to the run."""
         self._alone: list[tuple[Run, str]] = []
         """The runs of a single hit that cannot be extended, each with its text."""
         self._place(hits)
@@ -214,10 +218,10 @@ class Layout:
     def _place(self, hits: Sequence[Passage]) -> None:
         """Place hits in order. Stop at the first hit for which less than half of its wanted tokens are left.
 
-        The wanted tokens of a hit are the cost of its text, but at most half of the budget (for the best
-        hit, at most the whole budget). These amounts grow no faster than the budget. So every hit that is
-        placed with a budget is also placed with a larger budget. Joining hits to one window saves tokens,
-        which are used to show the whole texts of hits that were cut, and for neighbours.
+        The number of wanted tokens of a hit is the cost of its text, but at most half of the budget (for the
+        best hit, at most the whole budget). This number grows no faster than the budget. So every hit that is
+        placed with a budget is also placed with a larger budget. If hits are joined to one window, tokens are
+        saved. They are used to show the whole texts of hits that were cut, and to show neighbours.
         """
         # All amounts are doubled, because half of an odd budget is not a whole number.
         left = 2 * self._budget
@@ -258,13 +262,13 @@ class Layout:
             self._show(passage.position, [run])
 
     def _at(self, position: Position) -> Passage | None:
-        """Return the passage at a position, or None if there is no passage that a window may include."""
+        """Return the passage at a position, or None if no passage there may be included in a window."""
         if position in self._blocked:
             return None
         return self._hits.get(position) or self._lookup(position)
 
     def fill_gaps(self) -> None:
-        """Show the atoms in gaps of one or two atoms between two hits, first in gaps next to the best hits.
+        """Fill each gap of one or two atoms between two hits with these atoms, beginning at the best hits.
 
         Each atom in a gap must have the title of one of the two hits, because text under a different
         heading is a different text.
@@ -287,8 +291,9 @@ class Layout:
     def widen(self, radius: int) -> None:
         """Show the neighbours of hits, up to the distance `radius`.
 
-        They are tried by distance, and at the same distance by the rank of the hit. The following atom is
-        tried first, then the preceding one. Only atoms with the title of the hit are shown. On each side of
+        The nearest neighbours of all hits are tried first, in the order of the ranks of the hits. For each
+        hit, the atom after the hit is tried first, then the atom before the hit. Then the neighbours at
+        distance 2 are tried, and so on. Only atoms with the same title as the hit are shown. On each side of
         a hit, the search ends at the first atom that is missing, has a different title or exceeds the budget.
         After 8 atoms have exceeded the budget, no more atoms are tried on any side.
         """
@@ -301,9 +306,9 @@ class Layout:
             ]
 
     def _extend_to(self, position: Position, title: str | None) -> bool:
-        """Show the atom at `position` if it has this title and the budget allows it.
+        """Show the atom at `position` if it has the title `title` and the budget allows it.
 
-        Return True if the atom is shown, also if it was shown before.
+        Return True if the atom is now shown, even if it was shown before this call.
         """
         if position in self._shown:
             return True
@@ -317,7 +322,7 @@ class Layout:
     def _show(self, start: Position, added: Sequence[Run]) -> bool:
         """Show consecutive passages, the first at `start`, and join them to the runs before and after them.
 
-        Return True, or return False and change nothing if that would exceed the budget.
+        Return True. But if showing the passages would exceed the budget, change nothing and return False.
         """
         before, after = self._runs.get(start.offset(-1)), self._runs.get(start.offset(len(added)))
         joined = reduce(Run.joined, [run for run in (before, *added, after) if run is not None])
@@ -403,11 +408,12 @@ def hits_wanted(budget: int) -> int:
 
 
 def query_rarity(documents: int, frequencies: Iterable[int]) -> float:
-    """Return the rarity of a question's words: 1 if each is in only one document, about 0 if all are common.
+    """Return the rarity of a question's words.
 
-    The rarity is the mean IDF of the three rarest words that occur in the documents, divided by the IDF of
-    a word that occurs in one document. It is 0 if none of the words occurs. `frequencies` holds the number
-    of documents that contain each word.
+    It is 1 if each word is in only one document, and about 0 if all words are common. The rarity is the mean
+    IDF of the three rarest words that occur in the documents, divided by the IDF of a word that occurs in one
+    document. It is 0 if none of the words occurs. `frequencies` holds the number of documents that contain
+    each word.
     """
     rarest = sorted(frequency for frequency in frequencies if frequency)[:_RAREST]
     if not rarest:
@@ -419,9 +425,10 @@ def query_rarity(documents: int, frequencies: Iterable[int]) -> float:
 def radius_of(budget: int, rarity: float) -> int:
     """Return the largest distance from a hit at which to look up neighbours, 0 to 4.
 
-    With a `rarity` of 1 the distance is 1 for a budget of at least 250 tokens, and one more for each doubling
-    of the budget. It is multiplied by `rarity` and rounded: rare words occur in the one passage about a
-    subject, whose neighbours are useful; common words occur everywhere.
+    With a `rarity` of 1, the distance is 1 for a budget of at least 250 tokens, and one more for each
+    doubling of the budget. With a lower `rarity`, this distance is multiplied by `rarity` and rounded. Rare
+    words occur only in the passage about a subject, and the neighbours of this passage are useful. Common
+    words occur everywhere.
     """
     return min(round((budget // RADIUS_TOKENS).bit_length() * rarity), RADIUS_MAX)
 
@@ -437,11 +444,13 @@ def inflate(
 ) -> Context:
     """Return windows with `hits` and their neighbours, in at most `budget` tokens.
 
-    Hits are placed in order as long as the budget allows. The best hit is cut, after a word, if it costs more
-    than the budget; any other hit is cut if it costs more than half of the budget. The last hit is also cut
-    if at least half of it fits but not all of it. A hit that is cut has a window of its own. Then gaps of
-    one or two atoms between hits are filled, and each hit gets at most `radius` neighbours with the same
-    title on each side. Consecutive atoms form one window.
+    Hits are placed in order as long as the budget allows. The text of the best hit is cut, after a word, if
+    it costs more than the budget. The text of any other hit is cut if it costs more than half of the budget.
+    The text of the last hit is also cut if the tokens that are left suffice for at least half of it but not
+    for all of it. A hit that is cut has a window of its own.
+
+    Then gaps of one or two atoms between hits are filled, and each hit gets at most `radius` neighbours with
+    the same title on each side. Consecutive atoms form one window.
 
     A larger budget shows every hit that a smaller budget shows. Equal arguments give equal bytes.
 

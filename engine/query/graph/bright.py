@@ -34,13 +34,13 @@ NODES_MAX: Final = 50
 """The largest number of nodes in a graph."""
 
 RELATIONS_MAX: Final = 200
-"""The largest number of relations in a graph; the strongest are kept."""
+"""The largest number of relations in a graph. If there are more, only the strongest are kept."""
 
 COMMON_BUCKET: Final = 0.5
-"""A bucket that contains more than this share of all atoms creates no relations."""
+"""If a bucket contains more than this share of all atoms, no relations are made from it."""
 
 LEAST: Final = 0.000_001
-"""The lowest strength or brightness. For example, an edge with weight 0 has this strength."""
+"""The lowest value of a strength or a brightness. For example, an edge with weight 0 has this strength."""
 
 
 class RelationKind(StrEnum):
@@ -51,7 +51,7 @@ class RelationKind(StrEnum):
     NEXT_IN_SOURCE = "next_in_source"
     """The second atom is the next live atom after the first in the same source.
 
-    The strength is 1. Two such atoms do not also have the relation `SAME_SOURCE`.
+    The strength is 1. Two atoms with this relation do not also have the relation `SAME_SOURCE`.
     """
     SHARES_TAG = "shares_tag"
     """The atoms share tags. The strength is the `walk.bridge_weight` of the rarest shared tag.
@@ -109,7 +109,7 @@ class BrightGraph:
     nodes: tuple[BrightNode, ...]
     """The hits, at most 50, in descending order of brightness, then by id."""
     relations: tuple[Relation, ...]
-    """The relations, at most 200, in descending order of strength, then by kind and ids."""
+    """The strongest relations, at most 200, in descending order of strength, then by kind and ids."""
     size: int
     omitted: int = 0
     """The number of weaker relations that were left out."""
@@ -203,9 +203,12 @@ def _edges(rows: Reader, records: Sequence[AtomRecord]) -> Iterator[Relation]:
 
 
 def _types(rows: Reader, atom: bytes) -> Iterator[bytes]:
-    """Yield the code of each type of the edges that start at an atom. Each type costs one lookup."""
-    # Measured with 50 nodes: 5 ms, and 6 ms if one of these has 10,000 further edges. Reading all edges took
-    # 2 ms and 76 ms.
+    """Yield the code of each edge type that occurs among the edges that start at an atom.
+
+    Each type costs one lookup.
+    """
+    # Measured with 50 nodes: 5 ms, and 6 ms if one of the nodes has 10,000 further edges. Reading all edges
+    # took 2 ms in the first case and 76 ms in the second.
     prefix = EDGE_FROM + atom
     start, end = prefix + b"/", prefix + b"0"  # the byte after `/`
     while (first := next(iter(rows.scan(start, end)), None)) is not None:
@@ -249,9 +252,10 @@ def _sharing(
     names_of: Sequence[dict[str, str]],
     weights: dict[str, float],
 ) -> Iterator[Relation]:
-    """Yield the relations between atoms that share a tag or bucket with a weight above 0.
+    """Yield a relation for each pair of atoms that share a tag or bucket whose weight is above 0.
 
-    `names_of` holds, for each atom, a mapping of the identity of each tag or bucket to its spelling.
+    `names_of` holds one mapping for each atom: it maps the identity of each tag or bucket of the atom to the
+    spelling that the atom uses.
     """
     weighted = [[name for name in sorted(names) if weights.get(name)] for names in names_of]
     each = list(zip(records, names_of, weighted, strict=True))

@@ -13,25 +13,27 @@ from typing import Final
 from engine.query.graph.bright import BrightGraph, BrightNode, Relation, RelationKind
 
 LABEL_CHARS: Final = 48
-"""The largest length of a label in characters; a longer label is cut and ends in `…`."""
+"""The largest number of characters in a label. A longer text is cut and ends in `…`."""
 
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
-"""Invisible characters that are removed because a terminal or a parser might interpret them. Joiners are not
-removed, because emoji need them."""
+"""Matches an invisible character that is removed, because a terminal or a parser might interpret it. Joiners
+are not removed, because emoji need them."""
 
 _SPECIAL: Final = re.compile(
     "[^0-9A-Za-z ,.()?'/\x80-\U0010ffff-]|[\u00b0\u00b6\u00df\ufb02]|(?i:(?<=directio)n)"
 )
-"""The characters that are written as codes because Mermaid (11.17) interprets them even within quotes.
+"""Matches a character that is written as a code, because Mermaid (11.17) interprets it even within quotes.
 
-They are ASCII punctuation, except for a few harmless characters; the letters that Mermaid itself substitutes
-for `#` and `;` while it parses; and the last letter of `direction`, which Mermaid interprets as a keyword.
+Three groups of characters match: ASCII punctuation, except for a few harmless characters; the letters that
+Mermaid itself substitutes for `#` and `;` while it parses; and the last letter of the word `direction`,
+because Mermaid interprets this word as a keyword.
 """
 
 _LIST: Final = re.compile(r"^(?:([0-9]+)[.)]|([-+*]))(?= )")
-"""The beginning of a Markdown list, which is written with a code because Mermaid reads labels as Markdown."""
+"""Matches the mark at the beginning of a Markdown list, such as `1.` or `-`. Its last character is written as
+a code, because Mermaid reads labels as Markdown."""
 
 
 def mermaid(graph: BrightGraph) -> str:
@@ -56,7 +58,8 @@ def dot(graph: BrightGraph) -> str:
 
     The text ends with a line end.
 
-    Lines are drawn as in `mermaid`. A stronger relation has a higher weight, so its line is shorter.
+    Edges and relations are drawn with the same kinds of lines as in `mermaid`. A stronger relation has a
+    higher weight, so Graphviz draws a shorter line.
     """
     names = _names(graph)
     lines = ["digraph bright {", "    rankdir=LR;", "    node [shape=box];"]
@@ -109,6 +112,6 @@ def _encoded(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a quoted dot string, with quotes, backslashes and entities escaped."""
+    """Return a text as a quoted string of the dot language, with quotes, backslashes and `&` escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
     return f'"{escaped}"'

@@ -26,11 +26,11 @@ from proofs.leaves import State
 MEDIUM_CHARS = 200
 
 FIND_LIMIT = 100
-"""The number of results if no limit is given."""
+"""The largest number of results if the caller gives no limit."""
 
 
 class Form(StrEnum):
-    """The part of each atom that a result contains."""
+    """The parts of each found atom that a result contains."""
 
     SHORT = "short"
     """The id and the title."""
@@ -45,8 +45,8 @@ class Follow:
     """The edges that a walk follows, and the distances at which it returns atoms.
 
     A walk returns atoms that are `min_hops` to `max_hops` edges away; `max_hops` is at most 6 (MAX_HOPS_CAP).
-    It does not follow tombstoned edges, and it neither returns tombstoned atoms nor passes through them. Only
-    the start of a walk may be a tombstoned atom.
+    A walk does not follow tombstoned edges. It neither returns tombstoned atoms nor passes through them, but
+    it may start at a tombstoned atom.
     """
 
     types: tuple[TypeName, ...] = ()
@@ -58,7 +58,10 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An atom that was found. `hops` is its distance in edges from the start of a walk, 0 without a walk."""
+    """An atom that was found.
+
+    `hops` is the number of edges between the start of the walk and the atom, or 0 if there was no walk.
+    """
 
     id: str
     hops: int
@@ -79,7 +82,7 @@ def find(
     """Return at most `limit` live atoms that pass `filters`.
 
     With `from_`, only the atoms that a walk from that atom reaches are returned, ordered by distance. Without
-    `from_`, all atoms are returned, ordered by ordinal.
+    `from_`, the atoms are ordered by ordinal.
 
     Raises:
         InvalidInputError: a limit or a number of hops is out of range, or `follow` is given without `from_`.
@@ -110,7 +113,7 @@ def find(
 
 
 def get_edge(rows: Reader, src: str, type: TypeName, dst: str) -> Edge:  # noqa: A002
-    """Return the edge of this type from `src` to `dst`, also if it is tombstoned.
+    """Return the edge of this type from `src` to `dst`. A tombstoned edge is returned, too.
 
     Raises:
         NotFoundError: the edge was never recorded.

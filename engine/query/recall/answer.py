@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """The words of a question that are searched for after simplification (Standard 065, phases 1 and 2).
+    """The kind of words that are searched for when a question is simplified (Standard 065, phases 1 and 2).
 
     A question is simplified until enough atoms cover it.
     """
@@ -19,12 +19,12 @@ class Level(StrEnum):
 
 
 class Role(StrEnum):
-    """The role of a hit: it contains words of the question, or it is only related to such a hit."""
+    """The role of a hit: an anchor contains words of the question, a walker is only related to an anchor."""
 
     ANCHOR = "anchor"
     """A hit that contains words of the question."""
     WALKER = "walker"
-    """A hit without words of the question that is related to an anchor.
+    """A hit that contains no words of the question but is related to an anchor.
 
     The relation is a shared tag, a link, the hit's title in the anchor's text, or the same source.
     """
@@ -43,7 +43,7 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A candidate that was left out of the hits. Recall lists such candidates only with `explain`."""
+    """A candidate that was left out of the hits. Recall lists such candidates only if `explain` is set."""
 
     id: str
     score: float
@@ -78,11 +78,11 @@ class Hit:
     duplicates: tuple[str, ...]
     """The ids of the hit's near-duplicates, which are not hits themselves."""
     signals: dict[str, float] | None = None
-    """Name of a signal → the amount that the signal added to the score (negative if it lowered the score).
-    None if recall was called without `explain`."""
+    """Maps the name of each signal to the amount that the signal added to the score. The amount is negative
+    if the signal lowered the score. None if recall was called without `explain`."""
     path: tuple[str, ...] = ()
-    """How a walker was found: the id of the anchor whose text or edges led to it, if there is one, then the
-    tags that it shares with anchors. Empty if the hit is an anchor."""
+    """How a walker was found. If the text or the edges of an anchor led to the walker, the id of the anchor
+    comes first. Then come the tags that the walker shares with anchors. Empty if the hit is an anchor."""
 
 
 @dataclass(frozen=True, slots=True)

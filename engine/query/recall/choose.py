@@ -1,4 +1,4 @@
-"""Choose hits from the ranked candidates: group near-duplicates, limit walkers and keep to the budget.
+"""Choose hits among the ranked candidates: group near-duplicates, limit walkers and keep to the budget.
 
 A walker is a candidate without words of the question, found only through its relations to other atoms.
 """
@@ -31,7 +31,7 @@ _WORD: Final = re.compile(r"\S+")
 SPARE: Final = 20
 """The number of candidates that are read in addition to the requested number of hits.
 
-Among them are near-duplicates of hits, and candidates that are listed as left out.
+These further candidates may be near-duplicates of hits, or are listed as left out.
 """
 
 BLOCK: Final = 32
@@ -44,9 +44,10 @@ Many candidates may not belong to these categories.
 """
 
 FEW: Final = 64
-"""The largest number of hits whose fingerprints are compared one by one. More are compared as one array.
+"""The largest number of hits whose fingerprints are compared with a candidate one by one.
 
-Measured: a single comparison takes 0.2 µs, and a comparison of a whole array about 12 µs.
+The fingerprints of more hits are compared as one array. Measured: a single comparison takes 0.2 µs, and the
+comparison of a whole array about 12 µs.
 """
 
 TOO_LONG: Final = "over the budget"
@@ -88,7 +89,7 @@ class Chosen:
         self._explain = explain
         self._walkers = 0
         self._duplicates: dict[str, list[str]] = {}
-        """The id of a hit → the ids of its near-duplicates, the best first."""
+        """Maps the id of a hit to the ids of its near-duplicates, the best first."""
         self._fingerprints = scope.index.facts.fingerprints
         self._hit_fingerprints: list[int] = []
         """The fingerprints of the hits, in the order of the hits."""
@@ -124,7 +125,7 @@ class Chosen:
         self.hits = [replace(hit, duplicates=tuple(self._duplicates.get(hit.id, ()))) for hit in self.hits]
 
     def _original(self, one: Ranked) -> str | None:
-        """Return the id of the best hit of which the candidate is a near-duplicate, or None."""
+        """Return the id of the best hit that is a near-duplicate of the candidate, or None."""
         own = int(self._fingerprints[one.ordinal])
         if not self._scope.config.collapse or not own:
             return None
@@ -138,9 +139,9 @@ class Chosen:
         return not self._categories or in_categories(atom.body, atom.record.tags, self._categories)
 
     def _hit(self, one: Ranked, role: Role, atom: LoadedAtom) -> Hit | None:
-        """Return the hit, with its text if there is a budget, or None if too little of the budget is left.
+        """Make a hit of a candidate. Return None if too little of the budget is left.
 
-        The text of the first hit is cut if it is too long.
+        If there is a budget, the hit contains its text. The text of the first hit is cut if it is too long.
         """
         record, content = atom.record, atom.body.content
         left = None if self._budget is None else self._budget - self.tokens
@@ -198,8 +199,8 @@ def choose(
 ) -> Chosen:
     """Choose the best `target` hits that the budget allows. Candidates with equal scores are ordered by id.
 
-    The whole ranking is read if necessary. But reading stops after 2 · `target` + 20 candidates have exceeded
-    the budget.
+    The whole ranking is read if there would otherwise be fewer than `target` hits. But reading stops after
+    2 · `target` + 20 candidates have exceeded the budget.
     """
     chosen = Chosen(scope, ranking, budget, categories, explain=explain)
     superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
@@ -240,10 +241,10 @@ def _ranked(scope: RecallScope, ranking: Ranking) -> Iterator[Ranked]:
 
 
 def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:
-    """Return the longest beginning of a text that, with `…` added, costs at most `left` tokens.
+    """Return the longest beginning of a text, followed by `…`, that costs at most `left` tokens.
 
-    The beginning ends after a word, unless more than half of it would have to be dropped for that. The result
-    is '' if even `…` alone costs too much.
+    The beginning is shortened to the end of a word, unless it would lose more than half of its length. The
+    result is '' if even `…` alone costs too much.
     """
     window = content[: (left + 1) * CHARS_PER_TOKEN_MAX]
     # Bisection is valid because a longer beginning never costs less.

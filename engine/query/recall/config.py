@@ -30,12 +30,13 @@ class Protocol:
     enough: int = 10
     """The number of atoms that must cover the question. If fewer cover it, the question is simplified."""
     covers: float = 0.5
-    """An atom covers the question if it contains at least this share of the question's terms, by weight."""
+    """An atom covers the question if the terms that it contains have at least this share of the weight of all
+    terms of the question."""
     entities: int = 3
     """The largest number of entities that a question is split into."""
     candidates: int = 100
-    """The number of atoms with the highest word scores that become candidates. Their neighbours become
-    candidates, too."""
+    """This many atoms, those with the highest scores for the question's words, become candidates. Their
+    neighbours become candidates, too."""
 
     def __post_init__(self) -> None:
         """Check the counts and the shares.
@@ -54,9 +55,10 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """The weight of each signal. A weight of 0 switches a signal off; for `internal`, a weight of 1 does.
+    """The weight of each signal.
 
-    The anchors named below are the candidates with the best scores.
+    A weight of 0 switches a signal off. Only the signal `internal` is switched off by the weight 1. In the
+    descriptions of the signals, the anchors are the candidates with the best scores.
     """
 
     head: float = 2.0
@@ -65,46 +67,51 @@ class Signals:
     """If an atom without a title begins with a speaker's label (`Maria:`) that contains a word of the
     question, its score rises by this share."""
     tag: float = 0.5
-    """The weight of a question word that matches a tag, relative to its weight if it matches the text."""
+    """The weight of a word of the question that matches a tag, relative to a word that matches the text."""
     forms: float = 0.5
     """The weight of other irregular forms of a word (go, went, gone), relative to the word itself."""
     near: float = 0.5
-    """An atom gains this share of the term scores of the atoms directly before and after it in its source.
+    """The share that an atom gains of the term scores of the atoms directly before and after it in its
+    source.
 
-    Of the term scores of the atoms two positions away it gains 0.6 of this share.
+    An atom also gains 0.6 times this share of the term scores of the atoms two positions away.
     """
     source: float = 0.25
     """Each atom of a source gains, for each term, this share of the best score of the term in that source."""
     phrase: float = 0.4
-    """If the whole title of an atom occurs in the question, the atom gains this share of the best score."""
+    """If the whole title of an atom occurs in the question, the atom gains this share of the best score of
+    any candidate."""
     hop: float = 0.5
     """An atom gains this share of an anchor's score if its title occurs in the anchor's text or if an edge
     joins the atom and the anchor."""
     feedback: float = 0.2
-    """The weight of the characteristic terms of the best candidates (pseudo-relevance feedback, RM3)."""
+    """The weight of the terms that are characteristic of the best candidates and are added to the query
+    (pseudo-relevance feedback, RM3)."""
     proximity: float = 0.1
-    """If the question's terms are close together in an atom, its score rises by up to this share."""
+    """If the question's terms are close together in an atom, the score of the atom rises by up to this
+    share."""
     time: float = 0.2
     """If an atom matches the time in the question, its score rises by this share.
 
     An atom matches if it was created at that time, or if the question asks when and the atom contains a time.
     """
     together: float = 0.1
-    """For each name of the question that an atom mentions, except the first, its score rises by this
-    share."""
+    """If an atom mentions several names of the question, its score rises by this share for each of these
+    names except one."""
     internal: float = 2.0
-    """The score of an external atom is divided by this factor once, that of an atom in quarantine twice, and
-    that of an internal atom not at all."""
+    """The score of an external atom is divided by this factor once, and the score of an atom in quarantine
+    twice. The score of an internal atom is not divided."""
     trust: float = 0.2
     """With a trust of 100, the score of an atom rises by this share; with a trust of 0 it falls by this
     share."""
     simpler: float = 0.1
     """The weight of the words of a simplified question, relative to the words of the whole question."""
     split: float = 0.2
-    """The weight of the words of each entity if the question is split into entities. Only the scores of the
-    best atoms for an entity are raised."""
+    """The weight of the words of an entity if the question is split into entities. For each entity, only the
+    scores of the best atoms are raised."""
     walk: float = 0.3
-    """The share of an anchor's score that an atom gains by sharing the anchor's rarest tag."""
+    """The share of an anchor's score that an atom gains if it has a tag in common with the anchor. The
+    share is multiplied by the weight of the tag, which is higher for rarer tags."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from engine.query.recall.signals.bm25 import MICRO
 class Pool:
     """Candidates in ascending order of their ordinals, with the score of each.
 
-    The amounts that the signals added to the scores are kept, too. A row is the index of a candidate in the
-    arrays.
+    For each signal, the pool also keeps the amounts that the signal added to the scores. A row is the index
+    of a candidate in the arrays of the pool.
     """
 
     def __init__(self, ordinals: NDArray[np.int64], words: NDArray[np.float64]) -> None:
@@ -30,13 +30,13 @@ class Pool:
         return len(self.ordinals)
 
     def add(self, signal: str, amounts: NDArray[np.float64]) -> None:
-        """Add to the score of each candidate its element of `amounts`, as the contribution of `signal`."""
+        """Add to each score the amount at the same index, and record it as a contribution of `signal`."""
         self.score = self.score + amounts
         before = self.parts.get(signal)
         self.parts[signal] = amounts if before is None else before + amounts
 
     def multiply(self, signal: str, factors: NDArray[np.floating]) -> None:
-        """Multiply the score of each candidate by its element of `factors`, as contribution of `signal`."""
+        """Multiply each score by the factor at the same index, as a contribution of `signal`."""
         self.add(signal, self.score * (factors - 1.0))
         self.factor = self.factor * factors
 
@@ -66,7 +66,10 @@ class Pool:
         return pool
 
     def ranked(self) -> NDArray[np.int64]:
-        """Return the rows with a score above 0, the best first; equal scores are ordered by ordinal."""
+        """Return the rows of the candidates with a score above 0, the best first.
+
+        Candidates with equal scores are ordered by ordinal.
+        """
         micros = self.micros
         order = np.argsort(-micros, kind="stable")
         return order[: int((micros > 0).sum())]

@@ -3,7 +3,7 @@
     words ─▶ neighbours, boosts ─▶ level ─▶ feedback ─▶ simpler, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
 
 Each step adds to the scores of a pool of a few hundred candidates, and most steps have their own module.
-The order matters only for steps that use the best candidates of the preceding steps.
+The position of a step in this order matters only if the step uses the best candidates so far.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.query.recall.signals.bm25 import weighted_terms
 from engine.text.analyzer import index_terms
 
 TEXTS_READ: Final = 12
-"""The number of candidates whose texts are read: those with the highest scores."""
+"""The texts of this many candidates are read: those with the highest scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +35,16 @@ class Ranking:
     level: Level
     entities: tuple[str, ...]
     walked: dict[int, dict[str, float]]
-    """The atoms found through shared tags: ordinal → tag → the amount that the tag adds to the score."""
+    """The atoms found through shared tags. Each ordinal is mapped to tags, and each tag to the amount that it
+    adds to the score."""
     bridges: tuple[Bridge, ...]
     hop_anchors: dict[int, int]
-    """The atoms found through the text or the edges of an anchor, which is one of the best candidates:
-    ordinal of the atom → ordinal of the best such anchor."""
+    """The atoms found through the text or the edges of an anchor, which is one of the best candidates. The
+    ordinal of each atom is mapped to the ordinal of the best anchor that led to the atom."""
 
 
 def run(scope: RecallScope, target: int, most: int) -> Ranking:
-    """Run the protocol and return a ranked pool, of which the caller chooses `target` hits.
+    """Run the protocol and return a ranked pool, from which the caller chooses `target` hits.
 
     At least `most` candidates that contain words of the question are admitted to the pool.
     """
@@ -69,13 +70,13 @@ def run(scope: RecallScope, target: int, most: int) -> Ranking:
 
 
 def _best(scope: RecallScope, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
-    """Return the rows of the best candidates, and the candidates themselves with their texts."""
+    """Return the rows of the best `most` candidates in the pool, and these atoms with their texts."""
     best = pool.ranked()[:most]
     return best, scope.load(pool.ordinals[best].tolist())
 
 
 def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None:
-    """Search for the characteristic terms of the best candidates so far, and add the resulting scores."""
+    """Search for terms that are characteristic of the best candidates so far, and add the scores."""
     if not scope.signals.feedback:
         return
     best, atoms = _best(scope, pool, feedback.ANSWERS)
@@ -92,7 +93,10 @@ def _mentioned(
     term_scores: NDArray[np.float64],
     weights: dict[str, float],
 ) -> dict[str, NDArray[np.bool_]]:
-    """Return, for each of the heaviest terms, a mask of the candidates that contain one of its forms."""
+    """Map terms of the question to masks of the candidates that contain one of the forms of the term.
+
+    Only the terms with the highest weights are used.
+    """
     rows = {one.term: term_scores[row] > 0 for row, one in enumerate(found.heaviest)}
     mentioned = {}
     for term in scope.question.terms:
@@ -107,12 +111,14 @@ def _level_of(
 ) -> tuple[Level, tuple[str, ...]]:
     """Return the first level that enough atoms cover, and its terms (Standard 065, phases 1 and 2).
 
-    An atom covers a level if it contains at least the configured share of the weight of that level's words.
-    If a single word were sufficient, there would be enough such atoms for every question. If all words were
-    necessary, there would be enough for almost no question (measured: 7 of 1,982, on conversations).
+    An atom covers a level if the words of the level that it contains have at least the configured share of
+    the weight of all words of the level. If a single word sufficed, enough atoms would cover every question.
+    If all words were necessary, enough atoms would cover almost no question (measured on conversations: 7 of
+    1,982 questions).
 
     If no level is covered by enough atoms and the question has at least two entities, the result is `SPLIT`
-    with the names. If it has fewer, the result is the level that the largest number of atoms cover.
+    with the names. If the question has fewer entities, the result is the level that the largest number of
+    atoms cover.
     `mentioned` maps each term to a mask of the candidates that contain it; a term that no candidate contains
     may be missing.
     """
@@ -165,7 +171,8 @@ def _split(
 ) -> tuple[Pool, tuple[str, ...]]:
     """Search for each entity of the question separately, up to the configured number of entities.
 
-    Each entity gets an equal share of the hits. Return the pool and the texts of these entities.
+    Each entity gets an equal share of the hits. Return the pool and the texts of the entities that were
+    searched for.
     """
     entities = scope.question.entities[: scope.config.protocol.entities]
     share = -(-target // len(entities))
@@ -190,7 +197,7 @@ def _phrases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
 
 
 def _read(scope: RecallScope, pool: Pool) -> list[LoadedAtom]:
-    """Apply the signals that need texts to the best candidates, and return these with their texts."""
+    """Apply the signals that need texts to the best candidates. Return these candidates with their texts."""
     best, atoms = _best(scope, pool, TEXTS_READ)
     text_signals.boost(scope, pool, best.tolist(), atoms)
     return atoms
@@ -199,9 +206,11 @@ def _read(scope: RecallScope, pool: Pool) -> list[LoadedAtom]:
 def _hops(
     scope: RecallScope, pool: Pool, found: anchors.WordScores, atoms: Sequence[LoadedAtom]
 ) -> tuple[Pool, dict[int, int]]:
-    """Add the atoms that the best candidates mention by title or are linked to by an edge.
+    """Add the atoms that the best candidates lead to, by a title or an edge.
 
-    Return the pool, and for each such atom the ordinal of the best candidate that led to it.
+    An atom is added if its title occurs in the text of one of the best candidates, or if an edge joins the
+    atom and such a candidate. Return the pool, and for each such atom the ordinal of the best candidate that
+    led to it.
     """
     if not scope.signals.hop:
         return pool, {}
@@ -227,7 +236,7 @@ def _hops(
 def _walk(
     scope: RecallScope, pool: Pool, found: anchors.WordScores
 ) -> tuple[Pool, dict[int, dict[str, float]], tuple[Bridge, ...]]:
-    """Add the atoms that share a tag with the best candidates but contain no word of the question."""
+    """Add the atoms that contain no word of the question but share a tag with one of the best candidates."""
     if not scope.signals.walk or not scope.config.protocol.walkers:
         return pool, {}, ()
     best, atoms = _best(scope, pool, walk.ANCHORS)

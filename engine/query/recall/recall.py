@@ -21,7 +21,7 @@ from engine.query.recall.scope import RecallScope
 from engine.query.view import View
 
 DEFAULT_LIMIT = 10
-"""The number of hits if neither a limit nor a budget is given."""
+"""The largest number of hits if neither a limit nor a budget is given."""
 
 
 def recall(
@@ -36,8 +36,8 @@ def recall(
 ) -> Recall:
     """Return the live atoms that best answer a question.
 
-    Atoms with equal scores are ordered by id, unless several hundred atoms have the same score. Entities
-    are left out unless `filters` names kinds.
+    Atoms with equal scores are ordered by id, unless several hundred atoms have the same score. Atoms that
+    are entities are left out unless `filters` names kinds.
 
     `rows` is a snapshot of `view`, with records, tags and index at the head. There are at most `limit`
     hits. With a budget there are at most max(5, ⌊budget / 200⌋) hits (Standard 065), and their texts,

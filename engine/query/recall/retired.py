@@ -1,12 +1,13 @@
 """Keep superseded atoms, and their near-duplicates, out of the hits.
 
-If only the superseded atom itself were left out, a copy of it would still return the old text. So a
-near-duplicate of a superseded atom is left out, too, except for the atom that superseded it, because a
-correction often differs in a single word.
+If only the superseded atom itself were left out, a copy of it could still show the old text. So the
+near-duplicates of a superseded atom are left out, too. The atom that supersedes it is not left out, because a
+correction often differs from the old text in a single word.
 
-An atom is superseded if a live edge `supersedes` leads to it from a live atom whose provenance ranks at least
-as high: an external atom cannot supersede an internal one. The tag `superseded` is only used to find such
-atoms fast. The tag alone has no effect, because users may put it on any atom.
+An atom is superseded if a live edge of type `supersedes` leads to it, and if this edge starts at a live atom
+whose provenance ranks at least as high. So an external atom cannot supersede an internal atom. The tag
+`superseded` is only used to find such atoms fast. The tag alone has no effect, because users may put it on
+any atom.
 """
 
 from __future__ import annotations
@@ -79,7 +80,10 @@ class SupersededAtoms:
         return None
 
     def _superseding(self, ordinal: int) -> tuple[AtomRecord, ...]:
-        """Return the live atoms that supersede a live atom and whose provenance ranks at least as high."""
+        """Return the live atoms that supersede the atom with this ordinal, if that atom is live.
+
+        Only atoms are returned whose provenance ranks at least as high as the provenance of that atom.
+        """
         found = self._cache.get(ordinal)
         if found is None:
             old = record_at(self._rows, ordinal)

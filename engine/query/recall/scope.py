@@ -62,7 +62,7 @@ class RecallScope:
     def members(self, group: Group, value: str) -> BitMap:
         """Return the ordinals of the allowed atoms that have this value, for example a tag.
 
-        They are read from a set of the `tags` follower.
+        The ordinals are read from a set of the follower `tags`.
         """
         return members(self.rows, (group, value), self.index.documents) & self.allowed
 
@@ -91,8 +91,8 @@ class RecallScope:
     def provenance_factors(self) -> NDArray[np.float64] | None:
         """For each ordinal, the factor for the atom's provenance; None if every allowed atom is internal.
 
-        The factor is 1 / `internal` for an external atom (Standard 065) and 1 / `internal`² for an atom in
-        quarantine, where `internal` is the weight of that signal.
+        The factor is 1 / w for an external atom (Standard 065) and 1 / w² for an atom in quarantine, where w
+        is the weight of the signal `internal`. If w is 1, the result is None.
         """
         factors = None
         for name, power in (("external", 1), ("quarantine", 2)):

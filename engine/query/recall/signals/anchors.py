@@ -31,7 +31,7 @@ NEIGHBOUR_STEPS: Final = 2
 """The largest distance, in atoms of the same source, at which the neighbours of a hit become candidates."""
 
 TAGS_SEEN_MAX: Final = 64
-"""The largest number of tags that are checked for each word of the question; these begin with the word."""
+"""For each word of the question, at most this many tags that begin with the word are checked."""
 
 _PREFIX_MIN: Final = 3
 
@@ -45,7 +45,7 @@ class WordScores:
 
     @property
     def heaviest(self) -> list[WeightedTerm]:
-        """The terms with the highest weights, in ascending order of the terms."""
+        """The terms with the highest weights, in ascending order of the code points of the terms."""
         if len(self.terms) <= HEAVIEST_TERMS_MAX:
             return list(self.terms)
         heaviest = sorted(self.terms, key=lambda one: (-one.weight, one.term))[:HEAVIEST_TERMS_MAX]
@@ -80,8 +80,8 @@ def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = T
 def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...]:
     """Return the tags whose words are all among `terms`, in ascending order.
 
-    Only tags that begin with a word of the question, or with its stem without the last letter, are looked up
-    (`happ` for the stem `happi` of happy).
+    A tag is only looked up if it begins with a word of the question, or with the stem of such a word without
+    the last letter of the stem (`happ` for the word happy, whose stem is `happi`).
     """
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
     starts.update(tag_identity(word.text) for word in scope.question.words if word.terms)
@@ -96,7 +96,7 @@ def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...
 
 
 def best_words(scope: RecallScope, scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Return the `most` allowed documents with the highest `scores`, the best first.
+    """Return the ordinals of the `most` allowed documents with the highest `scores`, the best first.
 
     Up to `most` further documents with the same score as the last one are included.
     """
@@ -105,7 +105,7 @@ def best_words(scope: RecallScope, scores: NDArray[np.float64], most: int) -> ND
 
 
 class Neighbours(NamedTuple):
-    """Hits, and for each hit the atom `steps` positions away in its source, or NO_NEIGHBOUR."""
+    """Hits, and for each hit the atom that is `steps` positions away in the same source, or NO_NEIGHBOUR."""
 
     hits: NDArray[np.int64]
     others: NDArray[np.int64]
@@ -114,7 +114,10 @@ class Neighbours(NamedTuple):
 
 
 def pool_of(scope: RecallScope, scores: NDArray[np.float64], most: int) -> tuple[Pool, list[Neighbours]]:
-    """Return a pool of the `most` allowed documents with the best scores and their allowed neighbours."""
+    """Return a pool of candidates, and the neighbours in it.
+
+    The candidates are the `most` allowed documents with the best scores, and the allowed neighbours of these.
+    """
     hits = best_words(scope, scores, most)
     near = []
     for after in (False, True) if scope.signals.near else ():
@@ -128,7 +131,7 @@ def pool_of(scope: RecallScope, scores: NDArray[np.float64], most: int) -> tuple
 
 
 def extended(scope: RecallScope, pool: Pool, scores: NDArray[np.float64], ordinals: Sequence[int]) -> Pool:
-    """Return a pool that also contains the allowed atoms among `ordinals`."""
+    """Return a pool that contains the candidates of `pool` and the allowed atoms among `ordinals`."""
     new = np.unique(np.asarray(ordinals, np.int64))
     new = new[scope.mask[new]] if len(new) else new
     new = new[pool.rows_of(new) < 0]
@@ -151,5 +154,5 @@ def matrix(
 
 
 def top_score(pool: Pool) -> float:
-    """Return the best score of the pool, rounded to millionths; 0 for an empty pool."""
+    """Return the best score of a candidate in the pool, rounded to millionths, or 0 for an empty pool."""
     return int(pool.micros.max()) / MICRO if len(pool) else 0.0

@@ -4,9 +4,9 @@
     norm(d)  = k1 · (1 − b + b · (length(d) / average))
     idf(t)   = ln(1 + (N − df + 0.5) / (df + 0.5))
 
-tf is the number of occurrences of the term in the document; each occurrence in the head (the title, or the
-label of a speaker) adds the weight `head` to it. df is the number of documents with the term, N the number
-of all documents, and w the weight of the term in the query.
+tf is the number of occurrences of the term in the document. Each occurrence in the head (the title, or the
+label of a speaker) adds the weight `head` to tf. df is the number of documents with the term, N is the number
+of all documents, and w is the weight of the term in the query.
 
 Every step is one IEEE 754 double operation, terms are summed in ascending order of their code points, and
 scores are rounded to six decimals before they are compared. So all machines compute equal results.
@@ -39,7 +39,7 @@ K1_MAX: Final = 1000
 """The largest k1. It is far above any useful value and keeps scores finite."""
 
 _BLOCKS: Final = (128, 32, 8)
-"""Block sizes in documents, for the search for the best scores.
+"""The possible sizes of a block, in documents. The search for the best scores divides documents into blocks.
 
 The largest size that results in more than four blocks per requested hit is used.
 """
@@ -53,7 +53,7 @@ class Bm25Config:
     b: float = 0.4
 
     def __post_init__(self) -> None:
-        """Raise InvalidInputError if with these constants a score could be infinite, 0 or negative."""
+        """Raise InvalidInputError if a score could be infinite, 0 or negative because of these constants."""
         if not (0 <= self.k1 <= K1_MAX and 0 <= self.b <= 1):
             raise InvalidInputError(
                 f"BM25 needs k1 from 0 to {K1_MAX} and b from 0 to 1, not k1={self.k1}, b={self.b}"
@@ -78,7 +78,7 @@ class WeightedTerm(NamedTuple):
 def weighted_terms(
     view: IndexView, weights: Mapping[str, float], config: Bm25Config, head: float = 0.0
 ) -> list[WeightedTerm]:
-    """Return the terms that occur in at least one document, in ascending order."""
+    """Return the terms in `weights` that occur in at least one document, in ascending order."""
     found = []
     for term in sorted(weights):
         impacts = view.impacts(term, config.k1, config.b, head)
@@ -90,7 +90,7 @@ def weighted_terms(
 
 
 def add_up(terms: Sequence[WeightedTerm], scores: NDArray[np.float64]) -> None:
-    """Add the score of each document for each of the terms to the array of scores."""
+    """Add to `scores`, which holds one score per document, the scores of the documents for each term."""
     import numpy as np
 
     for _, weight, impacts in terms:
@@ -104,8 +104,8 @@ def add_up(terms: Sequence[WeightedTerm], scores: NDArray[np.float64]) -> None:
 def best(scores: NDArray[np.float64], limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the ordinals of the best `limit` documents in order, and their scores in millionths, above 0.
 
-    Documents with equal scores are in the order of their ordinals. At most TIES_MAX further documents with
-    the same score as the last one are included, those with the lowest ordinals.
+    Documents with equal scores are in the order of their ordinals. Further documents with the same score
+    as the last one are included: those with the lowest ordinals, at most TIES_MAX.
     """
     import numpy as np
 

@@ -15,17 +15,21 @@ from engine.query.recall.scope import RecallScope
 from proofs.sets import Group
 
 RELATION: Final = 5.0
-"""The weight of the signal `together` is multiplied by this if the question asks how names are related."""
+"""If the question asks how names are related, the weight of the signal `together` is multiplied by this
+number."""
 
 DAYS_MAX: Final = 400
-"""If atoms were created on more days of a time span than this, the time span is ignored.
+"""If atoms were created on more than this many days of a time span, the time span is ignored.
 
 Each day is looked up separately.
 """
 
 
 def speakers(scope: RecallScope, pool: Pool) -> None:
-    """Boost atoms without a title whose speaker's label (`Maria:`) contains a word of the question."""
+    """Boost atoms without a title that begin with a speaker's label (`Maria:`).
+
+    An atom is only boosted if its label contains a word of the question.
+    """
     if not scope.signals.label or not len(pool):
         return
     labelled = np.zeros(len(pool), np.bool_)
@@ -68,7 +72,10 @@ def dated(scope: RecallScope, pool: Pool) -> None:
 
 
 def _days(scope: RecallScope, start: int, end: int) -> list[str]:
-    """Return the days between `start` and `end` on which atoms were created; [] if more than DAYS_MAX."""
+    """Return the days between `start` and `end` on which atoms were created.
+
+    Return [] if there are more than DAYS_MAX such days.
+    """
     first, last = day_of(start), day_of(end - 1)
     found: list[str] = []
     for day in values(scope.rows, Group.DAY, first, last + "\x01"):

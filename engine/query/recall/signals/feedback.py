@@ -11,7 +11,7 @@ from engine.query.recall.signals.bm25 import idf
 from engine.text.words import STOP_WORDS
 
 ANSWERS: Final = 5
-"""The number of candidates, those with the highest scores, whose terms are used."""
+"""The terms of this many candidates are used: those with the highest scores."""
 
 LOOKED_UP_MAX: Final = 10
 """The largest number of terms of these candidates that are looked up in the index.
@@ -23,7 +23,7 @@ TERMS: Final = 6
 """The number of terms that are added to the query."""
 
 COMMON: Final = 0.1
-"""The largest share of all documents that may contain a term; more frequent terms are not added."""
+"""A term that is in more than this share of all documents is not added to the query."""
 
 
 def expansion(

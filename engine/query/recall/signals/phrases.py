@@ -27,18 +27,21 @@ TITLE_TERMS_MAX: Final = 12
 """The largest number of terms in a title; longer titles are not looked up in texts."""
 
 TEXT_TERMS_MAX: Final = 512
-"""The number of terms at the beginning of a text that are searched for titles."""
+"""Only this many terms at the beginning of a text are searched for titles."""
 
 SAME_TITLE_MAX: Final = 3
 """The largest number of atoms with the same title. A title that more atoms have is ignored."""
 
 QUESTION_WEIGHT: Final = 10.0
-"""A title that occurs in the question has the weight 1 if the sum of the idf of its terms is at least this.
+"""A title that occurs in the question has the weight 1 if the idf of its terms adds up to this or more.
 
 With a lower sum, the weight is proportional to the sum.
 """
 HOP_WEIGHT: Final = 8.0
-"""The same for a title that occurs in an anchor's text: the sum of the idf that gives it the weight 1."""
+"""A title that occurs in an anchor's text has the weight 1 if the idf of its terms adds up to this or more.
+
+With a lower sum, the weight is proportional to the sum.
+"""
 
 ANCHORS: Final = 10
 """The number of anchors whose texts are searched for titles."""
@@ -47,7 +50,7 @@ LINKED: Final = 5
 """The number of anchors whose edges are followed."""
 
 EDGES_MAX: Final = 16
-"""For each anchor, the largest number of atoms whose scores rise because an edge joins them to it."""
+"""For each anchor, the largest number of atoms whose scores rise because an edge joins them to the anchor."""
 
 EDGES_READ_MAX: Final = 64
 """The largest number of edges that are read for each anchor to find atoms that pass the filters."""
@@ -58,8 +61,8 @@ class Target(NamedTuple):
 
     ordinal: int
     weight: float
-    """The weight of the atom, 0 to 1. For a title, it is the weight of the title divided by the number of
-    atoms with that title."""
+    """The weight of the atom, 0 to 1. If the atom was found by its title, this is the weight of the title
+    divided by the number of atoms with that title."""
 
 
 def titles_in(scope: RecallScope, texts: Sequence[Sequence[str]], full: float) -> list[list[Target]]:
@@ -100,7 +103,10 @@ def _matches(scope: RecallScope, hashes: NDArray[np.uint64]) -> Iterator[tuple[i
 def _weighted(
     scope: RecallScope, terms: Sequence[str], spans: dict[tuple[int, int], list[int]], full: float
 ) -> list[Target]:
-    """Return the atoms whose titles are the longest spans, with their weights, in the order of the text."""
+    """Return the atoms whose titles are spans of the text, with their weights, in the order of the spans.
+
+    A span inside a longer span is ignored.
+    """
     targets: dict[int, float] = {}
     for (start, end), ordinals in _longest(spans):
         weight = sum(scope.idf(term) for term in terms[start:end] if term not in STOP_WORDS)
@@ -110,7 +116,7 @@ def _weighted(
 
 
 def _longest(found: dict[tuple[int, int], list[int]]) -> Iterator[tuple[tuple[int, int], list[int]]]:
-    """Yield the spans that are not inside a longer span, in order."""
+    """Yield the spans that are not inside a longer span, each with its ordinals, in the order of the text."""
     reached = 0
     for span in sorted(found, key=lambda span: (span[0], -span[1])):
         if span[1] > reached:
@@ -119,9 +125,9 @@ def _longest(found: dict[tuple[int, int], list[int]]) -> Iterator[tuple[tuple[in
 
 
 def linked_to(scope: RecallScope, atom: LoadedAtom) -> list[Target]:
-    """Return the allowed atoms that edges join to an anchor.
+    """Return the allowed atoms that edges join to the anchor `atom`.
 
-    The weight of each is 1 / √n if there are n such atoms.
+    If there are n such atoms, each has the weight 1 / √n.
     """
     edges = islice(edges_at(scope.rows, atom.record.id, Direction.BOTH, ()), EDGES_READ_MAX)
     others = list(dict.fromkeys(far_end(edge, atom.record.id) for edge in edges))
@@ -131,7 +137,10 @@ def linked_to(scope: RecallScope, atom: LoadedAtom) -> list[Target]:
 
 
 def add_hops(scope: RecallScope, pool: Pool, hops: Sequence[tuple[float, Sequence[Target]]]) -> None:
-    """Raise the scores of the targets in `hops`, a list of pairs: the score of an anchor, and its targets."""
+    """Raise the scores of the targets in `hops`.
+
+    Each element of `hops` is the score of an anchor, and the targets that were found from this anchor.
+    """
     amounts: dict[int, float] = {}
     for score, targets in hops:
         for one in targets:

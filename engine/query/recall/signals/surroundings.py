@@ -1,4 +1,4 @@
-"""Signals `near` and `source`: an atom's score rises with those of its neighbours and of its whole source.
+"""Signals `near` and `source`: an atom's score rises with the scores of the atoms near it and in its source.
 
 Both signals are computed for each term separately. For each term, an atom gains a share of the best score
 that the term has in a neighbour or in the source, not of the sum of these scores. So an atom gains most if
@@ -19,19 +19,21 @@ from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.anchors import Neighbours
 
 FURTHER: Final = 0.6
-"""The share gained from an atom two positions away, relative to the share gained from an adjacent atom."""
+"""The share that an atom gains from an atom two positions away, relative to the share that it gains from an
+adjacent atom."""
 
 FULL_LENGTH: Final = 30
-"""An atom of at most this many terms gains the full amount.
+"""An atom of at most this many terms gains the full amount of the signals `near` and `source`.
 
 A longer atom of n terms gains (30 / n)² of the amount, because a long atom depends less on its context.
 
-Measured with passages in random order, whose neighbours are unrelated: these signals lower recall at 10 by
-1.5 points, and without this limit by 3 points. On conversations the limit makes no difference.
+Measured with passages in random order, so that neighbours are unrelated: the two signals lower recall at 10
+by 1.5 points, and would lower it by 3 points without this limit. On conversations the limit makes no
+difference.
 """
 
 TITLED: Final = 0.5
-"""The amount that an atom with a title gains, relative to an atom without a title.
+"""The amount that an atom with a title gains from the atoms near it, relative to an atom without a title.
 
 The title already contains the words that the atom has in common with its neighbours.
 """
@@ -64,7 +66,10 @@ def propagate(
 def _from_neighbours(
     pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the score of each candidate: the sum over terms of the best score among the nearby hits."""
+    """Return, for each candidate, the sum over all terms of the best score of the term in a nearby hit.
+
+    The scores of hits two positions away are multiplied by FURTHER.
+    """
     best = np.zeros_like(term_scores)
     for hits, others, steps in near:
         there = others >= 0
@@ -77,7 +82,7 @@ def _from_neighbours(
 
 
 def _from_sources(scope: RecallScope, pool: Pool, term_scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return, for each candidate, the best score of each term in its source, summed over the terms."""
+    """Return, for each candidate, the sum over all terms of the best score of the term in its source."""
     sources = scope.positions.sources[pool.ordinals]
     counts = scope.positions.source_sizes(pool.ordinals)
     small = (counts > 1) & (counts <= SOURCE_ATOMS_MAX) & scope.positions.placed(pool.ordinals)

@@ -1,4 +1,4 @@
-"""Signals that read an atom's text: the proximity of the question's terms, times, and trust."""
+"""Signals for which atoms are read: whether the question's terms are close together, times, and trust."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.text.analyzer import analyze_query
 
 WINDOW: Final = 10
-"""The largest distance, in terms, at which two terms count as close together."""
+"""Two terms of a text count as close together if their positions differ by at most this many terms."""
 
 _TIME_TERMS: Final = frozenset(
     analyze_query(
@@ -47,9 +47,11 @@ def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[L
 
 
 def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
-    """Return the largest share, 0 to 1, of the sum of `weights` that occurs within WINDOW terms of the text.
+    """Return how close together the question's terms are in a text, from 0 to 1.
 
-    Each term counts once. The share is 0 if no two terms are within WINDOW terms of each other.
+    Terms of the question that are within WINDOW terms of each other form a group. The result is the largest
+    share of the sum of all `weights` that the terms of one group have. Each term counts once. The result is 0
+    if no group has two different terms.
     """
     marked = [(at, term) for at, term in enumerate(terms) if term in weights]
     total = sum(weights.values())

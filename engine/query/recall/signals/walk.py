@@ -21,18 +21,18 @@ ANCHORS: Final = 3
 """The number of anchors whose tags are considered."""
 
 TAGS_MAX: Final = 4
-"""The largest number of tags that are followed: the tags with the highest product of weight and score."""
+"""At most this many tags are followed: those for which the product of weight and score is highest."""
 
 HUB_SHARE: Final = 0.1
 HUB_MIN: Final = 20
 """A tag is ignored as a hub if more than HUB_SHARE of all atoms, and more than HUB_MIN atoms, have it."""
 
 WALKERS_MAX: Final = 24
-"""The largest number of atoms that are found through one tag: the newest atoms with the tag."""
+"""At most this many atoms are found through one tag: the newest atoms with the tag."""
 
 
 def bridge_weight(atoms: int, total: int) -> float:
-    """Return the weight, 0 to 1, of a tag that `atoms` of `total` atoms have.
+    """Return the weight, 0 to 1, of a tag that is on `atoms` of all `total` atoms.
 
     The weight is the `rarity` of the tag. It is 0 if only one atom or every atom has the tag, or if the tag
     is a hub.
@@ -43,7 +43,7 @@ def bridge_weight(atoms: int, total: int) -> float:
 
 
 def rarity(atoms: int, total: int) -> float:
-    """Return the rarity of a tag that n = `atoms` of N = `total` atoms have: (log(N / n) / log(N))².
+    """Return the rarity of a tag, (log(N / n) / log(N))². The tag is on n = `atoms` of all N = `total` atoms.
 
     The rarity is 1 if one atom has the tag, 0.25 if √N atoms have it, and 0 if all atoms have it.
     """
@@ -61,9 +61,10 @@ class WalkedTag(NamedTuple):
 
 
 def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]]) -> list[WalkedTag]:
-    """Return the tags of anchors that are to be followed, by the product of weight and score, descending.
+    """Return the tags of anchors that are to be followed.
 
-    `anchors` are given with their scores, the best first. The weight of a tag is its `bridge_weight`.
+    They are in descending order of the product of weight and score. `anchors` are given with their scores,
+    the best first. The weight of a tag is its `bridge_weight`.
     """
     best: dict[str, float] = {}
     for score, anchor in anchors[:ANCHORS]:
