@@ -43,7 +43,7 @@ _TYPE_KEY: Final = "predicate"
 
 
 def checked_name(value: object) -> str:
-    """Return a valid name of an entity, with white space at its ends unchanged.
+    """Check the name of an entity and return it unchanged, including white space at its ends.
 
     Raises:
         InvalidInputError: the name breaks a rule of SPEC.md.
@@ -129,7 +129,7 @@ def sentence(name: str, relation_type: str) -> str:
 
 
 def relation_type_in(content: str, name: str) -> str:
-    """Return the relation type in a content that `sentence` has built. Return any other content unchanged."""
+    """Return the relation type in a content built by `sentence`. Return any other content unchanged."""
     begin, end = f"{name} ", f" {name}"
     if len(content) >= len(begin) + len(end) and content.startswith(begin) and content.endswith(end):
         return content[len(begin) : len(content) - len(end)]
@@ -140,8 +140,8 @@ def predicate_of(relation_type: str) -> tuple[str, bytes]:
     """Return the predicate for a relation type, and the data of its edges.
 
     A type that is a valid predicate is used unchanged, unless it looks like a generated predicate. For any
-    other type the predicate is generated: a readable beginning, a dot and 8 digits of the BLAKE3 hash of the
-    type; the data holds the exact type.
+    other type a predicate is generated. It consists of a readable beginning, a dot and 8 digits of the BLAKE3
+    hash of the type. The data then contains the exact type.
     """
     if _LABEL.fullmatch(relation_type) and not _GENERATED.fullmatch(relation_type):
         return relation_type, b""
@@ -161,7 +161,7 @@ def relation_type_of(predicate: str, data: bytes) -> str:
 
 
 def sequence_of(record: AtomRecord) -> int:
-    """Return the sequence of an atom. Sequences order atoms by the time when they were last created."""
+    """Return the sequence of an atom. The later an atom was last created, the higher is its sequence."""
     return record.created_seq * STEP if record.sequence is None else record.sequence
 
 

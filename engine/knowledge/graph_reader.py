@@ -40,7 +40,7 @@ class GraphReader:
         self._names: dict[bytes, str | None] = {}
 
     def chosen(self, wanted: Predicate) -> Knowledge:
-        """Return the wanted entities and their relations."""
+        """Return the entities for which `wanted` returns True, and their relations."""
         live = members(self._rows, (Group.KIND, ENTITY)) & members(self._rows, LIVE)
         return self._read(records_of(self._rows, ids_at(self._rows, list(live))), wanted)
 

@@ -41,7 +41,7 @@ class _Parts:
     """The ids of the atoms that were never revised. The id of such an atom can be computed from its
     content."""
     changed: dict[tuple[str, str], set[bytes]] = field(default_factory=dict)
-    """(kind, content) → the ids of the atoms that were revised and now have this kind and content."""
+    """(kind, content) → the ids of those atoms with this kind and content that were revised."""
 
 
 class GraphTransaction:
@@ -101,7 +101,7 @@ class GraphTransaction:
                 return atom
         raise ConflictError(
             f"other atoms already use the keys of the entity {quoted(name)}",
-            hint="give the entity another name",
+            hint="give the entity a different name",
         )
 
     def _entity(self, name: str, kind: str, key: str, sequence: int | None = None) -> Add:
@@ -263,7 +263,7 @@ class GraphTransaction:
         Unlink(show_id(edge.src), kind, show_id(edge.dst), DELETED).decide(self._tx)
 
     def _hide(self, edge: EdgeRecord, record: AtomRecord, name: str) -> None:
-        """Remove the edge of an atom to its entity, and hide the atom if the knowledge graph created it."""
+        """Remove the edge of an atom to its entity. Hide the atom if the knowledge graph created the atom."""
         self._unlink(edge)
         if record.kind in forms.PARTS and record.source == forms.source_of(record.kind, name):
             Tombstone(show_id(record.id), DELETED).decide(self._tx)
@@ -283,5 +283,5 @@ class GraphTransaction:
                 yield edge
 
     def _next(self) -> int:
-        """Return a sequence above all existing sequences. The gap leaves room for inserted atoms."""
+        """Return a sequence for a new atom, above all existing sequences, with a gap for inserted atoms."""
         return (self._size + len(self._tx.entries)) * STEP

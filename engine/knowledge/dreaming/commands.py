@@ -98,7 +98,10 @@ class Learn:
 
 @dataclass(slots=True)
 class Enrich:
-    """A command that adds tags and edges `mentions` to an atom, unless it was revised after it was read."""
+    """A command that adds tags and edges `mentions` to an atom.
+
+    The command adds nothing if the atom was revised after the dreamer read it.
+    """
 
     id: bytes
     payload_seq: int

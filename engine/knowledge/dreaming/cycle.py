@@ -139,7 +139,7 @@ class _Cycle:
         self._left = 0
 
     def run(self) -> None:
-        """Learn names, and add tags and edges to atoms, until the round or the budget ends."""
+        """Learn names, then add tags and edges to atoms, until the round ends or the budget is used up."""
         if self.cursor.phase is Phase.LEARNING:
             self._learn()
         if self.cursor.phase is Phase.ENRICHING:

@@ -37,9 +37,9 @@ class Verb(StrEnum):
     NEIGHBORS = "NEIGHBORS"
     """Read the connections of a node."""
     RECALL = "RECALL"
-    """Search for hints with another query."""
+    """Search for more hints with a different query."""
     ANSWER = "ANSWER"
-    """End the exploration, because the context is enough."""
+    """End the exploration, because the context is enough to answer the question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ CANDIDATES: Final = 256
 """The largest number of entities that are read to find the entities with given words in their names."""
 
 WORDS_LOOKED_AT: Final = 64
-"""The number of words at the beginning of a question among which names of entities are looked for."""
+"""Names of entities are looked for only among this many words at the beginning of a question."""
 RUN_WORDS_MAX: Final = 4
 """The largest number of consecutive words that are looked up as one name."""
 
@@ -68,9 +68,9 @@ NEIGHBORS_MAX: Final = 100
 def resolve_node(scope: Scope, name: str) -> AtomRecord | str:
     """Return the live atom with this name, or the tag in its caseless form.
 
-    These interpretations of the name are tried in order: a tag with `#`; a recorded whole id; the name of an
-    entity; at least the first 4 digits of an id; a title; a tag without `#`; words that occur in the name of
-    only one entity.
+    These interpretations of the name are tried in order: a tag with `#`; the whole id of an atom; the name of
+    an entity; at least the first 4 digits of an id; a title; a tag without `#`; words that occur in the name
+    of only one entity.
 
     Raises:
         InvalidInputError: the name is blank or has more than one line.

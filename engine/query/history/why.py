@@ -52,7 +52,7 @@ class Newer:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """An atom from which the queried atom was derived in `hops` steps, or that atom itself."""
+    """The queried atom, or an atom from which the queried atom was derived in `hops` steps."""
 
     id: str
     hops: int
