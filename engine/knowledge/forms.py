@@ -71,7 +71,7 @@ def is_valid_text(text: str) -> bool:
 
 
 def checked_entity(entity: Entity) -> Entity:
-    """Return the entity, validated and without repeated observations.
+    """Validate an entity, and return it without repeated observations.
 
     Raises:
         InvalidInputError: the name, the type or an observation breaks a rule of SPEC.md.
@@ -84,7 +84,7 @@ def checked_entity(entity: Entity) -> Entity:
 
 
 def checked_observations(values: object) -> tuple[str, ...]:
-    """Return the texts of observations, validated and each once.
+    """Validate the texts of observations, and return each different text once.
 
     Raises:
         InvalidInputError: an observation is blank, or breaks a rule of SPEC.md.
@@ -93,7 +93,7 @@ def checked_observations(values: object) -> tuple[str, ...]:
 
 
 def checked_relation(relation: Relation) -> Relation:
-    """Return the relation, validated.
+    """Validate a relation and return it.
 
     Raises:
         InvalidInputError: a name or the type breaks a rule of SPEC.md.
@@ -103,11 +103,11 @@ def checked_relation(relation: Relation) -> Relation:
 
 
 def keys_and_ids(id_key: bytes, name: str) -> list[tuple[str, bytes]]:
-    """Return the possible (key, id) pairs of an entity with this exact name. They are to be tried in order.
+    """Return the possible (key, id) pairs of an entity with this exact name. Try them in order.
 
     The first key is the same for all spellings of the name (`entity_key`). The second key is only for this
-    spelling; it is used if an entity with another spelling has the first key. A name with white space at its
-    ends has only the second key.
+    spelling. It is used if an entity whose name is spelled differently has the first key. A name with white
+    space at its ends has only the second key.
     """
     keys = [_EXACT + name]
     if name == name.strip():
@@ -166,7 +166,7 @@ def sequence_of(record: AtomRecord) -> int:
 
 
 def ids_of(id_key: bytes, kind: str, name: str, content: str) -> Iterator[bytes]:
-    """Yield the ids that an atom with this content can have. They are to be tried in order.
+    """Yield the ids that an atom with this content can have. Try them in order.
 
     If the atom that has an id was revised and now has a different content, the next id is used.
     """

@@ -48,7 +48,7 @@ class KnowledgeGraph:
     """
 
     def __init__(self, store: Store, *, actor: str = "user", provenance: str = "internal") -> None:
-        """Set the store, and do not read it yet.
+        """Set the store. Nothing is read yet.
 
         Args:
             store: The open store; the graph does not close it.

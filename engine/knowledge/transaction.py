@@ -45,7 +45,7 @@ class _Parts:
 
 
 class GraphTransaction:
-    """The knowledge graph with the changes of a transaction. Every command creates a new such object."""
+    """The knowledge graph with the changes of a transaction. Every command creates its own object."""
 
     def __init__(self, tx: Transaction, provenance: str = "internal") -> None:
         self._tx = tx
@@ -219,7 +219,7 @@ class GraphTransaction:
 
         Raises:
             NotFoundError: an entity is missing.
-            ConflictError: the edge for the relation already represents a relation of another type.
+            ConflictError: the edge for the relation already represents a relation of a different type.
         """
         src, dst = self.required(relation.src), self.required(relation.dst)
         if src == dst:
@@ -231,8 +231,8 @@ class GraphTransaction:
             if forms.relation_type_of(predicate, edge.data) == relation.type:
                 return False
             raise ConflictError(
-                f"the relation type {quoted(relation.type)} has the same predicate, {predicate}, as another "
-                "relation between the same entities",
+                f"the relation type {quoted(relation.type)} has the same predicate, {predicate}, as the "
+                "type of a different relation between the same entities",
                 hint="use a different spelling of the relation type",
             )
         UpsertEdge(src, predicate, dst, data, override=True).decide(self._tx)
@@ -269,7 +269,11 @@ class GraphTransaction:
             Tombstone(show_id(record.id), DELETED).decide(self._tx)
 
     def _edges(self, family: bytes, atom: bytes, code: bytes = b"") -> Iterator[EdgeRecord]:
-        """Yield the live edges that begin or that end at an atom, in the order of their keys."""
+        """Yield the live edges of an atom in the order of their keys.
+
+        `family` is the prefix of the keys: EDGE_FROM for the edges that begin at the atom, EDGE_TO for those
+        that end at it. A `code` limits the result to edges of one type.
+        """
         prefix = family + atom + b"/" + (code + b"/" if code else b"")
         rows = self._tx.rows.base
         if not isinstance(rows, Reader):

@@ -69,7 +69,7 @@ class Survey:
         """The ordinal of an atom → the phrases chosen for the text of the atom."""
 
     def fits(self, count: int, among: BitMap) -> bool:
-        """Return True if a tag on `count` of the atoms `among` would be neither too rare nor too common."""
+        """Return True if `count` of the atoms `among` are neither too few nor too many for one tag."""
         most = max(self.config.hub_min, int(self.config.hub_share * len(among)))
         return self.config.atoms_min <= count <= most
 

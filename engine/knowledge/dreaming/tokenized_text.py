@@ -92,7 +92,7 @@ class TokenizedText:
         return bool(known) or word in STOP_WORDS or not word[0].isalpha()
 
     def phrases(self) -> list[tuple[str, str]]:
-        """Return the pairs of adjacent words in lower case that may be phrases, each once, in order."""
+        """Return the pairs of adjacent words in lower case that may be phrases, in the order of the text."""
         found: dict[tuple[str, str], None] = {}
         before = None
         for surface, word, mark in zip(self.surfaces, self.words, self.read.marks, strict=True):
@@ -241,8 +241,8 @@ class Names:
     def found_in(self, text: TokenizedText, most: int) -> list[Name]:
         """Return the first `most` different known names in a text. Omit names inside longer names.
 
-        A name of several words matches regardless of case. A name of a single word matches only as it is
-        written; if it has no capital letter, it matches regardless of case.
+        A name of several words, or of one word without capital letters, matches regardless of case. Any other
+        name matches only in its own spelling.
         """
         found: dict[bytes, Name] = {}
         words, at = text.words, 0

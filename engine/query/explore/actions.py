@@ -44,7 +44,7 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A verb with its argument. `parse_action` parses the line `str(action)`.
+    """A verb with its argument. `str(action)` is the line that `parse_action` parses.
 
     Raises:
         InvalidInputError: the argument is not valid for the verb.

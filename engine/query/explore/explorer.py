@@ -198,10 +198,10 @@ class Explorer:
 
     @staticmethod
     def _digits(known: object) -> str:
-        """Return the hexadecimal digits of an id, or of at least the first 4 digits of an id."""
+        """Check an id, or the first digits (at least 4) of an id, and return the digits without hyphens."""
         digits = str(known).replace("-", "").lower()
         if len(digits) < ID_DIGITS_MIN or not set(digits) <= set("0123456789abcdef"):
-            raise InvalidInputError(f"the known id {quoted(known)} is not a UUID or the beginning of one")
+            raise InvalidInputError(f"the known id {quoted(known)} is not a UUID or the beginning of a UUID")
         return digits
 
     @contextmanager

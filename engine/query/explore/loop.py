@@ -72,8 +72,8 @@ def explore(
 ) -> Exploration:
     """Explore the memory step by step and collect the context that answers a question.
 
-    The arguments are those of `Engine.explore`; without a policy `engine.query.explore.walker.Walker`
-    decides.
+    The arguments are those of `Engine.explore`. If `policy` is None, the policy is
+    `engine.query.explore.walker.Walker`.
 
     Raises:
         InvalidInputError: an argument is out of range, the query has no word to search for, `policy` is

@@ -114,7 +114,11 @@ def _by_id(scope: Scope, name: str) -> AtomRecord | None:
 
 
 def _by_words(scope: Scope, name: str) -> AtomRecord | None:
-    """Return the live entity whose name has all these words, or None. Several entities are an error."""
+    """Return the live entity whose name has all these words, or None.
+
+    Raises:
+        ConflictError: the names of several entities have all these words.
+    """
     terms = set(index_terms(name))
     found = scope.entities if terms else BitMap()
     for term in sorted(terms):
@@ -184,7 +188,9 @@ def node_of(scope: Scope, found: AtomRecord | str) -> Node:
 def page_of(
     scope: Scope, found: AtomRecord | str, direction: Direction, limit: int, offset: int
 ) -> tuple[tuple[Triple, ...], int | None]:
-    """Skip `offset` triples, and return at most `limit` triples and the offset of the next page or None.
+    """Return at most `limit` triples after the first `offset` triples, and the offset of the next page.
+
+    On the last page, the offset of the next page is None.
 
     Raises:
         InvalidInputError: `limit` or `offset` is out of range.

@@ -74,7 +74,7 @@ class Scope:
         return members(self.rows, (Group.KIND, ENTITY)) & self.live
 
     def record(self, id: str) -> AtomRecord:  # noqa: A002
-        """Return the record of the live atom with this id or this beginning of its id.
+        """Return the record of the live atom whose id is `id` or begins with `id`.
 
         Raises:
             InvalidInputError: `id` does not have the form of an id or of the beginning of an id.

@@ -133,8 +133,9 @@ class Walker:
     def _reading(self, state: State, found: tuple[Hint, ...]) -> Action | None:
         """Return the action that reads the best unread hint of sufficient worth within the budget.
 
-        If all hints exceed the budget, or the first hint costs too much, the action is a peek, which shows
-        the part of the text around the question's words.
+        If the texts of all these hints exceed the budget, the action is a peek, which shows the part of the
+        text around the question's words. If no hint has sufficient worth, the action is a peek at the first
+        hint, unless the first hint was already read.
         """
         good = self._good(state, found)
         fitting = [hint for hint in good if _price(hint) <= state.left]

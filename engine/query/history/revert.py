@@ -227,7 +227,7 @@ class Undo:
         if isinstance(presence, Live):
             live = bool(Revive(name, self._reason()).decide(tx)) or live
         if wanted and not live:
-            self.left.append("the fields and tags of a hidden atom")
+            self.left.append("the fields and tags: the atom is hidden")
         elif wanted:
             _set_fields_and_tags(tx, name, wanted)
         if isinstance(presence, Hidden):
@@ -276,7 +276,7 @@ class _Selection(NamedTuple):
 def revert(
     store: Store, start: int, stop: int | None, *, by: str, actor: str | None = None, dry_run: bool = False
 ) -> list[Undone]:
-    """Revert events, subject by subject. The subject with the latest event comes first.
+    """Revert events, one subject after another. The subject with the latest event comes first.
 
     The arguments are those of `Engine.revert`; `by` is the actor of the inverse events. With `dry_run`
     nothing is appended, and the seqs are those that the inverse events would get.
