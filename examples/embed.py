@@ -1,7 +1,7 @@
-"""A program with an embedded memory. It adds and links texts, recalls them, reads a past state, and verifies.
+"""A program with an embedded memory.
 
-The program needs only the package memroot. Run `python examples/embed.py [STORE]`; without STORE, the store
-is in memory.
+The program adds, links and recalls texts, then reads a past state and verifies the store. The program needs
+only the package memroot. Run `python examples/embed.py [STORE]`; without STORE, the store is in memory.
 """
 
 import sys

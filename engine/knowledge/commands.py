@@ -38,7 +38,7 @@ class GraphCommand(Generic[Item, Outcome]):
         items: tuple[Item, ...],
         provenance: str | None = None,
     ) -> None:
-        """Set the operation, its items, and the provenance of new atoms (None if it adds no atoms)."""
+        """Set the operation, its items, and the provenance of new atoms (None if no atoms are added)."""
         self._do = do
         self._items = items
         self._provenance = provenance

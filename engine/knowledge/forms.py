@@ -43,7 +43,7 @@ _TYPE_KEY: Final = "predicate"
 
 
 def checked_name(value: object) -> str:
-    """Return a valid name of an entity, with white space at its ends unchanged.
+    """Check the name of an entity and return it unchanged, including white space at its ends.
 
     Raises:
         InvalidInputError: the name breaks a rule of SPEC.md.
@@ -71,7 +71,7 @@ def is_valid_text(text: str) -> bool:
 
 
 def checked_entity(entity: Entity) -> Entity:
-    """Return the entity, validated and without repeated observations.
+    """Validate an entity, and return it without repeated observations.
 
     Raises:
         InvalidInputError: the name, the type or an observation breaks a rule of SPEC.md.
@@ -84,7 +84,7 @@ def checked_entity(entity: Entity) -> Entity:
 
 
 def checked_observations(values: object) -> tuple[str, ...]:
-    """Return the texts of observations, validated and each once.
+    """Validate the texts of observations, and return each different text once.
 
     Raises:
         InvalidInputError: an observation is blank, or breaks a rule of SPEC.md.
@@ -93,7 +93,7 @@ def checked_observations(values: object) -> tuple[str, ...]:
 
 
 def checked_relation(relation: Relation) -> Relation:
-    """Return the relation, validated.
+    """Validate a relation and return it.
 
     Raises:
         InvalidInputError: a name or the type breaks a rule of SPEC.md.
@@ -103,11 +103,11 @@ def checked_relation(relation: Relation) -> Relation:
 
 
 def keys_and_ids(id_key: bytes, name: str) -> list[tuple[str, bytes]]:
-    """Return the possible (key, id) pairs of an entity with this exact name. They are to be tried in order.
+    """Return the possible (key, id) pairs of an entity with this exact name. Try them in order.
 
     The first key is the same for all spellings of the name (`entity_key`). The second key is only for this
-    spelling; it is used if an entity with another spelling has the first key. A name with white space at its
-    ends has only the second key.
+    spelling. It is used if an entity whose name is spelled differently has the first key. A name with white
+    space at its ends has only the second key.
     """
     keys = [_EXACT + name]
     if name == name.strip():
@@ -129,7 +129,7 @@ def sentence(name: str, relation_type: str) -> str:
 
 
 def relation_type_in(content: str, name: str) -> str:
-    """Return the relation type in a content that `sentence` has built. Return any other content unchanged."""
+    """Return the relation type in a content built by `sentence`. Return any other content unchanged."""
     begin, end = f"{name} ", f" {name}"
     if len(content) >= len(begin) + len(end) and content.startswith(begin) and content.endswith(end):
         return content[len(begin) : len(content) - len(end)]
@@ -140,8 +140,8 @@ def predicate_of(relation_type: str) -> tuple[str, bytes]:
     """Return the predicate for a relation type, and the data of its edges.
 
     A type that is a valid predicate is used unchanged, unless it looks like a generated predicate. For any
-    other type the predicate is generated: a readable beginning, a dot and 8 digits of the BLAKE3 hash of the
-    type; the data holds the exact type.
+    other type a predicate is generated. It consists of a readable beginning, a dot and 8 digits of the BLAKE3
+    hash of the type. The data then contains the exact type.
     """
     if _LABEL.fullmatch(relation_type) and not _GENERATED.fullmatch(relation_type):
         return relation_type, b""
@@ -161,12 +161,12 @@ def relation_type_of(predicate: str, data: bytes) -> str:
 
 
 def sequence_of(record: AtomRecord) -> int:
-    """Return the sequence of an atom. Sequences order atoms by the time when they were last created."""
+    """Return the sequence of an atom. The later an atom was last created, the higher is its sequence."""
     return record.created_seq * STEP if record.sequence is None else record.sequence
 
 
 def ids_of(id_key: bytes, kind: str, name: str, content: str) -> Iterator[bytes]:
-    """Yield the ids that an atom with this content can have. They are to be tried in order.
+    """Yield the ids that an atom with this content can have. Try them in order.
 
     If the atom that has an id was revised and now has a different content, the next id is used.
     """

@@ -31,7 +31,8 @@ class KnowledgeGraph:
 
     An observation is an atom of kind `observation` with the source `entity/<name>` and an edge `part_of` to
     its entity. A relation is an edge. Deleting hides atoms and edges and keeps their history. If an entity
-    was hidden without this class and is created again, it still has its observations and relations.
+    was hidden by other means than this class and is created again, it still has its observations and
+    relations.
 
     Every operation is one durable batch, which is committed completely or not at all. The events of a batch
     are chosen for the head to which they are appended, so several processes may write at the same time.
@@ -47,7 +48,7 @@ class KnowledgeGraph:
     """
 
     def __init__(self, store: Store, *, actor: str = "user", provenance: str = "internal") -> None:
-        """Set the store, and do not read it yet.
+        """Set the store. Nothing is read yet.
 
         Args:
             store: The open store; the graph does not close it.

@@ -40,7 +40,7 @@ class GraphReader:
         self._names: dict[bytes, str | None] = {}
 
     def chosen(self, wanted: Predicate) -> Knowledge:
-        """Return the wanted entities and their relations."""
+        """Return the entities for which `wanted` returns True, and their relations."""
         live = members(self._rows, (Group.KIND, ENTITY)) & members(self._rows, LIVE)
         return self._read(records_of(self._rows, ids_at(self._rows, list(live))), wanted)
 
@@ -81,7 +81,7 @@ class GraphReader:
     def _entity(
         self, record: AtomRecord, name: str
     ) -> tuple[Entity, list[tuple[int, Relation]], list[EdgeRecord]]:
-        """Return an entity, its relations to itself with their sequences, and the other edges to it."""
+        """Return an entity, its relations to itself with their sequences, and other edges that end at it."""
         edges = list(edges_at(self._rows, record.id, Direction.IN, ()))
         atoms = [edge.src for edge in edges if edge.type == forms.PART_OF]
         parts = [

@@ -11,12 +11,12 @@ Fields = dict[str, Any]
 
 
 def entity_in(fields: Mapping[str, Any]) -> Entity:
-    """Return the entity in a JSON object that has all keys."""
+    """Return the entity that a JSON object describes. The object must have all keys of an entity."""
     return Entity(fields["name"], fields["entityType"], tuple(fields["observations"]))
 
 
 def relation_in(fields: Mapping[str, Any]) -> Relation:
-    """Return the relation in a JSON object that has all keys."""
+    """Return the relation that a JSON object describes. The object must have all keys of a relation."""
     return Relation(fields["from"], fields["relationType"], fields["to"])
 
 

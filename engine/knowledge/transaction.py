@@ -41,11 +41,11 @@ class _Parts:
     """The ids of the atoms that were never revised. The id of such an atom can be computed from its
     content."""
     changed: dict[tuple[str, str], set[bytes]] = field(default_factory=dict)
-    """(kind, content) → the ids of the atoms that were revised and now have this kind and content."""
+    """(kind, content) → the ids of those atoms with this kind and content that were revised."""
 
 
 class GraphTransaction:
-    """The knowledge graph with the changes of a transaction. Every command creates a new such object."""
+    """The knowledge graph with the changes of a transaction. Every command creates its own object."""
 
     def __init__(self, tx: Transaction, provenance: str = "internal") -> None:
         self._tx = tx
@@ -101,7 +101,7 @@ class GraphTransaction:
                 return atom
         raise ConflictError(
             f"other atoms already use the keys of the entity {quoted(name)}",
-            hint="give the entity another name",
+            hint="give the entity a different name",
         )
 
     def _entity(self, name: str, kind: str, key: str, sequence: int | None = None) -> Add:
@@ -219,7 +219,7 @@ class GraphTransaction:
 
         Raises:
             NotFoundError: an entity is missing.
-            ConflictError: the edge for the relation already represents a relation of another type.
+            ConflictError: the edge for the relation already represents a relation of a different type.
         """
         src, dst = self.required(relation.src), self.required(relation.dst)
         if src == dst:
@@ -231,8 +231,8 @@ class GraphTransaction:
             if forms.relation_type_of(predicate, edge.data) == relation.type:
                 return False
             raise ConflictError(
-                f"the relation type {quoted(relation.type)} has the same predicate, {predicate}, as another "
-                "relation between the same entities",
+                f"the relation type {quoted(relation.type)} has the same predicate, {predicate}, as the "
+                "type of a different relation between the same entities",
                 hint="use a different spelling of the relation type",
             )
         UpsertEdge(src, predicate, dst, data, override=True).decide(self._tx)
@@ -263,13 +263,17 @@ class GraphTransaction:
         Unlink(show_id(edge.src), kind, show_id(edge.dst), DELETED).decide(self._tx)
 
     def _hide(self, edge: EdgeRecord, record: AtomRecord, name: str) -> None:
-        """Remove the edge of an atom to its entity, and hide the atom if the knowledge graph created it."""
+        """Remove the edge of an atom to its entity. Hide the atom if the knowledge graph created the atom."""
         self._unlink(edge)
         if record.kind in forms.PARTS and record.source == forms.source_of(record.kind, name):
             Tombstone(show_id(record.id), DELETED).decide(self._tx)
 
     def _edges(self, family: bytes, atom: bytes, code: bytes = b"") -> Iterator[EdgeRecord]:
-        """Yield the live edges that begin or that end at an atom, in the order of their keys."""
+        """Yield the live edges of an atom in the order of their keys.
+
+        `family` is the prefix of the keys: EDGE_FROM for the edges that begin at the atom, EDGE_TO for those
+        that end at it. A `code` limits the result to edges of one type.
+        """
         prefix = family + atom + b"/" + (code + b"/" if code else b"")
         rows = self._tx.rows.base
         if not isinstance(rows, Reader):
@@ -283,5 +287,5 @@ class GraphTransaction:
                 yield edge
 
     def _next(self) -> int:
-        """Return a sequence above all existing sequences. The gap leaves room for inserted atoms."""
+        """Return a sequence for a new atom, above all existing sequences, with a gap for inserted atoms."""
         return (self._size + len(self._tx.entries)) * STEP

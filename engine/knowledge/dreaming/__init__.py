@@ -1,8 +1,8 @@
-"""The dreamer: adds tags, entities and relations for texts without tags, in idle time (Standard 065).
+"""The dreamer. In idle time it adds tags, entities and relations for texts without tags (Standard 065).
 
     survey of one snapshot ──▶ learn names ──▶ find names, phrases, categories in each atom ──▶ commands
 
 All changes of the dreamer are events by the actor `dreamer`, so replaying a journal does not need this code.
-Its decisions depend only on data from other actors, never on its own additions. So the work can be divided
-into cycles at any point, and a second run has nothing to add.
+The decisions of the dreamer depend only on data of other actors, never on its own additions. So the work can
+be divided into cycles at any point, and a second run has nothing to add.
 """

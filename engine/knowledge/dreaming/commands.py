@@ -87,7 +87,7 @@ class Learn:
     def decide(self, tx: Transaction) -> Receipt:
         """Append the event that adds the entity. Append nothing if the entity was ever recorded.
 
-        A recorded entity that is hidden may have been hidden on purpose.
+        A hidden entity is not added again either, because it may have been hidden on purpose.
         """
         atom = entity_id(tx.id_key, self.name)
         record = tx.atom(atom)
@@ -98,7 +98,10 @@ class Learn:
 
 @dataclass(slots=True)
 class Enrich:
-    """A command that adds tags and edges `mentions` to an atom, unless it was revised after it was read."""
+    """A command that adds tags and edges `mentions` to an atom.
+
+    The command adds nothing if the atom was revised after the dreamer read it.
+    """
 
     id: bytes
     payload_seq: int
@@ -170,7 +173,7 @@ class Connect:
     def decide(self, tx: Transaction) -> Receipt:
         """Append the event that adds the edge.
 
-        Append nothing if one of the entities is hidden or the edge was ever recorded.
+        Append nothing if one of the entities is hidden, or if the edge was ever recorded in either direction.
         """
         one, other = atom_id(self.src), atom_id(self.dst)
         for end in (one, other):

@@ -39,12 +39,12 @@ class DreamConfig:
     """A name, phrase or category in at most this many atoms is never a hub. Recall uses `hub_share` and
     `hub_min` as well, and does not follow hubs."""
     atoms_min: int = 2
-    """The smallest number of atoms that must contain a phrase, or a name that people added, for the phrase or
-    name to become a tag."""
+    """A phrase, or a name that people added, becomes a tag only if at least this many atoms contain it."""
     name_atoms_min: int = 3
     """The smallest number of atoms that must contain a name for the name to be learned.
 
-    In a store with at least 10,000 internal texts the number is at least 4, with 100,000 at least 5.
+    In a store with at least 10,000 internal texts, the number is at least 4. In a store with at least 100,000
+    internal texts, it is at least 5.
 
     Each entity adds a short document to the index, which can lower recall. Measured in a memory of 994 texts:
     a minimum of 2 gives 1,283 entities and lowers recall at 10 by 1.0 point; a minimum of 3 gives 419
@@ -52,7 +52,7 @@ class DreamConfig:
     by 0.2 points; a minimum of 4 gives 281 entities and lowers it by 0.0.
     """
     phrase_share: float = 0.02
-    """The largest share of the atoms that may contain a phrase for the phrase to become a tag."""
+    """A phrase becomes a tag only if at most this share of the atoms contains the phrase."""
     phrase_min: int = 5
     """A phrase in at most this many atoms is never rejected as too common."""
     tags_per_atom: int = 8
@@ -60,8 +60,8 @@ class DreamConfig:
     names_per_atom: int = 3
     """The largest number of names in an atom that become tags of the atom. The rarest names are chosen."""
     tags_min: int = 1
-    """The dreamer adds no phrases as tags to an atom whose names and tags by other actors are together at
-    least this many."""
+    """The dreamer adds no phrases as tags to an atom if its names and its tags by other actors are together
+    at least this many."""
     phrases_per_atom: int = 1
     mentions_per_atom: int = 8
     """The largest number of edges `mentions` that are added to an atom. The rarest names in the atom are
@@ -75,11 +75,11 @@ class DreamConfig:
     """The largest number of atoms from which a round learns names. If a round has more atoms, an evenly
     spread sample is used."""
     evidence: int = 12
-    """The largest number of atoms that are read to decide if some capitalised words are a name. All of these
-    atoms contain the words."""
+    """To decide if some capitalised words are a name, at most this many of the atoms that contain the words
+    are read."""
     lower_share: float = 0.2
-    """The largest share of the texts that may contain the words of a name in a different spelling, such as
-    lower case. With a larger share, the words are not a name."""
+    """Words are not a name if more than this share of the texts that are read for the decision contain the
+    words in a different spelling, such as lower case."""
     name_words_max: int = 4
     name_chars_min: int = 3
     name_chars_max: int = 48
@@ -93,7 +93,7 @@ class DreamConfig:
     """The number of atoms in the evenly spread sample by which the frequency of each category is
     estimated."""
     chars: int = 32_768
-    """The number of characters that are read of each text, counted from its beginning."""
+    """Only this many characters at the beginning of each text are read."""
     regrown: int = 2
     """All atoms are read again when the number of texts has grown at least by this factor since the last
     round over all atoms."""

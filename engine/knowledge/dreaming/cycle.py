@@ -72,7 +72,7 @@ class DreamReport:
 
     @property
     def done(self) -> bool:
-        """True if nothing is left for another cycle."""
+        """True if no atoms are left for the next cycle to read."""
         return not self.left
 
     @property
@@ -93,8 +93,8 @@ def dream(
 ) -> DreamReport:
     """Run one cycle over the store as the actor `dreamer`. The cycle continues where the last cycle ended.
 
-    `budget` and `seconds` only determine where a cycle ends, not its decisions. The arguments are those of
-    `Engine.dream`.
+    `budget` and `seconds` only determine when the cycle ends. They do not influence its decisions. The
+    arguments are those of `Engine.dream`.
 
     Raises:
         InvalidInputError: `budget` or `seconds` is not a number above 0.
@@ -139,14 +139,14 @@ class _Cycle:
         self._left = 0
 
     def run(self) -> None:
-        """Learn names, and add tags and edges to atoms, until the round or the budget ends."""
+        """Learn names, then add tags and edges to atoms, until the round ends or the budget is used up."""
         if self.cursor.phase is Phase.LEARNING:
             self._learn()
         if self.cursor.phase is Phase.ENRICHING:
             self._enrich()
 
     def _steps(self, ordinals: Sequence[int]) -> Iterator[Sequence[int]]:
-        """Yield the ordinals step by step until the budget or the time is used up or `stop` is set."""
+        """Yield the ordinals of each step, until the budget or the time is used up or `stop` is set."""
         at = 0
         while at < len(ordinals) and self._budget != 0:
             if (self._until is not None and time.monotonic() >= self._until) or self._stop():

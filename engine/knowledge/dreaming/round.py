@@ -47,7 +47,10 @@ class Phase(IntEnum):
 
 
 class Cursor(NamedTuple):
-    """The progress of a round, which reads the atoms that others changed in the events `since` to `head`."""
+    """The progress of a round.
+
+    The round reads the atoms that actors other than the dreamer changed in the events `since` to `head`.
+    """
 
     since: int
     """The first event of the round; 0 for a round over all atoms."""
@@ -143,8 +146,9 @@ def round_of(rows: Reader, cursor: Cursor, size: int, survey: Survey) -> Round:
 def _changed_ordinals(rows: Reader, cursor: Cursor, size: int) -> tuple[BitMap, BitMap]:
     """Return the ordinals of the changed atoms in two sets.
 
-    The first set has the atoms that others changed in the events of the round. The second set has the atoms
-    that the dreamer changed after these events. A change is an event that adds, revises or revives an atom.
+    The first set has the atoms that other actors changed in the events of the round. The second set has the
+    atoms that the dreamer changed after these events. A change is an event that adds, revises or revives an
+    atom.
     """
     changed, by_dreamer = BitMap(), BitMap()
     scanned = rows.scan(journal_key(cursor.since), journal_key(size))

@@ -30,8 +30,8 @@ from proofs.sets import Group
 CACHED_MAX: Final = 8192
 """The largest number of entries in each cache. A full cache is cleared."""
 PAIR_EVIDENCE: Final = 8
-"""The largest number of atoms that are read to decide if two words are a phrase that several texts share. All
-of these atoms contain both words."""
+"""To decide if two words are a phrase that several texts share, at most this many of the atoms that contain
+both words are read."""
 
 Pair = tuple[str, str]
 """Two words in lower case that are adjacent in a text."""
@@ -66,10 +66,10 @@ class Survey:
         self._read: dict[int, ReadAtom] = {}
         self._pairs: dict[Pair, bool] = {}
         self.phrases: dict[int, tuple[Pair, ...]] = {}
-        """Ordinal → the phrases chosen for its text."""
+        """The ordinal of an atom → the phrases chosen for the text of the atom."""
 
     def fits(self, count: int, among: BitMap) -> bool:
-        """Return True if a tag on `count` of the atoms `among` would be neither too rare nor too common."""
+        """Return True if `count` of the atoms `among` are neither too few nor too many for one tag."""
         most = max(self.config.hub_min, int(self.config.hub_share * len(among)))
         return self.config.atoms_min <= count <= most
 
@@ -133,7 +133,7 @@ class Survey:
         return max(self.config.name_atoms_min, len(str(len(self.internal))) - 1)
 
     def is_phrase(self, pair: Pair) -> bool:
-        """Return True if two words are adjacent in several texts. `sharing` of the words must be above 0."""
+        """Return True if two words are adjacent in several texts. `sharing(pair)` must be above 0."""
 
         def made() -> bool:
             ordinals = self.containing(pair) & self.internal
@@ -144,7 +144,7 @@ class Survey:
 
     @cached_property
     def categories(self) -> frozenset[Category]:
-        """The categories that are not too common, as estimated by an evenly spread sample of the texts."""
+        """The categories that are not too common in an evenly spread sample of the texts."""
         chosen = spread(self.internal, self.config.category_sample)
         counts = dict.fromkeys(Category, 0)
         for text in self.read(chosen):

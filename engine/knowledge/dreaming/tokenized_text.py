@@ -27,9 +27,9 @@ _NO_BEGINNING: Final = (
     | Mark.SEQUEL
     | Mark.SO
 )
-"""The marks of words that cannot begin a name, because they are capitalised for other reasons."""
+"""A word with one of these marks cannot begin a name, because it is capitalised for other reasons."""
 _NO_NAME: Final = _NO_BEGINNING | Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.ROLE
-"""The marks of words that are not a name if they stand alone, such as `University` and `Beach`."""
+"""A word with one of these marks is not a name if it stands alone; examples are `University` and `Beach`."""
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_PHRASE: Final = Mark.TEMPORAL | Mark.GREETING | Mark.SPAN | Mark.POINTING | Mark.PAST | Mark.ELIDED
 _WORD_CHARS_MIN: Final = 3
@@ -50,7 +50,7 @@ class Tokens(NamedTuple):
 
 
 def tokens_of_name(name: str) -> Tokens:
-    """Return the tokens that a text with this name contains."""
+    """Split a name into tokens in the same way as a text, so that the name can be found in texts."""
     surfaces = tuple(map(_bare, tokens_of(name.replace("\u2019", "'"))))
     return Tokens(surfaces, tuple(map(str.lower, surfaces)))
 
@@ -92,7 +92,7 @@ class TokenizedText:
         return bool(known) or word in STOP_WORDS or not word[0].isalpha()
 
     def phrases(self) -> list[tuple[str, str]]:
-        """Return the pairs of adjacent words in lower case that may be phrases, each once, in order."""
+        """Return the pairs of adjacent words in lower case that may be phrases, in the order of the text."""
         found: dict[tuple[str, str], None] = {}
         before = None
         for surface, word, mark in zip(self.surfaces, self.words, self.read.marks, strict=True):
@@ -131,7 +131,7 @@ class TokenizedText:
         return Uses(inside, begins, lower)
 
     def _is_part(self, start: int, end: int) -> bool:
-        """Return True if a capitalised word is next to these words. They may belong to a longer name."""
+        """Return True if these words are next to a capitalised word, and so may be part of a longer name."""
         before = self.read.is_capital(start - 1) and not self.read.begins(start - 1)
         return before or self.read.is_capital(end)
 
@@ -170,9 +170,9 @@ def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
 
 
 def _is_distinctive(surface: str, word: str, config: DreamConfig) -> bool:
-    """Return True if a word can be the significant word of a name.
+    """Return True if a word is distinctive. At least one word of every name must be distinctive.
 
-    Numbers, Roman numerals and stop words cannot be the significant word.
+    Numbers, Roman numerals and stop words are not distinctive.
     """
     numeral = word.isdigit() or (surface.isupper() and _ROMAN.issuperset(word))
     return word[0].isalnum() and not numeral and word not in config.stop and word not in STOP_WORDS
@@ -241,8 +241,8 @@ class Names:
     def found_in(self, text: TokenizedText, most: int) -> list[Name]:
         """Return the first `most` different known names in a text. Omit names inside longer names.
 
-        A name of several words matches regardless of case. A name of a single word matches only as it is
-        written; if it has no capital letter, it matches regardless of case.
+        A name of several words, or of one word without capital letters, matches regardless of case. Any other
+        name matches only in its own spelling.
         """
         found: dict[bytes, Name] = {}
         words, at = text.words, 0

@@ -37,14 +37,14 @@ class Verb(StrEnum):
     NEIGHBORS = "NEIGHBORS"
     """Read the connections of a node."""
     RECALL = "RECALL"
-    """Search for hints with another query."""
+    """Search for more hints with a different query."""
     ANSWER = "ANSWER"
-    """End the exploration, because the context is enough."""
+    """End the exploration, because the context is enough to answer the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A verb with its argument. `parse_action` parses the line `str(action)`.
+    """A verb with its argument. `str(action)` is the line that `parse_action` parses.
 
     Raises:
         InvalidInputError: the argument is not valid for the verb.

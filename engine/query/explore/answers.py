@@ -18,7 +18,7 @@ class Answer:
     root: str = ""
     """The overall root after the event `seq`, 64 hex digits.
 
-    It is empty for a past state if content has been erased since that state.
+    The field is empty if the answer was read from a past state and content has been erased since then.
     """
 
 
@@ -77,7 +77,8 @@ class Expanded(Answer):
     small."""
     offset: int
     next: int | None
-    """The offset at which the rest of the text begins; None if `text` contains the end of the text."""
+    """The offset at which the rest of the atom's text begins; None if `text` reaches the end of the atom's
+    text."""
     kind: str
     tags: tuple[str, ...]
     edges: int
@@ -85,7 +86,7 @@ class Expanded(Answer):
     source: str | None
     sequence: int | None
     version: int
-    """The number of the version in this answer, which is the latest version of the atom."""
+    """The number of the latest version of the atom. The answer contains this version."""
     created: int
     provenance: str
 
@@ -106,7 +107,8 @@ class Triple:
 
     subject: str
     predicate: str
-    """An edge type; or `has tag` or `next in source`, which contain a space because they are not edges."""
+    """An edge type, `has tag` or `next in source`. The last two do not stand for edges. They contain spaces,
+    which no edge type can contain."""
     object: str
     direction: str
     """`out` if the node is the subject, `in` if it is the object."""

@@ -32,13 +32,13 @@ TITLE_CHARS: Final = 40
 """The largest length of a hint's title in characters, which are about 10 tokens of English."""
 
 SHARED_CHARS: Final = 16
-"""The number of characters that are shown of a title if several hints have the same title. A part of the text
-follows the title, to show the difference between these hints."""
+"""The number of characters to which a title is shortened if several hints have the same title. A part of each
+text follows the shortened title, so that these hints can be told apart."""
 
 PEEK_CHARS: Final = 200
 
 EDGES_COUNTED: Final = 1000
-"""The largest number of edges of an atom that are counted."""
+"""The edges of an atom are counted only up to this number."""
 
 
 def hints_of(
@@ -78,7 +78,7 @@ def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
 
 
 def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> Peek:
-    """Return at most `chars` characters of an atom: around the words of `query`, or its beginning."""
+    """Return at most `chars` characters of an atom's text: around the words of `query`, or the beginning."""
     content = body_of(scope.rows, record).content
     terms = analyze_question(query, now=scope.log.time).terms if query else ()
     weights = scope.weights(terms)
@@ -125,9 +125,10 @@ def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> Expanded:
 
 
 def longest(text: str, budget: int, cost: Callable[[str], int]) -> str | None:
-    """Return the longest beginning of `text` whose `cost` is within `budget`, after a word if possible.
+    """Return the longest beginning of `text` whose `cost` is at most `budget`.
 
-    Return None if even one character costs more. The cost of a longer text must never be lower.
+    If possible, the beginning is cut after a word. Return None if even the first character costs more than
+    `budget`. `cost` must never be lower for a longer text than for a shorter text.
     """
     reach = min(len(text), budget * CHARS_PER_TOKEN_MAX)
     if reach == len(text) and cost(text) <= budget:

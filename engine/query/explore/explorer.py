@@ -41,8 +41,8 @@ PEEK_STEP: Final = 20
 """A peek that costs more than its budget is shortened by this many characters, repeatedly if necessary."""
 
 REMEMBERED: Final = 1000
-"""The number of hints for which the question is stored. A peek at the atom of such a hint shows the text
-around the words of the question."""
+"""For this many of the latest hints, the question that led to the hint is stored. A peek at the atom of such
+a hint shows the text around the words of the question."""
 
 
 class Explorer:
@@ -198,10 +198,10 @@ class Explorer:
 
     @staticmethod
     def _digits(known: object) -> str:
-        """Return the hexadecimal digits of an id, or of at least the first 4 digits of an id."""
+        """Check an id, or the first digits (at least 4) of an id, and return the digits without hyphens."""
         digits = str(known).replace("-", "").lower()
         if len(digits) < ID_DIGITS_MIN or not set(digits) <= set("0123456789abcdef"):
-            raise InvalidInputError(f"the known id {quoted(known)} is not a UUID or the beginning of one")
+            raise InvalidInputError(f"the known id {quoted(known)} is not a UUID or the beginning of a UUID")
         return digits
 
     @contextmanager
@@ -228,14 +228,14 @@ class Explorer:
         return beginning(costs[fitting - 1])
 
     def _priced(self, answer: A) -> A:
-        """Return the answer with the figures seq, root and cost."""
+        """Return a copy of the answer in which the seq, the root and the costs are filled in."""
         answer = replace(answer, seq=self._head[1] - 1, root=self._root)
         unpriced = replace(answer, cost_tokens=UNPRICED, total_tokens=UNPRICED + self.total)
         cost = tokens_of(self._rendered(unpriced))
         return replace(answer, cost_tokens=cost, total_tokens=self.total + cost)
 
     def _charged(self, answer: A) -> A:
-        """Return the answer with the figures seq, root and cost, and add the cost to the total."""
+        """Fill in the seq, the root and the costs of the answer, and add its cost to the total."""
         answer = self._priced(answer)
         self.total = answer.total_tokens
         return answer

@@ -1,7 +1,8 @@
 """The two output forms of an answer, text and JSON, whose tokens are counted as the cost of the answer.
 
 Over MCP and with `--json`, an answer is one line of JSON. In the library, on the command line and in the
-prompts of an exploration, it is text. The cost is that of the whole output, including the cost and the root.
+prompts of an exploration, an answer is text. The cost is the number of tokens of the whole output, including
+the cost and the root in the output.
 
     [45% ~12] 1f0c2a3b Kettle                  a hint: score, tokens of the text, id and title
     [1f0c2a3b] notes/tea.md | Kettle           a heading, as in `engine.query.budget`

@@ -1,4 +1,4 @@
-"""The loop of an exploration: a recall, then the steps that a policy chooses, until a reason to stop.
+"""The loop of an exploration: a recall, then steps that a policy chooses, until there is a reason to stop.
 
 question ── recall ──▶ hints ──▶ decide ──▶ peek · expand · neighbours · recall ──▶ context ──▶ decide …
 """
@@ -36,8 +36,8 @@ BUDGET_MIN: Final = 200
 """The smallest budget in tokens. It is enough for hints and one peek."""
 
 STEP_TOKENS_MIN: Final = 60
-"""The smallest number of tokens with which another step is made. If fewer tokens are left, the exploration
-ends."""
+"""A further step is made only if at least this many tokens of the budget are left. If fewer tokens are left,
+the exploration ends."""
 
 HINTS: Final = 5
 """The number of hints that each recall requests (Standard "Memory Exploration")."""
@@ -46,18 +46,18 @@ FULL_ATOMS: Final = 10
 """The cost of an exploration is compared with the cost of a plain recall of this many whole atoms."""
 
 STEP_TOKENS: Final = 500
-"""The number of tokens that every step may cost, if they are left. If more than twice this number are left, a
-step may cost half of the tokens left. A longer answer is cut, so that another step remains possible."""
+"""Every step may cost up to this many tokens, if that many are left. If more than twice as many tokens are
+left, a step may cost half of them. A longer answer is cut, so that a further step remains possible."""
 
 NEIGHBORS_TOKENS: Final = 200
 """The number of tokens that the connections of a node may cost (about 100 in the same Standard). If a node
 has too many connections, only the first are shown."""
 
 REFUSED_MAX: Final = 2
-"""The number of consecutive refused decisions that end an exploration."""
+"""An exploration ends after this many consecutive refused decisions."""
 
 NOTHING_NEW_MAX: Final = 2
-"""The number of consecutive steps without anything new that end an exploration."""
+"""An exploration ends after this many consecutive steps that found nothing new."""
 
 
 def explore(
@@ -72,8 +72,8 @@ def explore(
 ) -> Exploration:
     """Explore the memory step by step and collect the context that answers a question.
 
-    The arguments are those of `Engine.explore`; without a policy `engine.query.explore.walker.Walker`
-    decides.
+    The arguments are those of `Engine.explore`. If `policy` is None, the policy is
+    `engine.query.explore.walker.Walker`.
 
     Raises:
         InvalidInputError: an argument is out of range, the query has no word to search for, `policy` is

@@ -47,7 +47,7 @@ CANDIDATES: Final = 256
 """The largest number of entities that are read to find the entities with given words in their names."""
 
 WORDS_LOOKED_AT: Final = 64
-"""The number of words at the beginning of a question among which names of entities are looked for."""
+"""Names of entities are looked for only among this many words at the beginning of a question."""
 RUN_WORDS_MAX: Final = 4
 """The largest number of consecutive words that are looked up as one name."""
 
@@ -68,9 +68,9 @@ NEIGHBORS_MAX: Final = 100
 def resolve_node(scope: Scope, name: str) -> AtomRecord | str:
     """Return the live atom with this name, or the tag in its caseless form.
 
-    These interpretations of the name are tried in order: a tag with `#`; a recorded whole id; the name of an
-    entity; at least the first 4 digits of an id; a title; a tag without `#`; words that occur in the name of
-    only one entity.
+    These interpretations of the name are tried in order: a tag with `#`; the whole id of an atom; the name of
+    an entity; at least the first 4 digits of an id; a title; a tag without `#`; words that occur in the name
+    of only one entity.
 
     Raises:
         InvalidInputError: the name is blank or has more than one line.
@@ -114,7 +114,11 @@ def _by_id(scope: Scope, name: str) -> AtomRecord | None:
 
 
 def _by_words(scope: Scope, name: str) -> AtomRecord | None:
-    """Return the live entity whose name has all these words, or None. Several entities are an error."""
+    """Return the live entity whose name has all these words, or None.
+
+    Raises:
+        ConflictError: the names of several entities have all these words.
+    """
     terms = set(index_terms(name))
     found = scope.entities if terms else BitMap()
     for term in sorted(terms):
@@ -184,7 +188,9 @@ def node_of(scope: Scope, found: AtomRecord | str) -> Node:
 def page_of(
     scope: Scope, found: AtomRecord | str, direction: Direction, limit: int, offset: int
 ) -> tuple[tuple[Triple, ...], int | None]:
-    """Skip `offset` triples, and return at most `limit` triples and the offset of the next page or None.
+    """Return at most `limit` triples after the first `offset` triples, and the offset of the next page.
+
+    On the last page, the offset of the next page is None.
 
     Raises:
         InvalidInputError: `limit` or `offset` is out of range.

@@ -47,7 +47,7 @@ class Program:
         self._seconds = seconds
 
     def __call__(self, prompt: str) -> str:
-        """Return the output of the program on stdout for `prompt`. Its stderr is passed through.
+        """Run the program with `prompt` on stdin, and return its output. Its stderr is passed through.
 
         Raises:
             EngineError: the program fails, takes too long, prints too much, or prints text that is not UTF-8.
@@ -75,7 +75,7 @@ class Program:
             raise EngineError(f"{self._name} printed text that is not UTF-8") from None
 
     def _reply(self, child: subprocess.Popen[bytes]) -> bytes:
-        """Return the output of the program until it ends, even if child processes keep its stdout open."""
+        """Return the output of the program when it ends, even if child processes keep its stdout open."""
         deadline, reply, open_ = time.monotonic() + self._seconds, b"", True
         output = -1 if child.stdout is None else child.stdout.fileno()
         while True:

@@ -31,8 +31,8 @@ from proofs.leaves import State
 from proofs.sets import Group
 
 NAMED_BY_TEXT = frozenset({ENTITY, "observation"})
-"""The kinds of atoms whose content is shown as the name of the atom. The title of such an atom is not a name
-of its own: it is the type of an entity or the name of an entity (`engine.knowledge`)."""
+"""The kinds of atoms whose content is shown as the name of the atom. The title of such an atom is
+not its name, but the type of an entity or the name of an entity (`engine.knowledge`)."""
 
 NAME_CHARS = 32
 """The largest length of an atom's name in a triple, in characters."""
@@ -74,7 +74,7 @@ class Scope:
         return members(self.rows, (Group.KIND, ENTITY)) & self.live
 
     def record(self, id: str) -> AtomRecord:  # noqa: A002
-        """Return the record of the live atom with this id or this beginning of its id.
+        """Return the record of the live atom whose id is `id` or begins with `id`.
 
         Raises:
             InvalidInputError: `id` does not have the form of an id or of the beginning of an id.

@@ -13,7 +13,7 @@ from engine.query.explore.form import unmarked
 
 
 class Result(StrEnum):
-    """The result of a decision of the policy: its action was carried out, failed or was refused."""
+    """The result of a decision of the policy: the action was carried out, failed or was refused."""
 
     DONE = "done"
     FAILED = "failed"
@@ -203,7 +203,7 @@ class Gathered:
     def take(self, answer: Answer, id: str | None) -> bool:  # noqa: A002  what it is called everywhere
         """Add an answer, and return True if it contains anything new.
 
-        `id` is the whole id of the atom that was read, if the verb read one.
+        `id` is the whole id of the atom that was read, if the verb read an atom.
 
         Raises:
             TypeError: `answer` is not an answer of a verb.
@@ -226,7 +226,10 @@ class Gathered:
         return len(fresh)
 
     def _hint(self, hint: Hint) -> bool:
-        """Add a hint and return True if its atom was unknown. For a known atom, keep the higher score."""
+        """Add a hint, and return True if there was no hint for its atom.
+
+        If there was a hint for the atom, keep the hint with the higher score and return False.
+        """
         for at, known in enumerate(self.hints):
             if same(known.id, hint.id):
                 if hint.score > known.score:

@@ -37,12 +37,13 @@ class WalkerConfig:
     """The constants of the walker, all at least 0; bench/README.md, "Exploration", has the measurements."""
 
     worth: float = 0.45
-    """The smallest worth of a hint that is read. The best hint with the mean price has a worth of 1."""
+    """A hint is read only if its worth is at least this value. The best hint has a worth of 1 if its price is
+    the mean price."""
     price: float = 0.5
-    """The exponent of the price: with 0 the price is ignored, with 1 twice the price halves the worth."""
+    """The exponent of the price. With 0 the price is ignored. With 1 a hint at twice the price has half the
+    worth."""
     peek_tokens: int = 50
-    """The size in tokens of the largest text that is read with a peek (200 characters). Larger texts are read
-    with an expand."""
+    """A text of at most this many tokens is read with a peek (200 characters), others with an expand."""
     more: float = 0.45
     """A second recall is made only if the odds of the last hint are at least this share of the odds of the
     first hint."""
@@ -94,7 +95,7 @@ class Walker:
         return None
 
     def _rest(self, state: State, found: tuple[Hint, ...]) -> Action | None:
-        """Return the action that reads a whole text after a peek, or None if its worth is too low."""
+        """Return the action that reads a whole text after a peek, or None if the hint's worth is too low."""
         for finding in state.context:
             if finding.verb is Verb.PEEK and not finding.whole and not _tried(state, finding):
                 hint = _hint(state, finding)
@@ -109,7 +110,7 @@ class Walker:
         recalls = [step for step in state.trace if step.action and step.action.verb is Verb.RECALL]
         if len(recalls) != 1 or len(found) < self.config.page:
             return None
-        # The hints of a further recall also cost tokens: many tokens in comparison with short texts.
+        # The hints of a further recall also cost tokens: if the texts are short, many tokens in comparison.
         surcharge = 1 + recalls[0].cost / sum(map(_price, found))
         if odds(found[-1]) < self.config.more * surcharge * odds(found[0]):
             return None
@@ -132,8 +133,9 @@ class Walker:
     def _reading(self, state: State, found: tuple[Hint, ...]) -> Action | None:
         """Return the action that reads the best unread hint of sufficient worth within the budget.
 
-        If all hints exceed the budget, or the first hint costs too much, the action is a peek, which shows
-        the part of the text around the question's words.
+        If the texts of all these hints exceed the budget, the action is a peek, which shows the part of the
+        text around the question's words. If no hint has sufficient worth, the action is a peek at the first
+        hint, unless the first hint was already read.
         """
         good = self._good(state, found)
         fitting = [hint for hint in good if _price(hint) <= state.left]

@@ -1,10 +1,10 @@
 """Revert events by appending inverse events. No event is removed from the history.
 
 The subject of an event is an atom or an edge. A property of a subject is its presence (live, hidden or
-absent), one of its fields or one of its tags. Afterwards each property has the value that it would have had
-without the chosen events. A property that a later event changed again is not reverted, but reported. A
-timeline lists the events that changed one property, each with the value that it set. In a
-timeline, the last entry whose event is not chosen gives the value without the chosen events.
+absent), one of its fields or one of its tags. After the revert, each property has the value that it would
+have had without the chosen events. A property that a later event changed again is not reverted, but reported.
+A timeline lists the events that changed one property, each with the value that the event set. In a timeline,
+the last entry whose event is not chosen gives the value without the chosen events.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ FIELDS: Final = (
     *("content", "title", "kind", "buckets", "source", "sequence", "provenance", "trust"),
     *("meta", "aliases", "folder"),
 )
-"""The fields that a revision may change, apart from tags. It cannot change the time of creation."""
+"""The fields that a revision may change, apart from tags. A revision cannot change the time of creation."""
 
 Property = tuple[str, ...]
 """The name of a property: PRESENCE, ("field", name) or ("tag", identity)."""
@@ -138,7 +138,7 @@ def without(line: list[Change], seqs: Collection[int]) -> Any:
 
 
 def before_first(line: list[Change], seqs: Collection[int]) -> Any:
-    """Return the value of a property before the first of these events that changed it."""
+    """Return the value that a property had before the first event in `seqs` that changed the property."""
     earlier: Any = Absent()
     for change in line:
         if change.seq in seqs:
@@ -227,7 +227,7 @@ class Undo:
         if isinstance(presence, Live):
             live = bool(Revive(name, self._reason()).decide(tx)) or live
         if wanted and not live:
-            self.left.append("the fields and tags of a hidden atom")
+            self.left.append("the fields and tags: the atom is hidden")
         elif wanted:
             _set_fields_and_tags(tx, name, wanted)
         if isinstance(presence, Hidden):
@@ -276,7 +276,7 @@ class _Selection(NamedTuple):
 def revert(
     store: Store, start: int, stop: int | None, *, by: str, actor: str | None = None, dry_run: bool = False
 ) -> list[Undone]:
-    """Revert events, subject by subject. The subject with the latest event comes first.
+    """Revert events, one subject after another. The subject with the latest event comes first.
 
     The arguments are those of `Engine.revert`; `by` is the actor of the inverse events. With `dry_run`
     nothing is appended, and the seqs are those that the inverse events would get.

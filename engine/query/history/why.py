@@ -52,7 +52,7 @@ class Newer:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """An atom from which the queried atom was derived in `hops` steps, or that atom itself."""
+    """The queried atom, or an atom from which the queried atom was derived in `hops` steps."""
 
     id: str
     hops: int
@@ -99,7 +99,7 @@ def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
 
 
 def _before(rows: Reader, record: AtomRecord) -> Iterator[tuple[bytes, str]]:
-    """Yield the id of each atom that an atom was derived from, with the relation between them."""
+    """Yield the id of each atom that an atom was derived from, with the relation between the two atoms."""
     codes = [bytes([kind]) for kind in _DERIVATION]
     for edge in islice(edges_at(rows, record.id, Direction.OUT, codes), EDGES_MAX):
         yield edge.dst, type_name(rows, edge.type)
