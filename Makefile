@@ -13,7 +13,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test quick lint words soak nightly coverage package docs workflows bench retrieval exploration dreaming clean
 
-$(VENV)/.installed: pyproject.toml
+# The crate in engine/kernels is compiled during the installation if Cargo is there.
+KERNELS := $(wildcard engine/kernels/Cargo.* engine/kernels/src/*.rs)
+
+$(VENV)/.installed: pyproject.toml $(KERNELS)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
@@ -24,6 +27,7 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+	MEMROOT_KERNELS=python $(BIN)/python -m pytest -n 2 --dist worksteal -m twins
 
 quick: $(VENV)/.installed
 	$(BIN)/ruff check .

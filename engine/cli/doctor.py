@@ -20,12 +20,18 @@ from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, line
 from engine.front.settings import find_mirror, find_secrets
+from engine.kernels import NATIVE
 from engine.language.model import RULES
 
 LIBRARIES = (
     *("blake3", "cbor2", "PyStemmer", "numpy", "pyroaring", "sortedcontainers", "markdown-it-py"),
     *("mdit-py-plugins", "PyYAML", "platformdirs", "rich", "click", "plyvel", "plyvel-ci"),
 )
+
+_KERNELS = {
+    "native": "compiled",
+    "python": "plain Python, which is slower (not compiled during the installation, or switched off)",
+}
 
 
 @command("engine doctor", "engine doctor --json")
@@ -44,6 +50,7 @@ def doctor(session: Session) -> int:
         "leveldb": find_spec("plyvel") is not None,
         "sqlite": _sqlite(),
         "analyzer": _analyzer(),
+        "kernels": "python" if NATIVE is None else "native",
         "questions": {"pipeline": RULES},
         "store": _store(session),
         "mirror": _mirror(session),
@@ -140,6 +147,7 @@ def _lines(data: dict[str, Any]) -> Iterator[Line]:
     yield line("leveldb", "available" if data["leveldb"] else "not installed: pip install memroot[leveldb]")
     yield line("sqlite", data["sqlite"] or "not in this Python")
     yield line("analyzer", " ".join(data["analyzer"].values()))
+    yield line("kernels", _KERNELS[data["kernels"]])
     yield line("questions", " ".join(data["questions"].values()))
     for name, version in data["libraries"].items():
         yield line(name, version or "not installed")

@@ -23,6 +23,8 @@ from tests.support.engines import backend_of, copied_rows, engine_on, fresh_rows
 from tests.support.faults import Fault, FaultBackend
 from tests.support.workloads import commands
 
+pytestmark = pytest.mark.twins
+
 NAMES = ("records", "index", "tags", "trees", "log")
 
 

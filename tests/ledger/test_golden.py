@@ -11,6 +11,8 @@ from proofs.hashing import NAMESPACES
 from proofs.log import Frontier, leaf_hash
 from tests.ledger.support import Rows, apply
 
+pytestmark = pytest.mark.twins
+
 LEFT, RIGHT = bytes(range(32)), bytes(range(32, 64))
 
 HUNDRED = {

@@ -14,6 +14,8 @@ from backends.memory import MemoryBackend
 from tests.model.machine import EngineMachine
 from tests.support.soak import times
 
+pytestmark = pytest.mark.twins
+
 
 def check(machine: Callable[[], EngineMachine], examples: int, steps: int) -> None:
     """Run a machine with this number of examples and steps."""

@@ -23,6 +23,8 @@ from proofs.log import Frontier, leaf_hash
 from tests import spec_naive as naive
 from tests.vectors.load import read
 
+pytestmark = pytest.mark.twins
+
 
 @cache
 def journal_rows() -> list[tuple[bytes, bytes | None]]:
