@@ -241,7 +241,7 @@ class LogWitnesses:
         return [header, payload, path]
 
     def check_rows(self, size: int, root: bytes) -> None:
-        """Raise CorruptionError if the headers have the root `root`: then rows of the log are damaged.
+        """Raise CorruptionError if the headers have the root `root`, because the log's rows are then damaged.
 
         Call this before refusing a claim because the log has a different root.
         """
