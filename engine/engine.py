@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 def wall_clock() -> int:
-    """Return the current time in µs UTC."""
+    """Return the current time in µs since 1970, UTC."""
     return time.time_ns() // 1000
 
 

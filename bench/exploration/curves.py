@@ -35,7 +35,7 @@ Path = tuple[Point, ...]
 
 
 def path_of(parts: Sequence[tuple[int, str | None]], relevant: AbstractSet[str], depth: int) -> Path:
-    """Return a path with `depth` points, one after each part (tokens, name); later points equal the last."""
+    """Return the path of the parts (tokens, name) up to `depth`. After the last part, it is constant."""
     points, tokens, seen = [Point(0, 0)], 0, set[str]()
     for at in range(depth):
         if at < len(parts):

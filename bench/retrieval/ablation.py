@@ -102,7 +102,7 @@ def contribution(whole: Sequence[Answer], rest: Sequence[Answer]) -> Contributio
 
 
 def ablation_section(found: Sequence[tuple[QuestionSet, Mapping[str, Contribution]]]) -> str:
-    """Return a table with a line for each signal, and the main measure, nDCG@10 and time of each set."""
+    """Return a table: a line for each signal; columns for main measure, nDCG@10 and time of each set."""
     headings = ["signal"]
     for question_set, _ in found:
         headings += [f"{question_set.name} {question_set.main}", SECOND, "time"]

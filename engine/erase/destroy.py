@@ -159,7 +159,7 @@ def destroyable_events(rows: Lookup, last: int) -> Iterator[Entry]:
 
 
 def unerased_edges(rows: Reader, atom: bytes) -> list[EdgeRecord]:
-    """Return all edges of an atom that are not erased, including tombstoned ones."""
+    """Return the edges of an atom, including tombstoned edges but not erased edges."""
     return list(edges_at(rows, atom, Direction.BOTH, (), tombstoned=True))
 
 

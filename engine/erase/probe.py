@@ -189,7 +189,7 @@ def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequenc
 def _queries(
     view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]
 ) -> Mapping[str, Callable[[], Any]]:
-    """Return a mapping from names to all queries whose answers could contain the content."""
+    """Return all queries whose answers could contain the content, as a mapping from their names."""
     words = " ".join(" ".join(pieces).split()[:QUERY_WORDS])
     explorer = Explorer(view)
     index = view.store.index

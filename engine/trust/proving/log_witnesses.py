@@ -59,7 +59,7 @@ class LogPaths:
 
         Raises:
             InvalidInputError: The log never had that size.
-            CorruptionError: A row is missing or malformed. This applies to every method.
+            CorruptionError: A row is missing or malformed. Every method can raise this error.
         """
         self._check("size", size, 0, self.size)
         return self._range(0, size) if size else EMPTY_ROOT
