@@ -40,7 +40,7 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition on a write: the value of `key` is exactly `expected`; None means that there is no row."""
+    """A condition on a write: the value of `key` is `expected`; if `expected` is None, there is no row."""
 
     key: bytes
     expected: bytes | None
@@ -71,7 +71,7 @@ class Batch:
 
 
 class Reader(ABC):
-    """An object that rows can be read from: a backend or a snapshot of one."""
+    """An object that rows can be read from: a backend, or a snapshot of a backend."""
 
     @abstractmethod
     def get(self, key: bytes) -> bytes | None:
@@ -144,10 +144,10 @@ class Backend(Reader):
     def exclusive(self) -> AbstractContextManager[None]:
         """Prevent other processes from writing until the end of the block.
 
-        Use it if guarded writes fail repeatedly, or if several writes must follow each other. Other processes
-        can read. Their writes wait, and raise BackendBusy if the block takes too long, so keep the block
-        short. Blocks may be nested in one thread. For stores that only one process can open, this method does
-        nothing.
+        Use this method if guarded writes fail repeatedly, or if several writes must follow each other. Other
+        processes can read. Their writes wait, and raise BackendBusy if the block takes too long, so keep the
+        block short. Blocks may be nested in one thread. For stores that only one process can open, this
+        method does nothing.
 
         Raises:
             BackendBusy: other processes kept the store locked.

@@ -34,7 +34,7 @@ class BackendCorrupt(BackendError):
 
 
 class BackendInDoubt(BackendError):
-    """Raised if a write failed after it was sent. To find out whether it took effect, reopen the store.
+    """Raised if a write failed after it was sent. To find out if the write took effect, reopen the store.
 
     The handle refuses every later write. An operating system that reported a failed fsync once gives no
     reliable result the second time, and LevelDB loses data written after a failed write.

@@ -16,7 +16,7 @@ from pathlib import Path
 from backends.errors import BackendUnusable
 
 MARKER = "unfinished-store"
-"""The empty file that `staging` creates first in its folder.
+"""The name of the empty file that `staging` creates first in its folder.
 
 Only folders that contain this file, and empty folders, are removed as leftovers.
 """
@@ -57,7 +57,7 @@ def make_parents(path: Path) -> None:
 
 
 def resolve_path(path: str) -> Path:
-    """Return `path` with symbolic links resolved; it need not exist.
+    """Return `path` with symbolic links resolved. The path need not exist.
 
     Raises:
         BackendUnusable: `path` contains a NUL, is empty or too long, or leads through a loop of links.
@@ -77,9 +77,9 @@ def resolve_path(path: str) -> Path:
 def staging(target: Path) -> Iterator[Path]:
     """Yield a new folder next to `target`, in which the caller builds `target`; then remove the folder.
 
-    A crash leaves only this folder behind. This process holds a flock on the folder, so that the next process
-    that builds `target` can distinguish a leftover from work in progress. It first removes leftovers:
-    unlocked folders whose names match exactly and which are empty or contain the marker file.
+    A crash leaves only this folder behind. Each call first removes such leftovers: unlocked folders whose
+    names match exactly and which are empty or contain the marker file. While the folder exists, this process
+    holds a flock on it, so that other processes can distinguish it from a leftover.
     """
     prefix = f".{target.name[:100]}.new-"
     _sweep(target.parent, prefix)
@@ -105,7 +105,7 @@ def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
 
 
 def _lock_folder(folder: Path) -> int | None:
-    """Lock `folder` and return the descriptor, or None if it does not exist, is locked or is not a folder."""
+    """Lock `folder` and return the descriptor, or None if `folder` is missing, locked or not a folder."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:

@@ -5,8 +5,8 @@ following measures, each with a test in `tests/backends/test_leveldb_rules*.py`:
 
 - after a failed write the handle accepts no more writes, and the exception is BackendInDoubt, because the
   write may have taken effect;
-- a store has a lock of its own (`backends.leveldb_place`); one process at a time can open one handle, and a
-  forked process cannot use the handle of its parent;
+- a store has a lock of its own (`backends.leveldb_place`); only one handle can be open at a time, in one
+  process, and a forked process cannot use the handle of its parent;
 - `paranoid_checks` is always on, checksums are verified on every read, and compression is off;
 - a batch is built in full and then written with one call;
 - creation is atomic, and nothing is ever repaired;
@@ -15,8 +15,8 @@ following measures, each with a test in `tests/backends/test_leveldb_rules*.py`:
 - a durable write also makes earlier writes without `durable` survive;
 - deleted bytes are removed by rewriting the whole store, because compaction was measured to leave them.
 
-If the end of LevelDB's log has been cut off, this module cannot detect it. It can be detected only with a
-checkpoint kept in another place.
+This module cannot detect that the end of LevelDB's log was cut off. Such a loss can be detected only with a
+checkpoint that is kept in another place.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class LevelDBBackend(Backend):
         return self._get(None, key)
 
     def _get(self, source: Any, key: bytes) -> bytes | None:
-        """Read from `source`, or from the store if it is None.
+        """Return the value of `key` in `source`, or in the store if `source` is None.
 
         The store's handle may be used only inside `HandleState`.
         """
@@ -238,9 +238,9 @@ class LevelDBBackend(Backend):
         LevelDB starts a new log every `write_buffer_size` bytes and syncs only the newest log, so a synced
         write could survive a crash that loses earlier unsynced writes in an older log. Therefore, while there
         are unsynced rows, this method writes the batch, syncs the older logs if there are any, and then syncs
-        the newest through an empty batch. After a crash anywhere here, all rows up to some write remain, and
-        none after it. The only exception is an operating system that writes out the new log by itself just
-        before the old one is synced.
+        the newest log by writing an empty batch. After a crash at any point, all rows up to some write
+        remain, and no rows of later writes. This fails only if the operating system itself writes the new log
+        to the disk just before the old log is synced.
         """
         built.write()
         if not sync:
@@ -255,9 +255,9 @@ class LevelDBBackend(Backend):
     def _sync_names(self) -> None:
         """Sync the folder and all logs except the newest, if the list of files has changed.
 
-        LevelDB does not sync the folder after it starts a new log. POSIX allows a file system to lose the
-        log's name then, and with it the whole log. Measured: 7 to 12 µs for 10 to 25 files if nothing has
-        changed.
+        LevelDB does not sync the folder after it starts a new log. If the folder is not synced, POSIX allows
+        a file system to lose the log's name in a crash, and with the name the whole log. Measured: 7 to 12 µs
+        for 10 to 25 files if nothing has changed.
         """
         names = set(os.listdir(self._data))  # noqa: PTH208 - half the time of iterdir, at every write
         if names == self._names:

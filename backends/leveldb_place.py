@@ -31,7 +31,7 @@ They are, in this order: the new LevelDB while it is written, the complete new L
 """
 
 _REWRITE_BYTES = 1 << 20
-"""The size, in bytes, at which a batch of rows is written during a rewrite."""
+"""During a rewrite, a batch of rows is written when it has reached this size, in bytes."""
 
 _PID_BYTES_MAX = 32
 
@@ -93,7 +93,7 @@ def is_leveldb_store(path: Path) -> bool:
 
 
 def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
-    """Write `rows` to a new LevelDB in the folder of the store at `path`, for `swap`.
+    """Write `rows` to a new LevelDB in the folder of the store at `path`; `swap` then uses it.
 
     After a crash, the new LevelDB is either complete and durable, or ignored.
     """
@@ -118,7 +118,7 @@ def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
 
 
 def swap(path: Path) -> None:
-    """Replace the LevelDB of the store at `path` with the rewritten one; no LevelDB there may be open.
+    """Replace the LevelDB of the store at `path` with the rewritten one. Both must be closed.
 
     If the process is killed at any point, `recover` finishes or undoes the swap.
     """
@@ -254,7 +254,7 @@ class Claim(Flock):
             REGISTRY.leave(before)
 
     def release(self) -> None:
-        """Release the store. The lock file is not removed, because then two processes could hold the lock."""
+        """Release the store. The lock file stays: if it were removed, two processes could hold the lock."""
         with REGISTRY.lock:
             if self._descriptor is not None:
                 REGISTRY.leave(self._identity)

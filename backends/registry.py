@@ -44,7 +44,7 @@ class Registry:
             return identity in self._open
 
     def is_inherited(self, identity: Identity) -> bool:
-        """Return whether the store was open in the parent process when it forked this one.
+        """Return True if the parent process had the store open when it forked this process.
 
         LevelDB and SQLite both keep a table of locked files in the memory of the process. In a forked process
         the table lists locks that the process does not hold, so the process must not open those files at all.

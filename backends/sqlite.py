@@ -3,7 +3,8 @@
 A file in WAL mode has one table for the store without a name and one for each named memory. Only one writer
 at a time can write: a mutex excludes other threads of this process, and a lock file (`backends.sqlite_lock`)
 excludes other processes. Readers never wait for writers. SQLite has no checksums, so unlike LevelDB it does
-not detect a flipped bit in a value. Callers can detect it, because they check the hashes of the data.
+not detect a flipped bit in a value. Callers detect the flipped bit, because they check the hashes of the
+data.
 """
 
 from __future__ import annotations
@@ -279,7 +280,7 @@ class SQLiteBackend(Backend):
         """Execute the statements of a transaction that has begun, and end the transaction.
 
         SQLite syncs nothing if no page changes. A durable write of rows that were already written without
-        `durable`, here or in another process, would then return without being on the disk. So each
+        `durable`, here or in another process, would then return before the rows are on the disk. So each
         durable write increments a counter, which changes a page.
         """
         writer = self._writer

@@ -1,6 +1,6 @@
 """The named memories of a SQLite file: opening, listing, renaming and deleting them.
 
-Each change is one transaction: if the process is killed before it ends, nothing has changed.
+Each change is one transaction. If the process is killed before the transaction ends, nothing has changed.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _connected(path: str) -> Iterator[tuple[Path, sqlite3.Connection]]:
 
 
 def memories_in(path: str) -> list[str]:
-    """Return the names of the memories in a SQLite file, sorted; if there is no file, there are no names.
+    """Return the names of the memories in a SQLite file, sorted. The result is empty if there is no file.
 
     Raises:
         BackendUnusable: the file is not a store.

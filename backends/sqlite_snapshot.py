@@ -66,7 +66,7 @@ def vacuum(writer: sqlite3.Connection, where: str) -> None:
 
 
 class SQLiteSnapshot(Snapshot):
-    """A snapshot: a read transaction. A lock prevents a thread from ending it during another thread's call.
+    """A snapshot: a read transaction. A lock prevents a thread from ending it while another thread reads.
 
     Args:
         handle_state: The state of the store's handle.

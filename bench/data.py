@@ -43,7 +43,7 @@ class Text(NamedTuple):
 
 
 class Words:
-    """A generator of words from a made-up vocabulary; the word of rank r has a weight of 1 / r."""
+    """A generator of random words from a made-up vocabulary. The word of rank r has the weight 1 / r."""
 
     def __init__(self, seed: int, stream: str) -> None:
         """Create the vocabulary. Each `stream` gives an independent series of random words from it."""

@@ -5,13 +5,13 @@ Question: how much more of a memory does a walk reach after dreaming, what does 
 Data: the sets of `bench.retrieval`, each memory ingested without changes. Seed: `--seed`, for the salts and
     for the choice of the garden's questions.
 How: each memory is measured, copied, dreamt over in one cycle and measured again.
-    Reach is the share of all texts that are within 2 hops of the first 7 hits of a question (the anchors of
-    ten hits), as a mean over the questions. A hop leads to a text that shares a tag or has an edge. As in
-    the walk, tags on more than 20 atoms and more than a tenth of all atoms are ignored.
-    Junk is counted among the different tags added, without categories. A tag is junk if it is on only one
-    atom, or on more atoms than the walk follows, or if it is a single word that is written differently, for
-    example in lower case, in at least a fifth of all texts that contain it. The dreamer judges by a dozen
-    texts; this measurement reads all of them.
+    Reach is the share of all texts that are within 2 hops of the first 7 hits of a question (7 is the number
+    of anchors for ten hits), as a mean over the questions. A hop leads to a text that shares a tag or has an
+    edge. As in the walk, tags on more than 20 atoms and more than a tenth of all atoms are ignored. Junk is
+    counted among the different tags added, without categories. A tag is junk if it is on only one atom or on
+    more atoms than the walk follows. A tag of a single word is also junk if at least a fifth of the texts
+    that contain the word write it differently, for example in lower case. The dreamer judges a word by a
+    dozen texts; this measurement reads all texts.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class DreamResult:
     tags: int = 0
     """The number of pairs of a text and a tag that dreaming added."""
     different: int = 0
-    """The number of different tags that dreaming added, without categories."""
+    """The number of different tags that dreaming added, not counting categories."""
     junk: int = 0
     entities: int = 0
     mentions: int = 0
     relations: int = 0
     seconds: float = 0.0
     reach_before: float = 0.0
-    """Like the following five fields, a mean over the questions."""
+    """The mean reach over the questions. The next five fields are means over the questions, too."""
     reach_after: float = 0.0
     recall_before: float = 0.0
     recall_after: float = 0.0

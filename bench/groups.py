@@ -31,7 +31,7 @@ PROOF_SIZES: Final = ((1_000,), (1_000, 100_000))
 
 
 class Run:
-    """The measurements of one run. Each is made only once, when a row first needs the result."""
+    """The measurements of one run. Each measurement is made only once, when a row first needs its result."""
 
     def __init__(self, work: str, seed: int, sizes: Sequence[int] | None, *, quick: bool) -> None:
         """Create a run; `sizes` are the sizes given on the command line, or None."""
@@ -185,7 +185,7 @@ def _megabytes(question: str, ours: float, rivals: float, target: Target | None 
 
 
 def proofs(run: Run) -> Iterator[Row]:
-    """Yield the rows for proofs of trees and logs, and for whole proofs where building the store is fast."""
+    """Yield the rows for proofs of trees and logs, and for whole proofs of stores that are built fast."""
     for size in run.proof_sizes:
         yield from _parts(run, size, "tree_proofs", f"tree of {size_label(size)} leaves", TREE_PROOFS)
     for size in run.proof_sizes:

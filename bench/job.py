@@ -89,7 +89,7 @@ def in_child(name: str, job: Job) -> Result:
 
 
 class Untimed:
-    """An iterator wrapper that measures the time to generate items, to subtract it from a total time."""
+    """Wraps an iterator, and measures the time to generate items, to be subtracted from a total time."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -126,8 +126,8 @@ def resident(field: str = "VmRSS") -> int:
     """Return the resident bytes of this process.
 
     `VmRSS` is the current value, `RssAnon` the value without mapped files, and `VmHWM` the peak. On systems
-    without /proc, the peak from getrusage is returned for all fields. It is not used on Linux, where a child
-    process inherits the peak of its parent.
+    without /proc, the peak from getrusage is returned for all fields. On Linux, getrusage is not used,
+    because there a child process inherits the peak of its parent.
     """
     status = Path("/proc/self/status")
     if status.exists():

@@ -1,4 +1,4 @@
-"""Describe the machine of a run, without which the figures mean little.
+"""Describe the machine of a run. Without this description, the figures mean little.
 
 Question: on what machine, with what libraries and under what load were the figures taken?
 Data: /proc, the versions of the libraries, and 200 small synced writes in the folder of the stores.

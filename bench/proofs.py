@@ -46,7 +46,7 @@ T = TypeVar("T")
 P = TypeVar("P")
 
 PROBES: Final = (100, 300)
-"""The numbers of proofs of each kind in a quick and in a full run; for a whole store, a third of that."""
+"""The numbers of proofs of each kind in a quick and in a full run; for a whole store, a third of them."""
 TRIE_KEYS: Final = 1_000
 EDGES: Final = 1_000
 HEADER_BYTES: Final = 100
@@ -59,7 +59,7 @@ _UNSET: Final = b"\x00"
 def measure(
     name: str, make: Callable[[T], P], check: Callable[[T, P], object], probes: Sequence[T]
 ) -> Result:
-    """Return the median times to make and to check a proof for each probe, after a warm-up."""
+    """Return the median times, over all probes, to make a proof and to check it, after a warm-up."""
     warm = max(1, len(probes) // 10)
     made = {at: make(one) for at, one in enumerate(probes)}
     for at, one in enumerate(probes[:warm]):
@@ -78,7 +78,7 @@ def check_root(computed: bytes, root: bytes) -> None:
     """Check that the root computed from a proof is the expected one.
 
     Raises:
-        RuntimeError: the computed root is another one.
+        RuntimeError: the computed root is a different one.
     """
     if computed != root:
         raise RuntimeError("a proof does not lead to the expected root")
@@ -115,7 +115,7 @@ def _openings(
 
 
 def tree_proofs_rival(job: Job) -> Result:
-    """Measure the same openings with py-trie's sparse Merkle tree, with at most `TRIE_KEYS` keys."""
+    """Measure what `tree_proofs` measures, with py-trie's sparse Merkle tree of at most `TRIE_KEYS` keys."""
     from trie.smt import SparseMerkleTree, calc_root
 
     draw = Random(job.seed)
@@ -178,7 +178,7 @@ def _entry(seq: int, leaf: bytes) -> Entry:
 
 
 def log_proofs_rival(job: Job) -> Result:
-    """Measure the same paths with pymerkle's tree in memory, over the same headers, with SHA-256."""
+    """Measure what `log_proofs` measures, with pymerkle's tree in memory and SHA-256."""
     from pymerkle import InmemoryTree, verify_consistency, verify_inclusion
 
     draw, tree = Random(job.seed), InmemoryTree()
@@ -201,7 +201,7 @@ def log_proofs_rival(job: Job) -> Result:
 
 
 def _probes(job: Job) -> list[int]:
-    """Return numbers from 1 up: the events and the older sizes for which paths are made."""
+    """Return random numbers, at least 1. They are the events and the older sizes for which paths are made."""
     count = min(PROBES[not job.quick], job.size - 1)
     return Random(f"{job.seed}/probes").sample(range(1, job.size), count)
 

@@ -6,8 +6,9 @@ Question: how long do the first and later questions of six words take; how long 
 Data: the stores that `bench.writing` filled; `bench.data.questions`; the shared LoCoMo conversations.
 Seed: the job's.
 How: each measurement runs in a fresh process, whose libraries are imported before the clock starts (`process`
-    includes the imports). A question returns ten hits with text; both sides get the same questions. `first`
-    is the first question after opening: nothing is cached by memroot, all files are in the system's cache.
+    includes the imports). A question returns ten hits with text. memroot and the rival get the same
+    questions. `first` is the first question after opening: memroot has cached nothing, and the operating
+    system has cached all files.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def recall(job: Job) -> Result:
 
 
 def recall_rival(job: Job) -> Result:
-    """Measure the rival's answers to the same questions."""
+    """Measure the rival's answers to the same questions that memroot is asked."""
     with Fts(job.rival) as store:
         return _ask(job, lambda question: store.recall(question, LIMIT))
 
@@ -83,7 +84,7 @@ def process(job: Job) -> Result:
 
 
 def process_rival(job: Job) -> Result:
-    """Measure the rival in the same way."""
+    """Start Python, import the rival, open its file, ask one question, close the file and exit."""
     return _process(_RIVALS, str(job.rival), job.seed)
 
 
@@ -131,7 +132,7 @@ def locomo(job: Job) -> Result:
 
 
 def locomo_rival(job: Job) -> Result:
-    """Measure the rival in the same way."""
+    """Load each conversation into a separate store of the rival and ask the questions about it."""
     return _locomo(job, fts(lambda question: question))
 
 

@@ -17,7 +17,7 @@ from bench.table import RATE, TIME, Row, Target, markdown
 
 
 def test_equal_seeds_give_equal_texts() -> None:
-    """The same seed gives the same texts and questions, and another seed gives others."""
+    """The same seed gives the same texts and questions, and a different seed gives different ones."""
     first = list(data.texts(50, 1)), data.questions(5, 1)
 
     assert first == (list(data.texts(50, 1)), data.questions(5, 1))
@@ -41,7 +41,7 @@ def test_untimed_passes_everything_on(items: int) -> None:
 
 
 def test_percentile_takes_a_value_that_was_measured() -> None:
-    """A percentile is one of the measured values, also of a single value."""
+    """A percentile is one of the measured values, even if there is only one value."""
     values = [float(number) for number in range(100, 0, -1)]
 
     assert (percentile(values, 0.5), percentile(values, 0.99), percentile([7.0], 0.99)) == (50.0, 99.0, 7.0)

@@ -1,7 +1,7 @@
-"""memroot: an embedded, verifiable memory. One journal, one root; `Engine.open(url)` to begin.
+"""memroot: an embedded, verifiable memory with one journal and one root. Begin with `Engine.open(url)`.
 
-The public names are those of `__init__.pyi`, and of no other place. Each is imported when it is first
-used: reading Markdown or searching loads what a program that only adds an atom should not wait for.
+The file `__init__.pyi` lists all public names. Each name is loaded when it is first used, so that a program
+that only adds an atom does not wait for the code that reads Markdown or searches.
 """
 
 import lazy_loader

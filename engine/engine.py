@@ -1,8 +1,8 @@
 """The class `Engine`: all public methods of an open memory. The methods call the modules that do the work.
 
-Most of these modules are imported when they are first used. If all of them were imported at the top,
-importing this module would take 0.35 s instead of 0.11 s (measured; numpy and the Markdown parsers take most
-of that time), and a program that adds an atom or prints a root needs none of them.
+Most of these modules are imported when they are first used. A program that adds an atom or prints a root
+needs none of them. If all of them were imported at the top, this module would take 0.35 s to load instead of
+0.11 s (measured; numpy and the Markdown parsers take most of that time).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 def wall_clock() -> int:
-    """Return the current time in µs UTC."""
+    """Return the current time in µs since 1970, UTC."""
     return time.time_ns() // 1000
 
 
@@ -87,7 +87,7 @@ class Engine:
     Commands return when their events are durable. A command that would change nothing appends no event. Every
     query reads one snapshot of the store, in which all data reflect the same events.
 
-    Every method raises only errors of the `EngineError` family. These can occur at any time:
+    Every method raises only errors of the `EngineError` family. These errors can occur at any time:
 
     * `InvalidInputError`: An argument is not valid. Nothing was written.
     * `BusyError`: Another process keeps the store locked, or other processes kept appending events.
@@ -751,7 +751,8 @@ class Engine:
             progress: Called with (atoms done, all atoms).
 
         Returns:
-            The numbers of atoms read and of tags, entities and edges added, and groups of near-duplicates.
+            The number of atoms read, the numbers of tags, entities and edges added, and the groups of
+            near-duplicates.
         """
         from engine.knowledge.dreaming.cycle import dream
 
@@ -772,7 +773,7 @@ class Engine:
         """Return the full id of the atom for a shortened id.
 
         Args:
-            id: The first hex digits of the atom's id, at least 4, with which no other id begins.
+            id: The first hex digits of the atom's id, at least 4. No other id may begin with these digits.
 
         Raises:
             NotFoundError: No id of an atom begins with these digits.
@@ -1190,8 +1191,8 @@ class Engine:
 
         Args:
             key: The path of the file with the signing key; None for an unsigned note.
-            known: Earlier checkpoints. Before anything is written, each is compared with the store, which
-                must continue it.
+            known: Earlier checkpoints. Before anything is written, this method checks that the store
+                continues each of them.
 
         Raises:
             InconsistentError: The store does not continue one of `known`, or the checkpoint that the key
@@ -1244,7 +1245,7 @@ class Engine:
 
         Raises:
             InvalidInputError: `expect` is not a root.
-            EngineError: The store was made with another version of the text analyzer.
+            EngineError: The store was made with a different version of the text analyzer.
         """
         from engine.trust.audit.verify import verify
 
@@ -1254,7 +1255,7 @@ class Engine:
     # Upkeep and moving
 
     def catch_up(self) -> None:
-        """Update all indexes and trees to the head of the journal now, instead of before the next read."""
+        """Update all indexes and trees to the head of the journal, so that the next read need not do so."""
         with translated():
             self.store.follow()
 

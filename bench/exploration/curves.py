@@ -1,9 +1,9 @@
 """Pure functions for curves that show the share of relevant text found against the tokens spent.
 
 Question: how much of the relevant text is found after a number of tokens? Data, seed: none.
-How: a path contains the tokens and the share found for one question, after each step or each further whole
-atom. Two systems are compared at equal mean tokens. If the tokens are between two depths of the other
-system's paths, the values are interpolated linearly.
+How: a path contains, for one question, the tokens spent and the share found after each step or each further
+whole atom. Two systems are compared at equal mean tokens. If the mean tokens of one system are between two
+depths of the other system's paths, the values of these two depths are interpolated linearly.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Path = tuple[Point, ...]
 
 
 def path_of(parts: Sequence[tuple[int, str | None]], relevant: AbstractSet[str], depth: int) -> Path:
-    """Return the path of consecutive (tokens, name) parts up to `depth`, constant after the last part."""
+    """Return the path of the parts (tokens, name) up to `depth`. After the last part, it is constant."""
     points, tokens, seen = [Point(0, 0)], 0, set[str]()
     for at in range(depth):
         if at < len(parts):
@@ -46,7 +46,7 @@ def path_of(parts: Sequence[tuple[int, str | None]], relevant: AbstractSet[str],
 
 
 def means(paths: Sequence[Path]) -> Path:
-    """Return the path of the means of paths of equal length."""
+    """Return the mean of several paths: a path of the mean tokens and the mean share at each depth."""
     return tuple(
         Point(mean([point.tokens for point in points]), mean([point.found for point in points]))
         for points in zip(*paths, strict=True)
@@ -54,9 +54,10 @@ def means(paths: Sequence[Path]) -> Path:
 
 
 def gain(ends: Sequence[Point], paths: Sequence[Path]) -> Gain:
-    """Return the gain of `ends` over the paths of the same questions at the same mean tokens.
+    """Return the gain of `ends`, one point for each question, over `paths` of the same questions.
 
-    If the mean tokens exceed those at the last depth of the paths, the last depth is used.
+    The gain is taken at the mean tokens of `ends`. If they exceed the mean tokens at the last depth of the
+    paths, the last depth is used.
     """
     middle = means(paths)
     tokens = mean([point.tokens for point in ends])

@@ -31,7 +31,7 @@ ATOMS = 20
 """The number of whole atoms recalled for the comparison, which cost more tokens than any exploration."""
 
 UNLIMITED_TOKENS = 10_000_000
-"""The token budget for recalling the whole atoms; it is never reached."""
+"""The token budget for recalling the whole atoms. It is so large that recall never reaches it."""
 
 
 class ExpandAll:
@@ -60,9 +60,9 @@ class Explored:
     """The results of one policy for one question."""
 
     spent: Path
-    """The share found after each number of all tokens spent: for hints, peeks and connections."""
+    """The share found after each number of tokens spent on hints, peeks and connections together."""
     context: Path
-    """The share found after each number of tokens of the gathered context alone."""
+    """The share found after each number of tokens, counting only the tokens of the gathered context."""
     steps: int
     full_tokens: int
     """The number of tokens of ten whole atoms."""
@@ -115,10 +115,10 @@ def measure(question_set: QuestionSet, work: Folder, seed: int, report: Callable
 
 
 class AtomNames:
-    """The names that atoms have in the set."""
+    """A mapping from the ids of atoms to the names that the set gives to the atoms."""
 
     def __init__(self, engine: Engine) -> None:
-        """Use the atoms of an open store."""
+        """Create the mapping for the atoms of an open store."""
         self._engine = engine
         self._whole: dict[str, str] = {}
         self._names: dict[str, str] = {}
@@ -155,7 +155,7 @@ def _read(answer: object, names: AtomNames) -> str | None:
 
 
 def _context_sizes(found: Exploration, names: AtomNames) -> Iterator[int]:
-    """Yield the tokens of the gathered context after each step."""
+    """Yield the number of tokens in the gathered context after each step."""
     gathered = Gathered()
     for step in found.steps:
         match step.answer:

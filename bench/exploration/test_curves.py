@@ -47,13 +47,13 @@ def test_the_mean_is_taken_point_by_point() -> None:
 def test_paths_have_no_gain_over_themselves(
     questions: list[tuple[list[tuple[int, str | None]], frozenset[str]]], depth: int
 ) -> None:
-    """The gain of the last points of paths over the same paths is 0."""
+    """The last points of some paths have a gain of 0 over these paths themselves."""
     paths = [path_of([(1, "z"), *found], relevant, depth) for found, relevant in questions]
     assert gain([path[-1] for path in paths], paths).found == pytest.approx(0, abs=1e-9)
 
 
 def test_a_gain_is_taken_at_equal_tokens() -> None:
-    """A gain is interpolated between two depths, and beyond the last depth it is measured against that."""
+    """A gain is interpolated between two depths. Beyond the last depth, the last depth is used."""
     paths: list[Path] = [(Point(0, 0), Point(100, 0.5), Point(200, 1))] * 2
     assert gain([Point(150, 1), Point(150, 1)], paths) == pytest.approx((0.25, 0))
     assert gain([Point(100, 1), Point(200, 1)], paths).error == pytest.approx(0)

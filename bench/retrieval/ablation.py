@@ -3,9 +3,9 @@
 Question: without a signal, by how much do the answers get worse and the questions faster?
 Data: the sets. Seed: that of memroot's salts.
 How: the configurations are derived from `RecallConfig` (`bench.retrieval.ours.without`). All of them use the
-    same open store, one question after another. Each question begins with another configuration, so that disk
-    reads of the first one do not always count for the same configuration. Differences are taken for each
-    question. Measures are means with standard errors; times are medians of CPU time.
+    same open store, one question after another. Each question begins with a different configuration, so
+    that the disk reads of a question do not always count for the same configuration. Differences are taken
+    for each question. Measures are means with standard errors; times are medians of CPU time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SECOND = "nDCG@10"
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """The contribution of a signal over the questions of a set: results with the signal minus without."""
+    """The contribution of a signal over the questions of a set: the results with it minus those without."""
 
     measures: dict[str, float]
     errors: dict[str, float]
@@ -102,7 +102,7 @@ def contribution(whole: Sequence[Answer], rest: Sequence[Answer]) -> Contributio
 
 
 def ablation_section(found: Sequence[tuple[QuestionSet, Mapping[str, Contribution]]]) -> str:
-    """Return a table with a line for each signal, and the main measure, nDCG@10 and time of each set."""
+    """Return a table: a line for each signal; columns for main measure, nDCG@10 and time of each set."""
     headings = ["signal"]
     for question_set, _ in found:
         headings += [f"{question_set.name} {question_set.main}", SECOND, "time"]

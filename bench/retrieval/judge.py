@@ -46,7 +46,7 @@ class Figures:
 
 @contextmanager
 def load(memory: Memory, work: Path, seed: int) -> Iterator[LoadedMemory]:
-    """Open the memory in memroot."""
+    """Open memroot's store of a memory, and ingest the memory first if the store does not exist."""
     with open_store(work / f"store-{memory.name}", [memory.files], seed) as engine:
         yield LoadedMemory(memory, engine, work)
 

@@ -26,7 +26,7 @@ from engine.query.recall.config import RecallConfig
 
 QUESTIONS = 300
 PARTS_QUESTIONS = 100
-"""The number of questions for the costs of the parts, which are answered by all configurations."""
+"""The number of questions that all configurations answer, to measure the cost of each signal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def ndcg_at(depth: int, ranking: Sequence[str], relevant: AbstractSet[str]) -> f
 
 
 Measure = Callable[[Sequence[str], AbstractSet[str]], float]
-"""A function of a ranking and the relevant documents that returns 0 to 1."""
+"""A function that takes a ranking and the relevant documents and returns a number from 0 to 1."""
 
 MEASURES: Final[Mapping[str, Measure]] = {
     "R@5": lambda ranking, relevant: recall_at(5, ranking, relevant),

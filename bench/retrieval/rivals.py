@@ -26,7 +26,7 @@ from engine import Engine
 from engine.text.words import STOP_WORDS
 
 Ask = Callable[[str, int], list[str]]
-"""A function of a question and a limit that returns the names of documents, best first."""
+"""A function that takes a question and a limit and returns the names of documents, the best first."""
 
 
 class LoadedMemory(NamedTuple):
@@ -34,7 +34,7 @@ class LoadedMemory(NamedTuple):
 
     memory: Memory
     engine: Engine
-    """An open store with the memory's files."""
+    """An open store into which the memory's files were ingested."""
     work: Path
     """A folder in which systems may create folders."""
 

@@ -212,7 +212,9 @@ BUILT_IN: Final[dict[str, Callable[[Path, int], QuestionSet | None]]] = {
 
 
 def sets_of(names: Sequence[str], work: Path, seed: int) -> Iterator[QuestionSet]:
-    """Yield the sets called `names`, which may be folders, or all available built-in sets if it is empty.
+    """Yield the sets called `names`, which may be folders. If `names` is empty, yield all built-in sets.
+
+    If `names` is empty, built-in sets whose data is missing are left out.
 
     Raises:
         InvalidInputError: a name is neither a built-in set nor a folder of questions, or its data is missing,

@@ -141,7 +141,7 @@ def test_a_weight_that_cannot_be_set_is_refused(setting: str) -> None:
 
 
 def test_configurations_take_turns_at_being_first() -> None:
-    """Each question begins with another configuration, and all of them answer all questions in order."""
+    """All configurations answer all questions in order, but each question begins with a different one."""
     order: list[str] = []
 
     def asking(name: str, question: str) -> list[str]:

@@ -90,7 +90,7 @@ class DestroyedTotals:
 
 @dataclass(slots=True)
 class Destroy:
-    """Erase an atom with its edges, or only EDGES_AT_ONCE edges if the atom has more edges than that.
+    """Erase an atom and its edges. If the atom has more than EDGES_AT_ONCE edges, erase only that many edges.
 
     If the atom is already erased, no event is appended. `done` contains the data that the last call of
     `decide` destroys.
@@ -100,7 +100,7 @@ class Destroy:
     done: DestroyedTotals = field(default_factory=DestroyedTotals)
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one event for each edge and, if no edges are left after that, one event for the atom.
+        """Append one erasing event for each edge. If no edges are left then, append one for the atom, too.
 
         Raises:
             NotFoundError: the atom was never recorded.
@@ -159,7 +159,7 @@ def destroyable_events(rows: Lookup, last: int) -> Iterator[Entry]:
 
 
 def unerased_edges(rows: Reader, atom: bytes) -> list[EdgeRecord]:
-    """Return all edges of an atom that are not erased, including tombstoned ones."""
+    """Return the edges of an atom, including tombstoned edges but not erased edges."""
     return list(edges_at(rows, atom, Direction.BOTH, (), tombstoned=True))
 
 
@@ -219,7 +219,7 @@ def finish(store: Store, pending: Pending, progress: Stage = ignore_stage) -> No
 
 
 def resume(store: Store) -> None:
-    """Finish an erasure that this or another process left unfinished, if there is one.
+    """If this or another process left an erasure unfinished, finish that erasure.
 
     Raises:
         BackendBusy: another process holds the store's lock or an open snapshot.

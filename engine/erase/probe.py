@@ -38,7 +38,7 @@ from proofs.events import AtomBody, AtomDetail
 from proofs.leaves import State
 
 PIECES_MAX: Final = 24
-"""The maximum total number of pieces of all contents. Pieces of the newest content are chosen first."""
+"""The maximum number of pieces to search for. Pieces of the newest content are chosen first."""
 
 PIECES_OF_ONE: Final = 4
 """The maximum number of pieces of one text.
@@ -62,11 +62,11 @@ class SharedPieces(NamedTuple):
     pieces: frozenset[int]
     """The indexes, in the list of all pieces, of the pieces that payloads of other events also contain."""
     atoms: tuple[str, ...]
-    """The ids of at most 20 atoms, not erased, whose payloads contain shared pieces."""
+    """The ids of at most 20 atoms that are not erased and whose payloads contain shared pieces."""
 
 
 def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
-    """Return distinct pieces of the contents and titles. Each piece begins at one of the longest words."""
+    """Return distinct pieces of the contents and titles. Each begins at one of its text's longest words."""
     found: dict[str, None] = {}
     for body in bodies:
         for text in (body.content, body.title or ""):
@@ -91,7 +91,7 @@ def _pieces_of_text(text: str) -> Iterator[str]:
 
 
 def shared_pieces(rows: Reader, pieces: Sequence[str], destroyed: frozenset[int]) -> SharedPieces:
-    """Return each piece that also occurs in a payload of an event not in `destroyed`, with its atoms.
+    """Return the pieces that occur in payloads of events not in `destroyed`, and the atoms of these events.
 
     The function reads every payload in the store.
     """
@@ -178,7 +178,7 @@ class Occurrences:
 
 
 def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Occurrences:
-    """Search files and answers for `pieces` of the content of `atom`; `seqs` are the seqs of its events."""
+    """Search files and answers for `pieces` of the content of `atom`; `seqs` are those of its events."""
     files = view.store.backend.files()
     found = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in found})
@@ -189,7 +189,7 @@ def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequenc
 def _queries(
     view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]
 ) -> Mapping[str, Callable[[], Any]]:
-    """Return a mapping from names to all queries whose answers could contain the content."""
+    """Return all queries whose answers could contain the content, as a mapping from their names."""
     words = " ".join(" ".join(pieces).split()[:QUERY_WORDS])
     explorer = Explorer(view)
     index = view.store.index

@@ -64,7 +64,7 @@ class Probe:
     before: Occurrences
     after: Occurrences
     also_in: tuple[str, ...]
-    """The ids of at most 20 other atoms, not erased, that contain pieces of the content."""
+    """The ids of at most 20 other atoms that are not erased and contain pieces of the content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Erasure:
     payload_bytes: int
     edges: int
     contents: int
-    """The number of distinct contents of which a hash was kept, so that adding them again is refused."""
+    """The number of distinct contents whose hashes were kept, so that adding them again is refused."""
     segments: int
     """The number of index segments that were rewritten."""
     purged: bool
@@ -92,7 +92,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Erasable:
-    """The amounts of data that an erasure would destroy, and other atoms with parts of the content."""
+    """The amounts of data that an erasure would destroy, and other atoms that share parts of the content."""
 
     id: str
     payloads: int
@@ -100,7 +100,7 @@ class Erasable:
     edges: int
     contents: int
     also_in: tuple[str, ...]
-    """The ids of at most 20 other atoms, not erased, that contain pieces of the content."""
+    """The ids of at most 20 other atoms that are not erased and contain pieces of the content."""
 
 
 def judge(
@@ -113,7 +113,7 @@ def judge(
     reasons = []
     if not pieces:
         reasons.append(
-            "other payloads contain every piece of the content that is long enough to search for"
+            "every piece of the content that is long enough to search for is also in other payloads"
             if all_pieces
             else "the content is too short to search for"
         )

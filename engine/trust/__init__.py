@@ -1,1 +1,1 @@
-"""Verification, proofs, checkpoint notes, and the log as tiles, with which others can check a store."""
+"""The means by which others can check a store: verification, proofs, checkpoint notes and log tiles."""

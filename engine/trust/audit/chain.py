@@ -1,8 +1,8 @@
 """Checks that each event in a journal is one that a command could have appended at that place.
 
-Processing events does not check this, so a forged journal could contain events that no command appends. Only
-headers are checked, and the name of a predicate in a body, because all other payloads may have been
-destroyed.
+The code that processes events does not make these checks, so it would also process a forged journal with
+events that no command appends. Only headers, and the names of predicates in payloads, are checked, because
+all other payloads may have been destroyed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ only if the atom or edge is live.
 
 
 def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
-    """Return the problem with the first of `entries` that cannot follow the earlier events, or None."""
+    """Return the problem with the first of `entries` that cannot follow its predecessors; None if all can."""
     chain = _Chain(before)
     for entry in entries:
         if problem := chain.problem(entry):
@@ -40,7 +40,7 @@ def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
 
 
 class _Chain:
-    """The state after the checked events: the rows before these events, and the changes by these events."""
+    """The state after the checked events: the rows before these events, and the changes that they made."""
 
     def __init__(self, before: Reader) -> None:
         self._before = before

@@ -1,7 +1,7 @@
 """Comparing stored rows with the rows of a replay, and finding payloads that should have been destroyed.
 
-The rows of both sides are read once, in parallel, with a constant amount of memory. A payload may be missing
-only if a later event destroyed it, and a destroyed payload must no longer be stored.
+The stored rows and the rows of the replay are read once, in parallel, with a constant amount of memory. A
+payload may be missing only if a later event destroyed it, and a destroyed payload must no longer be stored.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ class Unchecked:
 
     seq: int
     erased: int
-    """The seq of the first event after the checkpoint that destroyed payloads of events before it."""
+    """The seq of the first event after the checkpoint that destroyed payloads from before the checkpoint."""
 
 
 class ErasuresFromHeaders(Reader):
-    """A reader of the stored rows that replaces the rows about erasures by rows derived from the headers."""
+    """Reads the stored rows, but replaces the rows about erasures by rows derived from the headers."""
 
     def __init__(self, rows: Reader) -> None:
         """Create a reader of `rows`. Until headers are added, it returns no rows about erasures."""

@@ -2,8 +2,8 @@
 
 Only the rows of the journal itself are trusted, and only after their hashes have been checked. The events are
 replayed into a temporary store on disk, by the same code that processes new events, and every row of the two
-stores is compared. Each kind of derived data is compared at the last event that it has processed, before an
-update of that data could repair a difference.
+stores is compared. The rows of each follower are compared at the last event that the follower has processed,
+before an update of the follower could repair a difference.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class _Verification:
         return seq + 1
 
     def _headers_agree(self, stop: int) -> bool:
-        """Return True if the headers are those that the log state commits to. Do not check their content."""
+        """Return True if the log state commits to exactly the stored headers. Do not check their content."""
         frontier = Frontier()
         for seq, (_, raw) in enumerate(self._rows.scan(JOURNAL, journal_key(stop))):
             frontier.append(leaf_hash(raw))
@@ -190,7 +190,7 @@ class _Verification:
         return False
 
     def _plan(self, follower: Follower, stop: int) -> None:
-        """Schedule the comparison of the follower's rows for the last event that the follower processed."""
+        """Arrange that the follower's rows are compared after the last event that the follower processed."""
         key = cursor_key(follower.name).hex()
         try:
             cursor = read_cursor(self._rows, follower.name)
@@ -236,7 +236,7 @@ class _Verification:
         self._compare_due()
 
     def _check_analyzer(self, identity: Identity) -> None:
-        """Raise EngineError if the genesis header names a different analyzer and is not damaged."""
+        """Raise EngineError if the genesis header is undamaged and names a different text analyzer."""
         try:
             check_analyzer(identity, ANALYZER_NAME, fingerprint())
         except EngineError:

@@ -18,13 +18,13 @@ from backends.leveldb_place import is_leveldb_store
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
 
 PRIVATE_PREFIX = "PRIVATE+KEY+"
-"""The beginning of the line that contains a private key."""
+"""The text at the beginning of a line that contains a private key."""
 
 
 def refuse_secret(argument: object, hint: str) -> None:
     """Raise InvalidInputError if `argument` contains a private key.
 
-    The message does not repeat the key. `hint` is the hint of the error.
+    The message of the error does not repeat the key. The error has the hint `hint`.
     """
     if PRIVATE_PREFIX in str(argument).upper():
         raise InvalidInputError("this is a private key", hint=hint)

@@ -27,7 +27,7 @@ class History(NamedTuple):
     size: int
     """The present number of events in the log."""
     roots: Mapping[int, bytes]
-    """Number of events → root of the log, for `size` and for each requested size up to `size`."""
+    """A mapping from sizes of the log to its roots, for `size` and for each requested size up to `size`."""
 
     @property
     def head(self) -> Checkpoint:
@@ -63,7 +63,7 @@ class History(NamedTuple):
 
 
 def read_history(rows: Reader, sizes: Iterable[int]) -> History:
-    """Return the history of the log in one snapshot.
+    """Return the roots of the log at several sizes, read in one snapshot.
 
     Roots are computed for the present size and for `sizes`; sizes greater than the present size are ignored.
     Every header is read and hashed again (measured with LevelDB: 2.6 µs for each header).
@@ -112,7 +112,7 @@ def check_pair(old: Checkpoint, new: Checkpoint) -> bool:
 
 
 def inconsistent(problem: str, known: Checkpoint, *found: Checkpoint) -> InconsistentError:
-    """Return the error for a log with the checkpoints `found`, the head last, that contradict `known`."""
+    """Return an InconsistentError: the checkpoints `found` of a log, the head last, contradict `known`."""
     return InconsistentError(problem, known=known.text, found=tuple(one.text for one in found))
 
 
@@ -126,8 +126,8 @@ _NUMBERS = 10_000
 def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
     """Write both sides of a contradiction to a new file, and return the path of the file.
 
-    The file is `place`.evidence-N.json, where N is the first number for which there is no file, or a file
-    with the same content. The file contains one JSON object with the keys `problem`, `known` (the note with
+    The file is `place`.evidence-N.json, where N is the first number whose file does not exist or has
+    the same content. The file contains one JSON object with the keys `problem`, `known` (the note with
     its signatures; if the argument `known` is empty, the checkpoint text in the InconsistentError) and
     `found` (the texts of the store's checkpoints, the head last).
 

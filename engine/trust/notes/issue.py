@@ -54,8 +54,8 @@ def issue(
         take: A function that records the roots in the journal, and returns the receipt and the number of
             events including the checkpoint event.
         key: The path of the file with the signing key; None for an unsigned note.
-        known: Earlier checkpoints. Before anything is written, each is compared with the store, which must
-            continue it.
+        known: Earlier checkpoints. Before anything is written, this function checks that the store
+            continues each of them.
 
     Raises:
         InconsistentError: The store does not continue one of `known`, or the checkpoint that the key signed

@@ -1,4 +1,4 @@
-"""Signing keys, and signing checkpoints; a key never signs two checkpoints that contradict each other.
+"""Keys, and signing checkpoints with them. A key never signs two checkpoints that contradict each other.
 
 A key is stored in a file that is not inside any store. The file has one line, in the form of Go's package
 `note`:
@@ -69,7 +69,7 @@ class SigningKey:
 
 
 def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
-    """Create a key in the file `path`, readable only by its owner, and the verifier key in `path`.vkey.
+    """Write a new key to the file `path`, which only its owner can read, and its verifier key to `path`.vkey.
 
     Args:
         path: The file to create, which must not exist.

@@ -131,7 +131,7 @@ def require(judged: Sequence[Judged], trust: Trust) -> None:
     """Check that enough trusted keys have signed.
 
     Raises:
-        VerificationError: None of the keys of logs has signed, or too few witnesses have signed.
+        VerificationError: No key of a log has signed, or too few witnesses have signed.
     """
     if trust.keys and not any(one.by == "key" for one in judged):
         raise VerificationError("the note is not signed by any of the given keys")
@@ -143,7 +143,7 @@ def require(judged: Sequence[Judged], trust: Trust) -> None:
 
 
 def added(note: Note, path: str | Path, trust: Trust) -> tuple[Note, tuple[Signature, ...]]:
-    """Return `note` with signature lines added that another file contains, and return the lines left out.
+    """Add the signature lines in a file to `note`. Return the new note and the lines that were not added.
 
     Only lines of keys in `trust` are added. If the line of an unknown key were added and its signature were
     wrong, anyone who later checks the note with that key would reject the whole note.
@@ -167,7 +167,7 @@ def added(note: Note, path: str | Path, trust: Trust) -> tuple[Note, tuple[Signa
 
 
 def merged(note: Note, path: str | Path) -> Note:
-    """Return `note` with all signature lines of another note of the same text added.
+    """Return a note with all signature lines of `note` and of another note that has the same text.
 
     Raises:
         VerificationError: The file is not a note of the same text.

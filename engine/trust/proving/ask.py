@@ -79,7 +79,7 @@ def _head(checkpoint: str | LogHead) -> LogHead:
 
 
 def _parse_claims(store: Store, claims: Iterable[object]) -> tuple[list[Claim], dict[bytes, int]]:
-    """Return the parsed claims, and a mapping from earlier roots to the numbers of events given with them."""
+    """Return the parsed claims, and a mapping from earlier roots to the numbers of events that they cover."""
     parsed: list[Claim] = []
     sizes: dict[bytes, int] = {}
     with store.view() as rows:
@@ -100,7 +100,7 @@ _IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (
 
 
 class ParsedClaim(NamedTuple):
-    """A parsed claim, and the number of events that the claim's earlier root covers, if that is given."""
+    """A parsed claim and, if the words contain it, the number of events that its earlier root covers."""
 
     claim: Claim
     size: int | None
@@ -108,7 +108,7 @@ class ParsedClaim(NamedTuple):
 
 
 def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
-    """Return the claim that `words` describe, in the syntax of `proofs.words` or an extended one.
+    """Return the claim that `words` describe, in the syntax of `proofs.words` or in an extended syntax.
 
     In the extended syntax, ids may be shortened to 4 digits, predicates are given by name, and a tag may
     begin with `#`. A word stands for its analyzed term; a word that begins with `=` is an exact term. The
@@ -149,7 +149,7 @@ def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
 
 
 def term_of(word: str) -> str:
-    """Return the single term under which a word is indexed. If the word begins with `=`, return its rest.
+    """Return the single term under which a word is indexed. If the word begins with `=`, return the rest.
 
     Raises:
         InvalidInputError: The word is indexed under no term, or under several terms that do not include the

@@ -59,7 +59,7 @@ class LogPaths:
 
         Raises:
             InvalidInputError: The log never had that size.
-            CorruptionError: A row is missing or malformed. This applies to every method.
+            CorruptionError: A row is missing or malformed. Every method can raise this error.
         """
         self._check("size", size, 0, self.size)
         return self._range(0, size) if size else EMPTY_ROOT
@@ -241,7 +241,7 @@ class LogWitnesses:
         return [header, payload, path]
 
     def check_rows(self, size: int, root: bytes) -> None:
-        """Raise CorruptionError if the headers have the root `root`: then rows of the log are damaged.
+        """Raise CorruptionError if the headers have the root `root`, because the log's rows are then damaged.
 
         Call this before refusing a claim because the log has a different root.
         """

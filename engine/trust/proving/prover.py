@@ -154,7 +154,7 @@ def _assemble(claims: list[Claim], ground: _Foundation, state: Witnesses, replay
 
 
 def _check_refusal(error: ClaimNotTrueError | NeverRecorded, ground: _Foundation, state: Witnesses) -> None:
-    """Check that the claim that an error suggests instead of a false claim can be proved.
+    """Check that `error.instead` can be proved: the claim that the error suggests instead of a false claim.
 
     Raises:
         CorruptionError: The suggested claim cannot be proved, so stored rows are damaged.

@@ -96,8 +96,8 @@ class Tiles:
     def data(self, tile: Tile) -> bytes:
         """Return the content of a file that belongs to this size of the log or to an earlier size.
 
-        The hashes are verified: a full tile with its hash in the level above, and the last, partial tiles
-        with the root of the log.
+        The hashes are verified: those in a full tile with the hash of the tile in the level above, those in
+        the partial tiles at the end with the root of the log.
 
         Raises:
             CorruptionError: A hash does not match, or a row is missing or malformed.
@@ -136,7 +136,7 @@ class Tiles:
 
 CHECKPOINT: Final = "checkpoint"
 ANNOUNCED: Final = ".checkpoint"
-"""The file with the next checkpoint. After a killed export, it shows which log is in the folder."""
+"""The file with the next checkpoint during an export. After a killed export, it identifies the log."""
 
 _ELSEWHERE: Final = "choose an empty folder"
 
@@ -151,7 +151,7 @@ class LogExport:
     log_root: str
     """The root of the log with `size` events, as 64 hex digits."""
     new: int
-    """The number of events by which the new checkpoint is larger than the previous one in the folder."""
+    """The number of events that the new checkpoint covers and the previous checkpoint did not cover."""
     files: int
     """The number of files that were written by this export."""
 
