@@ -92,7 +92,7 @@ def rebuild(session: Session) -> int:
 def copy(session: Session, source: str, target: str) -> int:
     """Copy a store to another place or backend, with the same root.
 
-    Prints the root after checking that both stores have it. Continues an interrupted copy.
+    Prints the root after checking that both stores have the same root. Continues an interrupted copy.
     """
     with translated():
         places = [(os.path.realpath(found.path), found.memory) for found in map(locate, (source, target))]

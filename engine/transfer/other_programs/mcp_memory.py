@@ -41,7 +41,7 @@ _READ_BYTES: Final = 1 << 20
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NAMES: Final = ("name", "entityName", "id")
 _GRAPH_SOURCES: Final = ("entity/", "entity-self/")
-"""The prefix of the source of an entity's observations, and that of an entity's relations to itself."""
+"""The prefixes of the sources of an entity's observations, and of an entity's relations to itself."""
 
 
 def import_file(
@@ -63,7 +63,7 @@ def import_file(
         provenance: The provenance of new atoms. The default is `internal`, because the file is the user's own
             memory.
         dry_run: Only count the changes, without writing.
-        progress: Called with the number of items done, and 0, after each batch.
+        progress: Called after each batch with the number of items done, and 0 because the total is unknown.
 
     Raises:
         NotFoundError: there is no such file.
