@@ -51,7 +51,7 @@ LINE_BYTES_MAX = 32 << 20
 
 
 class JournalReader:
-    """A reader of the events of an exported journal; memory is bounded by one line.
+    """A reader of the events of an exported journal, which holds at most one line in memory.
 
     Raises:
         CorruptionError: the first line is not the first line of an export.
@@ -79,7 +79,7 @@ class JournalReader:
         """Check and yield all events in order; call `finish` afterwards to check the export as a whole.
 
         Raises:
-            CorruptionError: no export writes a line like one of these lines; the error names the line.
+            CorruptionError: a line cannot have been written by an export; the error names the line.
         """
         size = self.head.roots.size
         try:

@@ -52,7 +52,7 @@ _COMMON: Final = (uint(INTEGER_MAX), text(LABEL_CHARS_MAX), _HASH, forms.optiona
 
 
 class LineError(Exception):
-    """Raised if a line differs from every line that an export can write; the message is the reason."""
+    """Raised if a line cannot have been written by an export; the message is the reason."""
 
 
 class Head(NamedTuple):
@@ -191,7 +191,7 @@ def read_event(raw: bytes, fields: dict[str, Any], seq: int) -> RawEntry:
     `fields` is the result of `parse_line` for the line, and `seq` is the number that the event must have.
 
     Raises:
-        LineError: the event has a different number, or no export can write this line.
+        LineError: the event has a different number, or the line cannot have been written by an export.
     """
     try:
         event = _event(fields, seq)
