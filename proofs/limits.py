@@ -45,4 +45,4 @@ TRUST_MAX = 100
 PROOF_BYTES_MAX = 64 << 10
 """The maximum size, in bytes, of a proof of one claim that is not a list and opens no payload."""
 BUNDLE_BYTES_MAX = 16 << 20
-"""The maximum size, in bytes, of every other proof: with a list, with several claims, or with a payload."""
+"""The maximum size, in bytes, of a proof that has a list, shows several claims or opens a payload."""

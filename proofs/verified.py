@@ -137,7 +137,7 @@ class AllTagged:
     claim: AtomsTagged
     atoms: tuple[ListedAtom, ...]
     ordinals: int
-    """N, the number of ordinals, dead ones included."""
+    """N, the number of ordinals, including dead ordinals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,10 @@ class TagUnused:
 
 @dataclass(frozen=True, slots=True)
 class AllMentioning:
-    """The fact that the live atoms whose text has a term are exactly the listed atoms, by ordinal."""
+    """The fact that exactly the listed live atoms have a text that contains a term.
+
+    The atoms are in the order of their ordinals.
+    """
 
     claim: AtomsMentioning
     atoms: tuple[ListedAtom, ...]

@@ -66,7 +66,7 @@ def unhex(rows: list[list[str]]) -> list[list[bytes]]:
 
 
 def test_trees_of_keys_have_their_digests_and_roots() -> None:
-    """The project and the rules of the page compute the key digests and roots in the file."""
+    """The project's code and the rules of SPEC compute the key digests and roots in the file."""
     for tree in read("trees")["keys"]:
         namespace, rows = tree["namespace"], unhex(tree["leaves"])
         assert all(key_digest(namespace, key) == digest for key, _, digest in rows)
@@ -77,7 +77,7 @@ def test_trees_of_keys_have_their_digests_and_roots() -> None:
 
 
 def test_trees_of_digests_have_their_roots() -> None:
-    """The project and the rules of the page compute the roots of given digests in the file."""
+    """The project's code and the rules of SPEC compute the roots of given digests in the file."""
     for tree in read("trees")["digests"]:
         pairs = [(key, value) for key, value in unhex(tree["leaves"])]
         assert root_of(dict(pairs)).hex() == tree["root"]
@@ -100,14 +100,14 @@ def test_valid_proofs_show_the_facts_in_the_file() -> None:
 
 
 def test_words_of_valid_proofs_are_their_claims() -> None:
-    """The words of a claim are read as its number, subject, state and opening."""
+    """The words of each claim in the file are parsed to the claim's number, subject, state and opening."""
     for vector in read("proofs")["valid"]:
         for one, claim in zip(vector["claims"], claims_of(vector["claims"]), strict=True):
             assert parse_claim(one["words"]) == real_claim(*claim)
 
 
 def test_invalid_proofs_are_refused() -> None:
-    """Both verifiers refuse each invalid proof, the project's with the reason in the file."""
+    """Both verifiers refuse each invalid proof. The project's verifier gives the reason in the file."""
     for vector, data in invalid_proofs():
         answers = ask(data, basis_of(vector["basis"]), claims_of(vector["claims"]))
         assert answers.real == vector["reason"], vector
