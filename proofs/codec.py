@@ -1,4 +1,4 @@
-"""Canonical bytes of events: each value has one encoding, and no other is accepted.
+"""Canonical bytes of events: each value has one encoding, and no other encoding is accepted.
 
 The encoding is deterministic CBOR (RFC 8949 section 4.2.1) restricted to arrays, unsigned integers, byte
 strings, text and null; bodies may also have a negative `created` and a map of further fields at their end.

@@ -32,7 +32,7 @@ REQUEST_BYTES_MAX = 128
 ORIGIN_BYTES_MAX = 256
 """The maximum length of an event's origin, in bytes.
 
-The origin names a pipeline and its version, or another store and an event in it.
+The origin names a pipeline and its version, or a different store and an event in that store.
 """
 EDGE_DATA_BYTES_MAX = 4096
 ERASED_CONTENTS_MAX = 1 << 16

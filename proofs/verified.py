@@ -38,7 +38,7 @@ class LiveAtom(_RecordedAtom):
     """The fact that an atom is live.
 
     `body` holds its content and other fields, or None if the proof does not open them. The tags in `body` are
-    those that the atom was written with; `Tagged` and `Untagged` show its present tags.
+    the tags that the atom was written with; `Tagged` and `Untagged` show its present tags.
     """
 
     body: AtomBody | None

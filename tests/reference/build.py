@@ -27,10 +27,10 @@ def log_leaves(rows: Rows) -> list[bytes]:
 def build(rows: Rows, basis: Basis, claims: Sequence[Claim], worlds: dict[int, World]) -> bytes:
     """Return a proof of true claims.
 
-    `rows` holds the events of the basis's log. `worlds` maps numbers of events to the values that are derived
-    from the first so many events. It needs the numbers that the claims name. For an overall root, it also
-    needs the number of all events; for a log head, the number of events before the last event, which must be
-    a checkpoint.
+    `rows` holds the events of the basis's log. `worlds` maps a size of the log to the values that are derived
+    at that size. It must contain the sizes that the claims name. For an overall root, it must also contain
+    the size of the whole log; for a log head, the size before the last event, which must be a checkpoint
+    if there are claims about the state.
     """
     ordered = sorted(claims, key=lambda claim: claim[:2])
     leaves = log_leaves(rows)

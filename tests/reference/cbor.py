@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 
 Item = int | bytes | str | list["Item"] | dict["Item", "Item"] | float | None
-"""An unsigned integer, a byte string, text, an array or null; in a body also the other types."""
+"""An unsigned integer, a byte string, text, an array or null. Bodies also have items of the other types."""
 
 DEEPEST, ITEMS_MAX = 16, 1 << 20
 NULL = 0xF6

@@ -1,4 +1,4 @@
-"""A second verifier of proofs, written from SPEC.md alone and in another style than the project's."""
+"""A second verifier of proofs, written from SPEC.md alone and not in the style of the project's verifier."""
 
 from __future__ import annotations
 

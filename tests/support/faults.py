@@ -41,8 +41,8 @@ class Fault:
     snapshot, `before` and `after` raise BackendError.
 
     In a read, `flip` flips one bit of the value, `stale` returns the previous value (or the current value if
-    the handle has not seen another one), and `missing` returns no row. In a scan, these three affect the
-    first row. They never affect writes.
+    the handle has not seen a different value), and `missing` returns no row. In a scan, these three affect
+    the first row. They never affect writes.
     """
 
     kind: Kind

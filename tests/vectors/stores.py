@@ -95,7 +95,7 @@ def made(name: str, engine: Engine) -> Made:
 
 @cache
 def plain(atoms: int) -> Made:
-    """Return a store of `atoms` atoms, a checkpoint, and then one tag if there is an atom."""
+    """Return a store with `atoms` atoms and a checkpoint. Later, one of the atoms, if any, gets a tag."""
     name = f"plain-{atoms}"
     engine = engine_of(name, ticks())
     commands = [

@@ -28,7 +28,7 @@ def test_the_script_makes_the_files_again(name: str) -> None:
 
 
 def test_files_are_few_and_small() -> None:
-    """The files in the folder are those of the script, and together they are small."""
+    """The folder contains only the files that the script makes, and together they are small."""
     found = sorted(FOLDER.glob("*.json"))
     assert {path.name for path in found} == set(FILES)
     assert sum(path.stat().st_size for path in found) < BYTES_MAX
@@ -49,7 +49,7 @@ def test_files_cover_all_claims_and_reasons() -> None:
 
 
 def test_absence_is_proved_beside_chunks_and_rows_of_dead_atoms() -> None:
-    """A proof of `none-tagged` shows a chunk of the tag, and a proof of `no-term` a row of the term."""
+    """The file has a proof of `none-tagged` that shows a chunk, and a proof of `no-term` that shows a row."""
     shown = set()
     for vector in read("proofs")["valid"]:
         for number, *rest in cbor2.loads(bytes.fromhex(vector["proof"]))[8]:
