@@ -229,9 +229,9 @@ def _forward(scratch: Backend, target: Backend, journal: JournalReader, progress
 
 
 def _refuse_erasures(scratch: Backend, since: int) -> None:
-    """Raise RefusedError if content was erased after the first `since` events, which the existing store has.
+    """Raise RefusedError if content was erased after the first `since` events.
 
-    The existing store may still hold the erased content, and appending events does not destroy this content.
+    The existing store has exactly `since` events. It may still hold the erased content, and appending events does not destroy this content.
     Importing into a new store is safe, because a new store has never held the content.
     """
     for _, row in scratch.scan_prefix(ERASURE):
