@@ -16,8 +16,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Argument(click.Argument):
     """An argument with a description, which `CommandWithHelp` prints.
 
-    The attribute is called `description`, because Click 8.5 and later prints an attribute called `help`, so
-    that the text would appear twice.
+    The attribute is not called `help`, because Click 8.5 and later prints an attribute with that name. The
+    text would then appear twice.
     """
 
     def __init__(self, *names: Any, description: str, **attributes: Any) -> None:

@@ -47,7 +47,7 @@ from proofs.sets import tag_identity
 
 NO_ATOM = AtomBody("", None, "", (), (), None, None, "", None, 0, 0)
 NO_EDGE = EdgeBody(bytes(4), b"")
-"""If the payload of an event is destroyed, the fields of the stub get the values of `NO_ATOM` or `NO_EDGE`."""
+"""If the payload of an event is destroyed, the fields of the stub get these values."""
 
 
 class Overlay:

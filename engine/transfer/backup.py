@@ -231,7 +231,8 @@ def _forward(scratch: Backend, target: Backend, journal: JournalReader, progress
 def _refuse_erasures(scratch: Backend, since: int) -> None:
     """Raise RefusedError if content was erased after the first `since` events.
 
-    The existing store has exactly `since` events. It may still hold the erased content, and appending events does not destroy this content.
+    The existing store has exactly `since` events. It may still hold the erased content, and appending
+    events does not destroy this content.
     Importing into a new store is safe, because a new store has never held the content.
     """
     for _, row in scratch.scan_prefix(ERASURE):

@@ -141,8 +141,8 @@ class JournalReader:
 def read_into(target: Backend, journal: JournalReader, progress: Progress = no_progress) -> Roots:
     """Rebuild the store of an exported journal in an empty backend, and verify it against the export's roots.
 
-    Every commitment, header, root and recorded checkpoint is recomputed. Each event is checked to be valid
-    after the events before it.
+    Every commitment, header, root and recorded checkpoint is recomputed. Each event must be valid in
+    the state that the earlier events lead to.
 
     Returns:
         The roots, which equal those in the first line.
