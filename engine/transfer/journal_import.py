@@ -178,7 +178,7 @@ class Erasures:
 
     def __init__(self) -> None:
         self._claimed: dict[bytes, tuple[int, int]] = {}
-        """Subject → (first event without a payload, erasing event that the line of that event names)."""
+        """Subject → (its first event without a payload, the erasing event that this event's line names)."""
         self._erased: dict[bytes, int] = {}
 
     def add(self, event: RawEntry) -> None:
