@@ -57,7 +57,7 @@ class _Rows:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Take the lock. Check twice (before and after) that the handle is open: a fork can copy a held lock."""
+        """Take the lock. Check if the handle is open, before and after: a fork can copy a held lock."""
         self.handle_state.check()
         with self.lock:
             self.handle_state.check()

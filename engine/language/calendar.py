@@ -254,7 +254,7 @@ def neighbour(base: When, weekday: Weekday, side: Side) -> When:
 def bounded(base: When, side: Side) -> When:
     """Return the meaning of a phrase such as "since May": all time before, until, since or after `base`.
 
-    For BEFORE and UNTIL, the interval begins in 1970. It is empty if `base` is before 1970.
+    For BEFORE and UNTIL, the interval begins in 1970, or is empty if its end is before 1970.
     """
 
     def interval(today: date | None) -> Interval:

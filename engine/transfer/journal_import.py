@@ -193,7 +193,7 @@ class Erasures:
             self._claimed[subject] = (first, by) if by == event.erased else (header.seq, NEVER)
 
     def first_invalid(self) -> int | None:
-        """Return the first event whose missing payload was not destroyed by the event that its line names.
+        """Return the first event whose line names an event that did not destroy the missing payload.
 
         Return None if there is no such event.
         """

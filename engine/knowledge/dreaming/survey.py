@@ -69,7 +69,7 @@ class Survey:
         """The ordinal of an atom → the phrases chosen for the text of the atom."""
 
     def fits(self, count: int, among: BitMap) -> bool:
-        """Return True if `count` atoms out of the set `among` are neither too few nor too many for one tag."""
+        """Return True if `count` atoms of the set `among` are neither too few nor too many for one tag."""
         most = max(self.config.hub_min, int(self.config.hub_share * len(among)))
         return self.config.atoms_min <= count <= most
 

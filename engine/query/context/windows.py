@@ -25,7 +25,7 @@ LINE_END: Final = 1
 """The number of tokens that the line end after a window costs."""
 
 GAP_MAX: Final = 2
-"""Two hits are joined to one window if at most this many atoms are between them. These are added, too."""
+"""Two hits are joined to one window if at most this many atoms are between them. These atoms are added."""
 
 MISSES_MAX: Final = 8
 """After this many neighbours have exceeded the budget, no further neighbours are tried.

@@ -32,7 +32,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """A tag that is on atoms that contain words of the question and on atoms that contain none of them."""
+    """A tag that connects atoms with words of the question to atoms without such words."""
 
     tag: str
     weight: float

@@ -46,7 +46,7 @@ class Ranking:
 def run(scope: RecallScope, target: int, most: int) -> Ranking:
     """Run the protocol and return a ranked pool, from which the caller chooses `target` hits.
 
-    At least `most` candidates that contain words of the question are admitted to the pool.
+    The pool has room for at least `most` candidates that contain words of the question.
     """
     weights = anchors.weights_of(scope, scope.question.terms)
     found = anchors.by_words(scope, weights)

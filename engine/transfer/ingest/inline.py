@@ -163,7 +163,7 @@ def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _destination_end(text: str, at: int, stop: int) -> int:
-    """Return the offset of the first white space or unpaired `)`, searching from offset `at`."""
+    """Return the offset of the first white space or unpaired `)` from offset `at` on."""
     depth = 0
     while at < stop and not text[at].isspace():
         depth += (text[at] == "(") - (text[at] == ")")

@@ -128,7 +128,7 @@ def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
 
     The file is `place`.evidence-N.json, where N is the first number whose file does not exist or has
     the same content. The file contains one JSON object with three keys. `problem` is the message of
-    the error. `known` is the note with its signatures; if the argument `known` is empty, it is the
+    the error. `known` is the note with its signatures or, if the argument `known` is empty, the
     checkpoint text in the InconsistentError. `found` has the texts of the store's checkpoints, the head last.
 
     Raises:

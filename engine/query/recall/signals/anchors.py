@@ -98,8 +98,8 @@ def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...
 def best_words(scope: RecallScope, scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     """Return the ordinals of the allowed documents with the highest `scores`, the best first.
 
-    `most` is the number of documents. Up to as many further documents are included if their score equals
-    the score of the last one.
+    `most` is the number of documents. Further documents with the same score as the last one are
+    included, too, but at most the same number.
     """
     ordinals, _ = best(scores * scope.share, most)
     return ordinals[: 2 * most]
