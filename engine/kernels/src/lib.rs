@@ -6,10 +6,13 @@
 
 use pyo3::prelude::*;
 
+mod digests;
 mod hashing;
+mod pages;
 mod threads;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    hashing::register(module)
+    hashing::register(module)?;
+    pages::register(module)
 }
