@@ -1,6 +1,8 @@
 # The twin of each function describes what the function returns.
 from collections.abc import Callable, Sequence
 
+from proofs.events import Entry
+
 def leaf_hashes(leaves: Sequence[bytes], /) -> list[bytes]: ...
 def update_pages(
     prefix: bytes,
@@ -8,3 +10,6 @@ def update_pages(
     read: Callable[[list[bytes]], Sequence[bytes | None]],
     /,
 ) -> tuple[dict[bytes, bytes | None], bytes] | None: ...
+def added_leaves(
+    entries: list[Entry], /
+) -> tuple[dict[bytes, bytes | None], dict[bytes, bytes | None], list[int]]: ...

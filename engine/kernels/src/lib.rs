@@ -6,13 +6,16 @@
 
 use pyo3::prelude::*;
 
+mod cbor;
 mod digests;
 mod hashing;
+mod leaves;
 mod pages;
 mod threads;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hashing::register(module)?;
+    leaves::register(module)?;
     pages::register(module)
 }
