@@ -6,10 +6,20 @@
 
 use pyo3::prelude::*;
 
+mod cbor;
+mod chunks;
+mod digests;
 mod hashing;
+mod leaves;
+mod log;
+mod pages;
 mod threads;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    hashing::register(module)
+    chunks::register(module)?;
+    hashing::register(module)?;
+    leaves::register(module)?;
+    log::register(module)?;
+    pages::register(module)
 }
