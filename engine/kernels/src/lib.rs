@@ -7,9 +7,13 @@
 use pyo3::prelude::*;
 
 mod hashing;
+mod rows;
+mod text;
 mod threads;
+mod words;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    hashing::register(module)
+    hashing::register(module)?;
+    text::register(module)
 }
