@@ -6,14 +6,19 @@
 
 use pyo3::prelude::*;
 
+mod documents;
 mod hashing;
 mod rows;
+mod segments;
+mod simhash;
 mod text;
 mod threads;
 mod words;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    documents::register(module)?;
     hashing::register(module)?;
+    segments::register(module)?;
     text::register(module)
 }
