@@ -281,7 +281,7 @@ def test_projections_and_namespaces_are_named() -> None:
         in sentences()
     )
     assert {follower.name: follower.version for follower in projections()} == {
-        name: 4 if name == "index" else 1 for name in names
+        name: 5 if name == "index" else 1 for name in names
     }
     assert f"for {', '.join(NAMESPACES)}: u8 length" in page()
 
