@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 mod documents;
 mod hashing;
+mod lookup;
 mod rows;
 mod segments;
 mod simhash;

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
+use crate::lookup::Lookup;
 use crate::rows::term_number;
 use crate::threads::{cores, map_chunks};
 use crate::words::{Lists, RawTerm, cut, words};
@@ -39,32 +40,37 @@ pub struct Term {
 #[derive(Default)]
 pub struct Table {
     pub terms: Vec<Term>,
-    ids: HashMap<Box<[u8]>, TermId>,
-    words: HashMap<Box<[u8]>, (u32, u32)>,
+    ids: Lookup<TermId>,
+    words: Lookup<(u32, u32)>,
     lists: Vec<TermId>,
     bytes: usize,
 }
 
 impl Table {
     fn intern(&mut self, text: &[u8], stop: bool) -> TermId {
-        if let Some(&id) = self.ids.get(text) {
+        if let Some(id) = self.ids.get(text, 0, text.len()) {
             return id;
         }
         let id = self.terms.len() as TermId;
         self.terms.push(Term { text: text.into(), hash: term_number(text), stop, shown: None });
-        self.ids.insert(text.into(), id);
+        self.ids.insert(text, id);
         id
     }
 
     fn insert(&mut self, word: &[u8], terms: impl Iterator<Item = TermId>) {
         let first = self.lists.len() as u32;
         self.lists.extend(terms);
-        self.words.insert(word.into(), (first, self.lists.len() as u32));
+        self.words.insert(word, (first, self.lists.len() as u32));
         self.bytes += word.len();
     }
 
     fn list(&self, word: &[u8]) -> Option<&[TermId]> {
-        let &(first, end) = self.words.get(word)?;
+        self.list_at(word, 0..word.len())
+    }
+
+    /// Return the terms of the word at `range` in `text`.
+    fn list_at(&self, text: &[u8], range: Range<usize>) -> Option<&[TermId]> {
+        let (first, end) = self.words.get(text, range.start, range.end)?;
         Some(&self.lists[first as usize..end as usize])
     }
 }
@@ -150,17 +156,19 @@ fn analyse_chunk<'a>(table: &Table, fields: &[Field<'a>]) -> Analysis<'a> {
     for field in fields {
         match field {
             Field::Text(text) => {
-                for word in words(&text[..text.len().min(TEXT_BYTES_MAX)]) {
-                    match table.list(word) {
+                let text = &text[..text.len().min(TEXT_BYTES_MAX)];
+                for word in words(text) {
+                    match table.list_at(text, word.clone()) {
+                        Some(&[only]) => found.ids.push(only),
                         Some(list) => found.ids.extend_from_slice(list),
-                        None => found.note(Unknown::Word(word), &mut numbers),
+                        None => found.note(Unknown::Word(&text[word]), &mut numbers),
                     }
                 }
             }
             Field::Terms(terms) => {
                 for term in terms {
-                    match table.ids.get(*term) {
-                        Some(&id) => found.ids.push(id),
+                    match table.ids.get(term, 0, term.len()) {
+                        Some(id) => found.ids.push(id),
                         None => found.note(Unknown::Term(term), &mut numbers),
                     }
                 }
@@ -192,7 +200,7 @@ impl<'a> Analysis<'a> {
             for &id in self.field(at) {
                 match (id & UNKNOWN != 0).then(|| unknown(id)).flatten() {
                     Some(Unknown::Word(word)) => ids.extend_from_slice(table.list(word).unwrap_or(&[])),
-                    Some(Unknown::Term(term)) => ids.extend(table.ids.get(*term)),
+                    Some(Unknown::Term(term)) => ids.extend(table.ids.get(term, 0, term.len())),
                     None => ids.push(id),
                 }
             }

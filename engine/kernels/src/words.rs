@@ -2,12 +2,13 @@
 //! `engine.text.identifiers`, which state the rules.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 pub const TERM_BYTES_MAX: usize = 64;
 const JOINS_MAX: usize = 31;
 const PIECES_MAX: usize = 8;
 
-/// The words of an ASCII text, in order.
+/// The positions of the words of an ASCII text, in order.
 pub struct Words<'a> {
     text: &'a [u8],
     at: usize,
@@ -40,10 +41,10 @@ impl Words<'_> {
     }
 }
 
-impl<'a> Iterator for Words<'a> {
-    type Item = &'a [u8];
+impl Iterator for Words<'_> {
+    type Item = Range<usize>;
 
-    fn next(&mut self) -> Option<&'a [u8]> {
+    fn next(&mut self) -> Option<Range<usize>> {
         let first = self.at + self.text[self.at..].iter().position(u8::is_ascii_alphanumeric)?;
         let mut end = self.run(first);
         for _ in 0..JOINS_MAX {
@@ -56,7 +57,7 @@ impl<'a> Iterator for Words<'a> {
             _ => {}
         }
         self.at = end;
-        Some(&self.text[first..end])
+        Some(first..end)
     }
 }
 
