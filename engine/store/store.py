@@ -26,6 +26,7 @@ from engine.base.errors import (
 )
 from engine.base.model import Receipt
 from engine.commands.base import Command, Transaction
+from engine.commands.bulk import decide_all
 from engine.followers.base import Follower, are_current, catch_up
 from engine.followers.columns import atom_body
 from engine.followers.index import IndexFollower
@@ -238,7 +239,7 @@ class Store:
                     tx = Transaction(
                         rows, log, key, self._sources, actor, screen, request=request, origin=origin
                     )
-                    receipts = [command.decide(tx) for command in commands]
+                    receipts = decide_all(tx, commands)
                     if not tx.entries or self._write(tx, head_guards(rows, log)):
                         if self.secret_filter is not None and tx.entries:
                             self.secret_filter.count(screen)

@@ -6,10 +6,13 @@
 
 use pyo3::prelude::*;
 
+mod cbor;
+mod commit;
 mod hashing;
 mod threads;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    commit::register(module)?;
     hashing::register(module)
 }
