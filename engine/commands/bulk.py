@@ -24,6 +24,9 @@ from proofs.leaves import State
 RUN_CHARS_MAX = 1 << 20
 """A run ends after contents of this many characters. So a batch with too many bytes is found out early."""
 
+_SCAN_FROM = 4
+"""A run of so many commands first finds out by a scan whether anything was erased."""
+
 
 def decide_all(tx: Transaction, commands: Sequence[Command]) -> list[Receipt]:
     """Decide `commands` in order, and return their receipts.
@@ -34,7 +37,7 @@ def decide_all(tx: Transaction, commands: Sequence[Command]) -> list[Receipt]:
     receipts: list[Receipt] = []
     while len(receipts) < len(commands):
         run = [] if tx.screen is not None else _run(commands, len(receipts), tx.room)
-        if len(run) > 1:
+        if run:
             receipts += _Adds(tx, run).decide()
         else:
             receipts.append(commands[len(receipts)].decide(tx))
@@ -92,7 +95,11 @@ class _Adds:
 
     def _is_refused(self, add: Add, body: AtomBody) -> bool:
         tx = self._tx
-        return not add.force and tx.may_be_destroyed() and is_destroyed(tx.rows, tx.id_key, body.content)
+        return (
+            not add.force
+            and (len(self._run) < _SCAN_FROM or tx.may_be_destroyed())
+            and is_destroyed(tx.rows, tx.id_key, body.content)
+        )
 
     def _valid_bodies(self) -> list[AtomBody]:
         """Return the bodies of the commands before the first command that is not valid."""

@@ -70,7 +70,7 @@ class Overlay:
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return what `get` returns for each of `keys`, in the same order."""
         rows, base = self.batch.rows, self.base
-        if not isinstance(base, Reader) or not rows.keys().isdisjoint(keys):
+        if len(keys) < 2 or not isinstance(base, Reader) or not rows.keys().isdisjoint(keys):
             return [self.get(key) for key in keys]
         return base.multi_get(keys)
 

@@ -14,7 +14,7 @@ from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import BatchLimitError, CorruptionError, EngineError, LimitError
 from engine.ledger.adding import added
-from engine.ledger.codec import decode_body, decode_header, fields, unpack
+from engine.ledger.codec import LastDecoded, decode_body, decode_header, fields, unpack
 from engine.ledger.fold import Overlay
 from engine.ledger.layout import LOG, erasure_key, journal_key, payload_key
 from engine.ledger.records import Lookup
@@ -41,7 +41,10 @@ _LOG_FIELDS = (uint(), raw_up_to(8 + 32 * 64))
 
 
 class LogState(NamedTuple):
-    """The decoded row `meta/log`. A commit succeeds only if this row is unchanged."""
+    """The decoded row `meta/log`. A commit succeeds only if this row is unchanged.
+
+    Append leaves to a copy of `frontier` only: several readers share the object.
+    """
 
     row: bytes | None
     time: int
@@ -62,6 +65,10 @@ def read_log(rows: Lookup) -> LogState:
     row = rows.get(LOG)
     if row is None:
         return LogState(None, 0, Frontier())
+    return _log_state(row)
+
+
+def _decode_log(row: bytes) -> LogState:
     time, raw = fields(unpack(row, "log state"), _LOG_FIELDS, "log state")
     try:
         return LogState(row, time, Frontier.from_bytes(raw))
@@ -69,9 +76,14 @@ def read_log(rows: Lookup) -> LogState:
         raise CorruptionError(f"the log state is malformed: {error}") from error
 
 
+_log_state = LastDecoded(_decode_log)
+
+
 def encode_log(time: int, frontier: Frontier) -> bytes:
     """Return the encoded value of the row `meta/log`."""
-    return pack([time, frontier.to_bytes()])
+    row = pack([time, frontier.to_bytes()])
+    _log_state.expect(row, LogState(row, time, frontier.copy()))
+    return row
 
 
 def subject_key(detail: Detail) -> bytes:

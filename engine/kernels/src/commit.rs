@@ -79,7 +79,7 @@ fn put_optional_integer(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<
 
 fn put_texts(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()> {
     let items = value.cast_exact::<PyTuple>().map_err(|_| Declined)?;
-    cbor::array(out, items.len());
+    cbor::array(out, items.len() as u64);
     for item in items.iter_borrowed() {
         put_text(out, &item)?;
     }
@@ -89,7 +89,7 @@ fn put_texts(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()> {
 /// Write the map `meta`. Its keys must be in canonical order already; floats are left to the twin.
 fn put_meta(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()> {
     let map = value.cast_exact::<PyDict>().map_err(|_| Declined)?;
-    cbor::map(out, map.len());
+    cbor::map(out, map.len() as u64);
     let mut before: Option<String> = None;
     for (key, item) in map.iter() {
         let key = key.cast_exact::<PyString>().map_err(|_| Declined)?.to_str()?.to_owned();
@@ -119,7 +119,7 @@ fn put_body(out: &mut Vec<u8>, body: &Bound<'_, PyTuple>) -> Encoded<()> {
     for at in FIRST_FIELDS..BODY_FIELDS {
         further += usize::from(!field(at)?.is_none());
     }
-    cbor::array(out, FIRST_FIELDS + usize::from(further > 0));
+    cbor::array(out, FIRST_FIELDS as u64 + u64::from(further > 0));
     put_text(out, &field(0)?)?;
     put_optional_text(out, &field(1)?)?;
     put_text(out, &field(2)?)?;
@@ -135,7 +135,7 @@ fn put_body(out: &mut Vec<u8>, body: &Bound<'_, PyTuple>) -> Encoded<()> {
     if further == 0 {
         return Ok(());
     }
-    cbor::map(out, further);
+    cbor::map(out, further as u64);
     for (number, at) in (FIRST_FIELDS..BODY_FIELDS).enumerate() {
         let value = field(at)?;
         if value.is_none() {
