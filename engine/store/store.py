@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendInDoubt, GuardFailed
 from engine.base import limits
+from engine.base.collection import without_collection
 from engine.base.errors import (
     BatchLimitError,
     BusyError,
@@ -275,9 +276,11 @@ class Store:
                 behind += len(receipt.events)
                 yield receipt
             if behind >= limits.FOLLOW_EVENTS_MAX // 2:
-                self.follow(more=True)
+                with without_collection():
+                    self.follow(more=True)
                 behind = 0
-        self.follow()
+        with without_collection():
+            self.follow()
 
     def _commit_parts(
         self, commands: Sequence[Command], actor: str, request: str | None, origin: str | None
@@ -288,13 +291,16 @@ class Store:
         commit may fail.
         """
         try:
-            yield from self.commit(commands, actor, request=request, origin=origin)
+            with without_collection():
+                receipts = self.commit(commands, actor, request=request, origin=origin)
         except BatchLimitError:
             if len(commands) == 1:
                 raise
             half = len(commands) // 2
             for part in (commands[:half], commands[half:]):
                 yield from self._commit_parts(part, actor, request, origin)
+        else:
+            yield from receipts
 
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
         # A crash before this write leaves the store unchanged. After a crash later on, the events and their
