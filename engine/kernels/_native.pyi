@@ -2,7 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Self
 
-from proofs.events import Entry
+from proofs.events import AtomBody, Entry
 
 class Terms:
     def __new__(
@@ -34,3 +34,14 @@ def build_segment(
     documents: Sequence[tuple[object, ...] | None],
     /,
 ) -> tuple[dict[bytes, bytes], int, int, int, bytes, bytes] | None: ...
+def added_rows(
+    frontier: bytes,
+    ordinal: int,
+    actor: str,
+    ids: list[bytes],
+    bodies: list[AtomBody],
+    salts: list[bytes],
+    times: list[int],
+    /,
+) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
+def default_ids(id_key: bytes, bodies: list[AtomBody], /) -> list[bytes] | None: ...

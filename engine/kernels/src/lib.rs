@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 mod cbor;
 mod chunks;
+mod commit;
 mod digests;
 mod documents;
 mod hashing;
@@ -26,6 +27,7 @@ mod words;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let subjects = [
         chunks::register,
+        commit::register,
         documents::register,
         hashing::register,
         leaves::register,
