@@ -6,10 +6,14 @@
 
 use pyo3::prelude::*;
 
+mod answer;
 mod hashing;
+mod rows;
 mod threads;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    hashing::register(module)
+    answer::register(module)?;
+    hashing::register(module)?;
+    rows::register(module)
 }
