@@ -60,7 +60,7 @@ class SharedPieces(NamedTuple):
     """The pieces that also occur in payloads of events that are not being erased."""
 
     pieces: frozenset[int]
-    """The indexes, in the list of all pieces, of the pieces that payloads of other events also contain."""
+    """The pieces that payloads of other events also contain, as indexes of the list of all pieces."""
     atoms: tuple[str, ...]
     """The ids of at most 20 atoms that are not erased and whose payloads contain shared pieces."""
 

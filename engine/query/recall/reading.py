@@ -81,9 +81,9 @@ class Reading:
 def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
     """Return how close together the question's terms are in a text, from 0 to 1.
 
-    Terms of the question that are within WINDOW terms of each other form a group. The result is the largest
-    share of the sum of all `weights` that the terms of one group have. Each term counts once. The result is 0
-    if no group has two different terms.
+    Terms of the question that are within WINDOW terms of each other form a group. The weight of a group is
+    the sum of the weights of its different terms. The result is the weight of the heaviest group, divided by
+    the sum of all `weights`. The result is 0 if no group has two different terms.
     """
     marked = [(at, term) for at, term in enumerate(terms) if term in weights]
     best = 0.0

@@ -20,7 +20,7 @@ _TIME_TERMS: Final = frozenset(
         "january february march april may june july august september october november december"
     )
 )
-"""Terms whose presence in a text means that it contains a time."""
+"""A text that has one of these terms contains a time."""
 
 
 def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[LoadedAtom]) -> None:
