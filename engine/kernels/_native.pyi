@@ -1,6 +1,6 @@
 # The twin of each function describes what the function returns.
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import Any, Self
 
 from proofs.events import AtomBody, Entry
 
@@ -45,3 +45,23 @@ def added_rows(
     /,
 ) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
 def default_ids(id_key: bytes, bodies: list[AtomBody], /) -> list[bytes] | None: ...
+def decode_rows(rows: Sequence[bytes | None], checks: bytes, /) -> list[list[Any] | None]: ...
+def estimate_tokens(text: str, /) -> int | None: ...
+def open_bodies(
+    seqs: Sequence[int],
+    headers: Sequence[bytes | None],
+    payloads: Sequence[bytes | None],
+    header_checks: bytes,
+    body_checks: bytes,
+    /,
+) -> list[list[Any] | None]: ...
+def read_text(
+    text: str,
+    words: dict[str, tuple[str, ...]],
+    numbers: dict[str, int],
+    weights: Sequence[float],
+    window: int,
+    chars: int,
+    cut: tuple[bool, bool],
+    /,
+) -> tuple[list[str], float, str] | None: ...

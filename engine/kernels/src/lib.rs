@@ -6,6 +6,7 @@
 
 use pyo3::prelude::*;
 
+mod answer;
 mod cbor;
 mod chunks;
 mod commit;
@@ -19,6 +20,7 @@ mod pages;
 mod rows;
 mod segments;
 mod simhash;
+mod stored;
 mod text;
 mod threads;
 mod words;
@@ -26,6 +28,7 @@ mod words;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let subjects = [
+        answer::register,
         chunks::register,
         commit::register,
         documents::register,
@@ -33,6 +36,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         leaves::register,
         log::register,
         pages::register,
+        stored::register,
         segments::register,
         text::register,
     ];
