@@ -6,8 +6,6 @@ import contextlib
 import fcntl
 import os
 import re
-import secrets
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -95,7 +93,7 @@ def staging(target: Path) -> Iterator[Path]:
 def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
     """Create a folder; return its path and a descriptor that holds a flock on it."""
     for _ in range(_BUILD_TRIES):
-        folder = parent / (prefix + secrets.token_hex(_RANDOM_BYTES))
+        folder = parent / (prefix + os.urandom(_RANDOM_BYTES).hex())
         folder.mkdir(mode=0o700)
         descriptor = _lock_folder(folder)
         # Another process may have removed the folder as a leftover between mkdir and flock.
@@ -159,6 +157,8 @@ def _remove(folder: Path) -> None:
             if entry.name == MARKER:
                 continue
             if stat.S_ISDIR(entry.lstat().st_mode):
+                import shutil
+
                 shutil.rmtree(entry)
             else:
                 entry.unlink()

@@ -19,6 +19,7 @@ from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag, live, recorded
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
+from engine.followers.tags import SUPERSEDED
 from engine.ledger.codec import unpack
 from engine.ledger.journal import entries_back
 from engine.ledger.records import AtomRecord, EdgeRecord
@@ -28,9 +29,6 @@ from proofs.codec import pack
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
-
-SUPERSEDED: Final = "superseded"
-"""The tag of an atom that was replaced by a different atom. Queries return such atoms only on request."""
 
 
 @dataclass(frozen=True, slots=True)
