@@ -18,13 +18,13 @@ REASONS: Final[dict[str, str]] = {
     "header": "the bytes are not the header of the expected event",
     "inclusion": "the event is not in the log",
     "consistency": "the newer log does not begin with the older log",
-    "shape": "the opening of a tree has another shape than its keys allow, or too much or too little data",
+    "shape": "the opening of a tree has a shape that its keys do not allow, or too much or too little data",
     "other-leaf": "the leaf in place of an absent key does not belong there, or is the leaf of that key",
     "absent": "the tree has no leaf for a key that is present according to the claim",
     "tree": "the opening of a tree does not hash to the root of its namespace",
     "value": "the bytes are not the value of a leaf",
     "contradiction": "two witnesses give different values for one key",
-    "state": "the atom or edge is in another state than the claim says",
+    "state": "the atom or edge is in a different state than the claim says",
     "payload": "the payload does not match its commitment, or its body is not of the event's kind",
     "chunk": "a chunk of a set is not in canonical form",
     "tagged": "the chunk and the claim disagree about whether the atom has the tag",
@@ -35,7 +35,7 @@ REASONS: Final[dict[str, str]] = {
     "list": "the listed atoms are not exactly the live atoms in the sets or rows",
     "note": "the text is not a checkpoint note in its exact form",
     "signature": "a signature of a known key does not verify, or a key that must sign has not signed",
-    "origin": "the checkpoint is about another store",
+    "origin": "the checkpoint is about a different store",
 }
 """Reason → explanation. The reasons never change, so programs may compare them; explanations may change."""
 

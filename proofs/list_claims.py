@@ -66,7 +66,7 @@ def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, mo
 def live_bits(raw: bytes | None, number: int, lookups: Lookups, index: Index) -> int:
     """Return the live ordinals of chunk `number`, as the bits of an integer.
 
-    `lookups` then requires that the tree has this chunk or, if `raw` is None, does not have it.
+    Register in `lookups` that the tree must contain this chunk or, if `raw` is None, must not contain it.
 
     Raises:
         ProofError: the bytes are not a chunk of existing ordinals (`chunk`).

@@ -124,7 +124,10 @@ class Frontier:
         return other
 
     def to_bytes(self) -> bytes:
-        """Return u64 size, big-endian ‖ one 32-byte hash for each 1 bit of the size, highest bit first."""
+        """Return the frontier as bytes.
+
+        The bytes are: u64 size, big-endian ‖ one 32-byte hash for each 1 bit of the size, highest bit first.
+        """
         return self._size.to_bytes(SIZE_BYTES, "big") + b"".join(self._subtrees)
 
     @classmethod

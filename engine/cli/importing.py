@@ -214,7 +214,7 @@ def _answer(
         held: The number of items that were imported, or would be in a dry run.
         dry_run: True if nothing was to be written.
         mirror: The failure of updating the mirror, if any. It is printed as a note if the command
-            also fails for another reason.
+            also fails for a different reason.
     """
     warnings = () if isinstance(report, GraphImportReport) else report.warnings
     totals: list[Line] = []

@@ -58,8 +58,8 @@ def checkpoint(session: Session, key: str | None, out: str | None) -> int:
     session.out.note(f"recorded: {said}" if found.changed else f"nothing to do: {said}")
     if found.first:
         session.out.note(
-            f"{key} has no record of an earlier checkpoint of this store; if it signed "
-            "one before, that record is lost: create a new key"
+            f"{key} has no record of an earlier checkpoint of this store; if this key has signed "
+            "such a checkpoint, the record was lost: create a new key"
         )
     text = found.note if out is None else _kept(Path(out), found.note, earlier)
     if session.out.json or out is not None:

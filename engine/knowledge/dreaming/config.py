@@ -75,8 +75,8 @@ class DreamConfig:
     """The largest number of atoms from which a round learns names. If a round has more atoms, an evenly
     spread sample is used."""
     evidence: int = 12
-    """To decide if some capitalised words are a name, at most this many of the atoms that contain the words
-    are read."""
+    """The largest number of atoms that are read to decide whether capitalised words are a name. These atoms
+    contain the words."""
     lower_share: float = 0.2
     """Words are not a name if more than this share of the texts that are read for the decision contain the
     words in a different spelling, such as lower case."""

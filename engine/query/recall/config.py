@@ -30,8 +30,8 @@ class Protocol:
     enough: int = 10
     """The number of atoms that must cover the question. If fewer cover it, the question is simplified."""
     covers: float = 0.5
-    """An atom covers the question if the terms that it contains have at least this share of the weight of all
-    terms of the question."""
+    """An atom covers a question if it contains enough of the question's terms: their weights must add up to
+    this share of the weights of all terms."""
     entities: int = 3
     """The largest number of entities that a question is split into."""
     candidates: int = 100

@@ -115,7 +115,7 @@ def _manifest(path: str, folder: int, store_id: str | None) -> tuple[bytes, Mani
             hint=f"{_CHOOSE}, or move this folder away",
         ) from None
     if store_id is not None and manifest.store_id != store_id:
-        raise RefusedError(f"{path} is the mirror of another store, {manifest.store_id}", hint=_CHOOSE)
+        raise RefusedError(f"{path} is the mirror of a different store, {manifest.store_id}", hint=_CHOOSE)
     return raw, manifest
 
 

@@ -72,7 +72,8 @@ def import_items(
 ) -> ImportReport:
     """Update the store so that it matches a file or folder of another program.
 
-    All events have the actor `import`. A later run changes only atoms that this actor wrote last.
+    All events have the actor `import`. A later run changes only atoms whose current version was written by
+    this actor.
 
     Args:
         store: The store to import into.
