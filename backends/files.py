@@ -92,8 +92,10 @@ def staging(target: Path) -> Iterator[Path]:
 
 def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
     """Create a folder; return its path and a descriptor that holds a flock on it."""
+    import secrets  # takes 2 ms; stores are opened far more often than made
+
     for _ in range(_BUILD_TRIES):
-        folder = parent / (prefix + os.urandom(_RANDOM_BYTES).hex())
+        folder = parent / (prefix + secrets.token_hex(_RANDOM_BYTES))
         folder.mkdir(mode=0o700)
         descriptor = _lock_folder(folder)
         # Another process may have removed the folder as a leftover between mkdir and flock.

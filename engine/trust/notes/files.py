@@ -175,4 +175,6 @@ def _regular(path: Path) -> None:
 
 def _beside(path: Path) -> Path:
     """Return an unused path in the folder of `path`, for a temporary file that will replace `path`."""
-    return path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    import secrets
+
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}")
