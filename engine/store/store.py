@@ -45,7 +45,8 @@ from engine.ledger.journal import (
 )
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
-from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from engine.text.analyzer import ANALYZER_NAME
+from engine.text.fingerprint import current_fingerprint
 from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class Store:
             self._write_genesis(sources)
         self.identity = read_identity(backend)
         if check:
-            check_analyzer(self.identity, ANALYZER_NAME, fingerprint())
+            check_analyzer(self.identity, ANALYZER_NAME, current_fingerprint())
         if finish:
             self._finish_records()
         if resume is not None:
@@ -178,7 +179,7 @@ class Store:
         log = read_log(self.backend)
         appender = Appender(Overlay(self.backend, batch), log, *sources)
         # The store id and the id key are salts for the seqs -1 and -2, which no event has.
-        detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, fingerprint())
+        detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, current_fingerprint())
         body = GenesisBody(sources.salts(-2))
         entry = appender.append(EventKind.GENESIS, "engine", None, detail, body)
         appender.finish()
