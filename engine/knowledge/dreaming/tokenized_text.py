@@ -145,8 +145,8 @@ class Uses(NamedTuple):
     inside: int
     """How often the words are spelled like the name, within a sentence."""
     begins: int
-    """How often the words are spelled like the name where any word is capitalised, such as at the beginning of
-    a sentence."""
+    """How often the words are spelled like the name where any word is capitalised, such as at the beginning
+    of a sentence."""
     other: int
     """How often the words have a different spelling, such as lower case."""
 
