@@ -14,7 +14,7 @@ from engine.base.model import Atom, Direction, Edge, Tombstone
 from engine.base.validation import atom_id, show_id
 from engine.ledger.codec import decode_header, unpack
 from engine.ledger.fold import NO_ATOM
-from engine.ledger.journal import read_body, read_entry, read_header
+from engine.ledger.journal import read_body, read_entry, read_header, subject_key
 from engine.ledger.layout import ATOM, EDGE_FROM, EDGE_TO, atom_key, journal_key, ordinal_key, payload_key
 from engine.ledger.records import (
     AtomRecord,
@@ -25,7 +25,7 @@ from engine.ledger.records import (
     read_atom,
     type_name,
 )
-from proofs.events import AtomBody, Body
+from proofs.events import AtomBody, Body, Header
 from proofs.leaves import State
 from proofs.subjects import ID_BYTES
 
@@ -96,7 +96,8 @@ def body_of(rows: Lookup, record: AtomRecord) -> AtomBody:
     Raises:
         CorruptionError: the event with the payload is missing or damaged, or the payload was destroyed.
     """
-    return _atom_body(read_entry(rows, record.payload_seq).body, record.payload_seq)
+    entry = read_entry(rows, record.payload_seq)
+    return _atom_body(record, entry.header, entry.body)
 
 
 def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
@@ -111,17 +112,28 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
     headers = rows.multi_get([journal_key(seq) for seq in seqs])
     payloads = rows.multi_get([payload_key(seq) for seq in seqs])
     bodies = []
-    for seq, header, payload in zip(seqs, headers, payloads, strict=True):
+    for record, seq, header, payload in zip(records, seqs, headers, payloads, strict=True):
         if header is None:
             raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
-        bodies.append(_atom_body(read_body(rows, decode_header(header, seq), payload), seq))
+        decoded = decode_header(header, seq)
+        bodies.append(_atom_body(record, decoded, read_body(rows, decoded, payload)))
     return bodies
 
 
-def _atom_body(body: Body | None, seq: int) -> AtomBody:
+def _atom_body(record: AtomRecord, header: Header, body: Body | None) -> AtomBody:
+    _check_subject(record, header)
     if not isinstance(body, AtomBody):
-        raise CorruptionError(f"payload {seq} is not the payload of an atom")
+        raise CorruptionError(f"payload {header.seq} is not the payload of an atom")
     return body
+
+
+def _check_subject(record: AtomRecord, header: Header) -> None:
+    """Raise CorruptionError if an event that `record` names is not an event on this atom."""
+    if subject_key(header.detail) != record.id:
+        raise CorruptionError(
+            f"the record of atom {show_id(record.id)} refers to event {header.seq} on another subject",
+            hint=_REBUILD,
+        )
 
 
 def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
@@ -129,8 +141,13 @@ def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
 
     In an erased atom, the fields that came from payloads are empty or 0.
     """
-    erased = record.state is State.ERASED
-    body = NO_ATOM if erased else body_of(rows, record)
+    body, created = NO_ATOM, record.created
+    if record.state is State.ERASED:
+        first = read_header(rows, record.created_seq)[0]
+        _check_subject(record, first)
+        created = first.time
+    else:
+        body = body_of(rows, record)
     return Atom(
         id=show_id(record.id),
         ordinal=record.ordinal,
@@ -146,7 +163,7 @@ def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
         key=record.key,
         provenance=record.provenance,
         trust=record.trust,
-        created=read_header(rows, record.created_seq)[0].time if erased else record.created,
+        created=created,
         updated=record.updated,
         created_seq=record.created_seq,
         payload_seq=record.payload_seq,

@@ -9,10 +9,12 @@ use pyo3::prelude::*;
 mod cbor;
 mod commit;
 mod hashing;
+mod records;
 mod threads;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     commit::register(module)?;
-    hashing::register(module)
+    hashing::register(module)?;
+    records::register(module)
 }
