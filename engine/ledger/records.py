@@ -7,6 +7,7 @@ values that callers receive.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from blake3 import blake3
@@ -174,14 +175,22 @@ def decode_atom(raw: bytes, atom: bytes) -> AtomRecord:
     Raises:
         CorruptionError: `raw` is not the encoding of a record.
     """
-    if NATIVE is not None:
-        values = NATIVE.decode_atom(raw, atom, _STATES)
-        if values is not None:
-            return _new(AtomRecord, values)
-    return decode_atom_twin(raw, atom)
+    return decode_atoms([raw], [atom])[0]
 
 
-_new = tuple.__new__
+def decode_atoms(rows: Sequence[bytes], atoms: Sequence[bytes]) -> list[AtomRecord]:
+    """Decode the record of each of `atoms`.
+
+    Raises:
+        CorruptionError: a row is not the encoding of a record.
+    """
+    if NATIVE is None:
+        return [decode_atom_twin(raw, atom) for raw, atom in zip(rows, atoms, strict=True)]
+    # Measured: `tuple.__new__` takes half of the time of the constructor of a named tuple.
+    return [
+        decode_atom_twin(raw, atom) if values is None else tuple.__new__(AtomRecord, values)
+        for raw, atom, values in zip(rows, atoms, NATIVE.decode_atoms(rows, atoms, _STATES), strict=True)
+    ]
 
 
 def decode_atom_twin(raw: bytes, atom: bytes) -> AtomRecord:

@@ -29,7 +29,6 @@ from engine.base.model import Receipt
 from engine.commands.base import Command, Transaction
 from engine.commands.bulk import decide_all
 from engine.followers.base import Follower, are_current, catch_up, is_current
-from engine.followers.columns import atom_body
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
 from engine.followers.records import Records, head_guards, seal
@@ -41,13 +40,13 @@ from engine.ledger.journal import (
     Sources,
     check_analyzer,
     read_entries,
-    read_entry,
     read_identity,
     read_log,
 )
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
-from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from engine.text.analyzer import ANALYZER_NAME
+from engine.text.fingerprint import current_fingerprint
 from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 
 if TYPE_CHECKING:
@@ -122,8 +121,7 @@ locks these processes out."""
 
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
     """Return a new object for each projection (data derived from the journal), the records first."""
-    index = IndexFollower(lambda rows, seq: atom_body(read_entry(rows, seq).body))
-    return Records(), index, TagsFollower(), TreesFollower(), LogFollower()
+    return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower()
 
 
 class Store:
@@ -166,7 +164,7 @@ class Store:
             self._write_genesis(sources)
         self.identity = read_identity(backend)
         if check:
-            check_analyzer(self.identity, ANALYZER_NAME, fingerprint())
+            check_analyzer(self.identity, ANALYZER_NAME, current_fingerprint())
         if finish:
             self._finish_records()
         if resume is not None:
@@ -181,7 +179,7 @@ class Store:
         log = read_log(self.backend)
         appender = Appender(Overlay(self.backend, batch), log, *sources)
         # The store id and the id key are salts for the seqs -1 and -2, which no event has.
-        detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, fingerprint())
+        detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, current_fingerprint())
         body = GenesisBody(sources.salts(-2))
         entry = appender.append(EventKind.GENESIS, "engine", None, detail, body)
         appender.finish()

@@ -55,7 +55,7 @@ def records(draw: st.DrawFn) -> AtomRecord:
 
 def found(raw: bytes) -> AtomRecord | None:
     """Return what the kernel decodes, or None if it declines."""
-    values = native().decode_atom(raw, ATOM, _STATES)
+    (values,) = native().decode_atoms([raw], [ATOM], _STATES)
     return None if values is None else AtomRecord._make(values)
 
 
@@ -107,5 +107,6 @@ def _compare(raw: bytes) -> None:
 def test_an_id_of_wrong_width_is_declined(atom: bytes) -> None:
     """The kernel declines an id that does not have 16 bytes."""
     row = pack([1, 0, 1, 1, 0, 0, 1, 0, 1, [], [2], 3])
-    assert native().decode_atom(row, atom, _STATES) is None
-    assert native().decode_atom(row, ATOM, _STATES) is not None
+    other, right = native().decode_atoms([row, row], [atom, ATOM], _STATES)
+    assert other is None
+    assert right is not None

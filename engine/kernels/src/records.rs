@@ -155,17 +155,17 @@ fn decode<'py>(
     PyTuple::new(py, items).ok()
 }
 
-/// Return the values of the fields of the record of an atom.
+/// Return the values of the fields of the record of each atom, or None in place of a record that is not plain.
 #[pyfunction]
-fn decode_atom<'py>(
+fn decode_atoms<'py>(
     py: Python<'py>,
-    raw: &[u8],
-    atom: &Bound<'py, PyBytes>,
+    rows: Vec<Bound<'py, PyBytes>>,
+    atoms: Vec<Bound<'py, PyBytes>>,
     states: &Bound<'py, PyTuple>,
-) -> Option<Bound<'py, PyTuple>> {
-    decode(py, raw, atom, states)
+) -> Vec<Option<Bound<'py, PyTuple>>> {
+    rows.iter().zip(&atoms).map(|(raw, atom)| decode(py, raw.as_bytes(), atom, states)).collect()
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(decode_atom, module)?)
+    module.add_function(wrap_pyfunction!(decode_atoms, module)?)
 }
