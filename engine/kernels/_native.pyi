@@ -3,6 +3,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from proofs.events import AtomBody, Entry
+from proofs.leaves import State
 
 class Terms:
     def __new__(
@@ -44,11 +45,14 @@ def added_rows(
     times: list[int],
     /,
 ) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
+def decode_atoms(
+    rows: Sequence[bytes], atoms: Sequence[bytes], states: tuple[State, ...], /
+) -> list[tuple[Any, ...] | None]: ...
 def default_ids(id_key: bytes, bodies: list[AtomBody], /) -> list[bytes] | None: ...
-def decode_rows(rows: Sequence[bytes | None], checks: bytes, /) -> list[list[Any] | None]: ...
 def estimate_tokens(text: str, /) -> int | None: ...
 def open_bodies(
     seqs: Sequence[int],
+    subjects: Sequence[bytes],
     headers: Sequence[bytes | None],
     payloads: Sequence[bytes | None],
     header_checks: bytes,

@@ -17,6 +17,7 @@ mod leaves;
 mod log;
 mod lookup;
 mod pages;
+mod records;
 mod rows;
 mod segments;
 mod simhash;
@@ -36,6 +37,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         leaves::register,
         log::register,
         pages::register,
+        records::register,
         stored::register,
         segments::register,
         text::register,
