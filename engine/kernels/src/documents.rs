@@ -300,14 +300,14 @@ fn assemble(table: &Table, known: &[Known], counted: &[Counted]) -> Columns {
             (head, text) = (head_end, text_end);
             document += 1;
         }
-        columns.lengths.extend(part.lengths.iter().flat_map(|length| length.to_le_bytes()));
+        part.lengths.iter().for_each(|length| columns.lengths.extend_from_slice(&length.to_le_bytes()));
     }
-    let own = |fact: fn(&Known) -> u64| known.iter().map(fact);
-    let facts = own(|own| own.source)
-        .chain(own(|own| own.sequence))
-        .chain(counted.iter().flat_map(|part| &part.titles).copied())
-        .chain(counted.iter().flat_map(|part| &part.fingerprints).copied());
-    columns.facts = facts.flat_map(u64::to_le_bytes).collect();
+    columns.facts.reserve(32 * known.len());
+    let mut put = |number: u64| columns.facts.extend_from_slice(&number.to_le_bytes());
+    known.iter().for_each(|own| put(own.source));
+    known.iter().for_each(|own| put(own.sequence));
+    counted.iter().flat_map(|part| &part.titles).for_each(|&title| put(title));
+    counted.iter().flat_map(|part| &part.fingerprints).for_each(|&print| put(print));
     columns
 }
 

@@ -24,6 +24,9 @@ const TEXT_BYTES_MAX: usize = 1 << 21;
 /// The bit that distinguishes a word that is not in the table from the number of a term.
 const UNKNOWN: u32 = 1 << 31;
 
+/// In place of the end of a list: the word has one term, whose number is given instead of the start.
+const ONLY: u32 = u32::MAX;
+
 /// A number of a term. It is valid for one table only.
 pub type TermId = u32;
 
@@ -57,21 +60,31 @@ impl Table {
         id
     }
 
-    fn insert(&mut self, word: &[u8], terms: impl Iterator<Item = TermId>) {
-        let first = self.lists.len() as u32;
-        self.lists.extend(terms);
-        self.words.insert(word, (first, self.lists.len() as u32));
+    fn insert(&mut self, word: &[u8], terms: &[TermId]) {
+        let value = match terms {
+            [only] => (*only, ONLY),
+            _ => {
+                let first = self.lists.len() as u32;
+                self.lists.extend_from_slice(terms);
+                (first, self.lists.len() as u32)
+            }
+        };
+        self.words.insert(word, value);
         self.bytes += word.len();
     }
 
-    fn list(&self, word: &[u8]) -> Option<&[TermId]> {
-        self.list_at(word, 0..word.len())
+    /// Append the terms of the word at `range` in `text`; return whether the table has the word.
+    fn append(&self, text: &[u8], range: &Range<usize>, ids: &mut Vec<TermId>) -> bool {
+        match self.words.get(text, range.start, range.end) {
+            Some((id, ONLY)) => ids.push(id),
+            Some((first, end)) => ids.extend_from_slice(&self.lists[first as usize..end as usize]),
+            None => return false,
+        }
+        true
     }
 
-    /// Return the terms of the word at `range` in `text`.
-    fn list_at(&self, text: &[u8], range: Range<usize>) -> Option<&[TermId]> {
-        let (first, end) = self.words.get(text, range.start, range.end)?;
-        Some(&self.lists[first as usize..end as usize])
+    fn knows(&self, word: &[u8]) -> bool {
+        self.words.get(word, 0, word.len()).is_some()
     }
 }
 
@@ -158,10 +171,8 @@ fn analyse_chunk<'a>(table: &Table, fields: &[Field<'a>]) -> Analysis<'a> {
             Field::Text(text) => {
                 let text = &text[..text.len().min(TEXT_BYTES_MAX)];
                 for word in words(text) {
-                    match table.list_at(text, word.clone()) {
-                        Some(&[only]) => found.ids.push(only),
-                        Some(list) => found.ids.extend_from_slice(list),
-                        None => found.note(Unknown::Word(&text[word]), &mut numbers),
+                    if !table.append(text, &word, &mut found.ids) {
+                        found.note(Unknown::Word(&text[word]), &mut numbers);
                     }
                 }
             }
@@ -199,7 +210,9 @@ impl<'a> Analysis<'a> {
         for at in 0..self.ends.len() {
             for &id in self.field(at) {
                 match (id & UNKNOWN != 0).then(|| unknown(id)).flatten() {
-                    Some(Unknown::Word(word)) => ids.extend_from_slice(table.list(word).unwrap_or(&[])),
+                    Some(Unknown::Word(word)) => {
+                        table.append(word, &(0..word.len()), &mut ids);
+                    }
                     Some(Unknown::Term(term)) => ids.extend(table.ids.get(term, 0, term.len())),
                     None => ids.push(id),
                 }
@@ -244,9 +257,9 @@ fn learn(py: Python<'_>, own: &Terms, table: &mut Table, found: &[Analysis<'_>])
                 table.intern(term, own.lists.stop_words.contains(term));
                 table.bytes += term.len();
             }
-            Unknown::Word(word) if table.list(word).is_none() => {
+            Unknown::Word(word) if !table.knows(word) => {
                 // An entry now, so that a word of two chunks is learnt once.
-                table.insert(word, std::iter::empty());
+                table.insert(word, &[]);
                 new.push((word, own.lists.word_terms(word)));
             }
             Unknown::Word(_) => {}
@@ -269,7 +282,7 @@ fn learn(py: Python<'_>, own: &Terms, table: &mut Table, found: &[Analysis<'_>])
                 ids.push(id);
             }
         }
-        table.insert(word, ids.into_iter());
+        table.insert(word, &ids);
     }
     Ok(())
 }
