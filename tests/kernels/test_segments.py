@@ -14,7 +14,6 @@ from engine.followers import columns, postings
 from engine.followers.columns import Columns, NewDocument
 from engine.followers.postings import Encoded, StoredPart, build_segment
 from engine.followers.segments import SegmentName
-from engine.text.analyzer import KERNEL_TERMS
 from engine.text.identifiers import stem_words
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 from tests.followers.support import body
@@ -149,5 +148,5 @@ def test_damaged_rows(data: st.DataObject) -> None:
 
 def test_more_documents_than_a_segment_has_are_declined() -> None:
     """A kernel does not build a segment of more than 65,536 documents."""
-    with kernels(used=True):
-        assert native().build_columns(KERNEL_TERMS, [None] * 65_537) is None
+    table = native().Terms([], [], stem_words)
+    assert native().build_columns(table, [None] * 65_537) is None
