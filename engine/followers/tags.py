@@ -39,6 +39,8 @@ SetName = tuple[Group, str]
 """The name of a set of ordinals: a group (such as tags) and a value (such as one tag; empty for `LIVE`)."""
 
 LIVE: SetName = (Group.LIVE, "")
+SUPERSEDED = "superseded"
+"""The tag of an atom that was replaced by a different atom. Queries return such atoms only on request."""
 
 _MICROSECONDS = 1_000_000
 _EPOCH = dt.date(1970, 1, 1).toordinal()

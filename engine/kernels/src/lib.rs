@@ -6,8 +6,10 @@
 
 use pyo3::prelude::*;
 
+mod answer;
 mod cbor;
 mod chunks;
+mod commit;
 mod digests;
 mod documents;
 mod hashing;
@@ -18,6 +20,7 @@ mod pages;
 mod rows;
 mod segments;
 mod simhash;
+mod stored;
 mod text;
 mod threads;
 mod words;
@@ -25,12 +28,15 @@ mod words;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let subjects = [
+        answer::register,
         chunks::register,
+        commit::register,
         documents::register,
         hashing::register,
         leaves::register,
         log::register,
         pages::register,
+        stored::register,
         segments::register,
         text::register,
     ];
