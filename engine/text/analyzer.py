@@ -77,7 +77,8 @@ class _Cache(dict[str, tuple[str, ...]]):
         return terms
 
 
-_CACHED_TERMS: Final = _Cache().__getitem__
+_CACHE: Final = _Cache()
+_CACHED_TERMS: Final = _CACHE.__getitem__
 
 
 class AnalyzedTerm(NamedTuple):
@@ -99,7 +100,9 @@ class _Patterns(NamedTuple):
 
 
 KERNEL_TERMS: Final = (
-    None if NATIVE is None else NATIVE.Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words)
+    None
+    if NATIVE is None
+    else NATIVE.Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words, word_terms)
 )
 """The table of known words that the compiled kernels fill and use, or None if they are not used. As in
 `_Cache`, a value depends on its key alone."""

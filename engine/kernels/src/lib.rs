@@ -20,6 +20,7 @@ mod pages;
 mod rows;
 mod segments;
 mod simhash;
+mod simple;
 mod stored;
 mod text;
 mod threads;
