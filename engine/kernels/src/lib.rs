@@ -21,6 +21,7 @@ mod records;
 mod rows;
 mod segments;
 mod simhash;
+mod simple;
 mod stored;
 mod text;
 mod threads;
