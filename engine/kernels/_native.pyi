@@ -1,7 +1,7 @@
 # The twin of each function describes what the function returns.
 from collections.abc import Callable, Sequence
 
-from proofs.events import Entry
+from proofs.events import Entry, EventKind
 
 def leaf_hashes(leaves: Sequence[bytes], /) -> list[bytes]: ...
 def update_pages(
@@ -17,3 +17,10 @@ def added_members(entries: list[Entry], /) -> tuple[dict[bytes, bytes], list[int
 def extended_chunks(stored: list[bytes | None], joining: list[bytes], /) -> list[bytes] | None: ...
 def leaf_digests(namespace: str, keys: list[bytes], values: list[bytes], /) -> dict[bytes, bytes | None]: ...
 def complete_roots(hashes: list[bytes], width: int, /) -> list[bytes] | None: ...
+def decode_entries(
+    headers: list[bytes],
+    payloads: list[bytes | None],
+    start: int,
+    classes: tuple[type, type, type, list[tuple[EventKind, type, type] | None]],
+    /,
+) -> list[Entry | None]: ...

@@ -13,6 +13,7 @@ mod hashing;
 mod leaves;
 mod log;
 mod pages;
+mod replay;
 mod threads;
 
 #[pymodule]
@@ -21,5 +22,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hashing::register(module)?;
     leaves::register(module)?;
     log::register(module)?;
-    pages::register(module)
+    pages::register(module)?;
+    replay::register(module)
 }

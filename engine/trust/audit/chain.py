@@ -30,7 +30,10 @@ only if the atom or edge is live.
 
 
 def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
-    """Return the problem with the first of `entries` that cannot follow its predecessors; None if all can."""
+    """Return the problem with the first of `entries` that cannot follow its predecessors; None if all can.
+
+    The records and the trees of `before` must be up to date with the journal of `before`.
+    """
     chain = _Chain(before)
     for entry in entries:
         if problem := chain.problem(entry):
