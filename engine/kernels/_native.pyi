@@ -1,7 +1,13 @@
 # The twin of each function describes what the function returns.
 from collections.abc import Callable, Sequence
+from typing import Self
 
 from proofs.events import Entry, EventKind
+
+class Terms:
+    def __new__(
+        cls, stop_words: list[str], clipped_endings: list[str], stem: Callable[[list[str]], list[str]], /
+    ) -> Self: ...
 
 def leaf_hashes(leaves: Sequence[bytes], /) -> list[bytes]: ...
 def update_pages(
@@ -17,6 +23,7 @@ def added_members(entries: list[Entry], /) -> tuple[dict[bytes, bytes], list[int
 def extended_chunks(stored: list[bytes | None], joining: list[bytes], /) -> list[bytes] | None: ...
 def leaf_digests(namespace: str, keys: list[bytes], values: list[bytes], /) -> dict[bytes, bytes | None]: ...
 def complete_roots(hashes: list[bytes], width: int, /) -> list[bytes] | None: ...
+<<<<<<< HEAD
 def decode_entries(
     headers: list[bytes],
     payloads: list[bytes | None],
@@ -24,3 +31,16 @@ def decode_entries(
     classes: tuple[type, type, type, list[tuple[EventKind, type, type] | None]],
     /,
 ) -> list[Entry | None]: ...
+=======
+def index_terms_many(terms: Terms, texts: Sequence[str], /) -> list[list[str] | None]: ...
+def build_columns(
+    terms: Terms, documents: Sequence[tuple[object, ...] | None], /
+) -> tuple[list[bytes], bytes, bytes, bytes, bytes, bytes, int] | None: ...
+def build_segment(
+    terms: Terms,
+    prefix: bytes,
+    stored: Sequence[tuple[int, int, int, int, int, Sequence[tuple[bytes, bytes]], Sequence[int]]],
+    documents: Sequence[tuple[object, ...] | None],
+    /,
+) -> tuple[dict[bytes, bytes], int, int, int, bytes, bytes] | None: ...
+>>>>>>> 966783bcd91feb40086049c7864eed6e7b09e5cd

@@ -27,7 +27,6 @@ from engine.base.errors import (
 from engine.base.model import Receipt
 from engine.commands.base import Command, Transaction
 from engine.followers.base import Follower, are_current, catch_up
-from engine.followers.columns import atom_body
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
 from engine.followers.records import Records, head_guards, seal
@@ -39,7 +38,6 @@ from engine.ledger.journal import (
     Sources,
     check_analyzer,
     read_entries,
-    read_entry,
     read_identity,
     read_log,
 )
@@ -118,8 +116,7 @@ locks these processes out."""
 
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
     """Return a new object for each projection (data derived from the journal), the records first."""
-    index = IndexFollower(lambda rows, seq: atom_body(read_entry(rows, seq).body))
-    return Records(), index, TagsFollower(), TreesFollower(), LogFollower()
+    return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower()
 
 
 class Store:

@@ -9,19 +9,32 @@ use pyo3::prelude::*;
 mod cbor;
 mod chunks;
 mod digests;
+mod documents;
 mod hashing;
 mod leaves;
 mod log;
+mod lookup;
 mod pages;
 mod replay;
+mod rows;
+mod segments;
+mod simhash;
+mod text;
 mod threads;
+mod words;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    chunks::register(module)?;
-    hashing::register(module)?;
-    leaves::register(module)?;
-    log::register(module)?;
-    pages::register(module)?;
-    replay::register(module)
+    let subjects = [
+        chunks::register,
+        documents::register,
+        hashing::register,
+        leaves::register,
+        log::register,
+        pages::register,
+        replay::register,
+        segments::register,
+        text::register,
+    ];
+    subjects.iter().try_for_each(|register| register(module))
 }
