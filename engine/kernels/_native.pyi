@@ -23,7 +23,6 @@ def added_members(entries: list[Entry], /) -> tuple[dict[bytes, bytes], list[int
 def extended_chunks(stored: list[bytes | None], joining: list[bytes], /) -> list[bytes] | None: ...
 def leaf_digests(namespace: str, keys: list[bytes], values: list[bytes], /) -> dict[bytes, bytes | None]: ...
 def complete_roots(hashes: list[bytes], width: int, /) -> list[bytes] | None: ...
-<<<<<<< HEAD
 def decode_entries(
     headers: list[bytes],
     payloads: list[bytes | None],
@@ -31,7 +30,6 @@ def decode_entries(
     classes: tuple[type, type, type, list[tuple[EventKind, type, type] | None]],
     /,
 ) -> list[Entry | None]: ...
-=======
 def index_terms_many(terms: Terms, texts: Sequence[str], /) -> list[list[str] | None]: ...
 def build_columns(
     terms: Terms, documents: Sequence[tuple[object, ...] | None], /
@@ -43,4 +41,3 @@ def build_segment(
     documents: Sequence[tuple[object, ...] | None],
     /,
 ) -> tuple[dict[bytes, bytes], int, int, int, bytes, bytes] | None: ...
->>>>>>> 966783bcd91feb40086049c7864eed6e7b09e5cd
