@@ -1,8 +1,8 @@
 # The twin of each function describes what the function returns.
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import Any, Self
 
-from proofs.events import Entry, EventKind
+from proofs.events import AtomBody, Entry, EventKind
 
 class Terms:
     def __new__(
@@ -43,3 +43,35 @@ def build_segment(
 ) -> tuple[dict[bytes, bytes], int, int, int, bytes, bytes] | None: ...
 def extended_frontier(frontier: bytes, leaves: list[bytes], /) -> bytes | None: ...
 def headers_of_kinds(headers: list[bytes], kinds: list[int], /) -> list[int]: ...
+def added_rows(
+    frontier: bytes,
+    ordinal: int,
+    actor: str,
+    ids: list[bytes],
+    bodies: list[AtomBody],
+    salts: list[bytes],
+    times: list[int],
+    /,
+) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
+def default_ids(id_key: bytes, bodies: list[AtomBody], /) -> list[bytes] | None: ...
+def decode_rows(rows: Sequence[bytes | None], checks: bytes, /) -> list[list[Any] | None]: ...
+def estimate_tokens(text: str, /) -> int | None: ...
+def open_bodies(
+    seqs: Sequence[int],
+    headers: Sequence[bytes | None],
+    payloads: Sequence[bytes | None],
+    header_checks: bytes,
+    body_checks: bytes,
+    /,
+) -> list[list[Any] | None]: ...
+def read_text(
+    text: str,
+    words: dict[str, tuple[str, ...]],
+    numbers: dict[str, int],
+    weights: Sequence[float],
+    window: int,
+    chars: int,
+    cut: tuple[bool, bool],
+    /,
+) -> tuple[list[str], float, str] | None: ...
+def added_records(entries: list[Entry], /) -> tuple[dict[int, bytes], dict[bytes, bytes]]: ...

@@ -130,14 +130,20 @@ def fingerprint() -> bytes:
     from engine.text.probes import probes
 
     words = " ".join(sorted(STOP_WORDS))
-    answers = bytearray("".join(f"{table}\n" for table in (*unicode14.TABLES, words)).encode("ascii"))
-    for probe in probes():
+    tables = "".join(f"{table}\n" for table in (*unicode14.TABLES, words)).encode("ascii")
+    return analyzer_fingerprint(tables + answers(probes()))
+
+
+def answers(probes: Iterable[str]) -> bytes:
+    """Return the bytes that `fingerprint` hashes for `probes`."""
+    hashed = bytearray()
+    for probe in probes:
         for terms in (index_terms(probe), analyze_query(probe)):
-            answers += len(terms).to_bytes(4, "big")
+            hashed += len(terms).to_bytes(4, "big")
             for term in terms:
                 raw = term.encode()
-                answers += bytes([len(raw), term in STOP_WORDS]) + raw
-    return analyzer_fingerprint(bytes(answers))
+                hashed += bytes([len(raw), term in STOP_WORDS]) + raw
+    return bytes(hashed)
 
 
 def _words(text: str) -> Iterable[str]:

@@ -43,6 +43,36 @@ pub fn array(out: &mut Vec<u8>, length: u64) {
     head(out, ARRAY, length);
 }
 
+/// Append an integer of any sign.
+pub fn int(out: &mut Vec<u8>, number: i64) {
+    if number < 0 {
+        head(out, NEGATIVE, !number as u64);
+    } else {
+        head(out, UINT, number as u64);
+    }
+}
+
+/// Append a text.
+pub fn text(out: &mut Vec<u8>, value: &str) {
+    head(out, TEXT, value.len() as u64);
+    out.extend_from_slice(value.as_bytes());
+}
+
+/// Append the head of a map of `length` entries, which follow.
+pub fn map(out: &mut Vec<u8>, length: u64) {
+    head(out, MAP, length);
+}
+
+/// Append null.
+pub fn null(out: &mut Vec<u8>) {
+    out.push(NULL);
+}
+
+/// Append true or false.
+pub fn boolean(out: &mut Vec<u8>, value: bool) {
+    out.push(if value { 0xF5 } else { 0xF4 });
+}
+
 /// A reader of one item after another. Every method returns None for a form that is not canonical.
 pub struct Reader<'a> {
     rest: &'a [u8],

@@ -6,10 +6,13 @@
 
 use pyo3::prelude::*;
 
+mod answer;
 mod cbor;
 mod chunks;
+mod commit;
 mod digests;
 mod documents;
+mod folding;
 mod hashing;
 mod leaves;
 mod log;
@@ -19,6 +22,7 @@ mod replay;
 mod rows;
 mod segments;
 mod simhash;
+mod stored;
 mod text;
 mod threads;
 mod words;
@@ -26,13 +30,17 @@ mod words;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let subjects = [
+        answer::register,
         chunks::register,
+        commit::register,
         documents::register,
+        folding::register,
         hashing::register,
         leaves::register,
         log::register,
         pages::register,
         replay::register,
+        stored::register,
         segments::register,
         text::register,
     ];

@@ -15,6 +15,7 @@ from operator import ne
 
 from backends.base import Backend, Reader, prefix_end
 from engine.base import limits
+from engine.base.collection import without_collection
 from engine.base.errors import CorruptionError, EngineError, InvalidInputError
 from engine.base.validation import quoted
 from engine.followers.base import Follower, check_cursor, read_cursor
@@ -150,7 +151,8 @@ class _Verification:
             self._plan(follower, stop)
         self._compare_due()
         while self._size < stop:
-            self._step(min([stop, *(size for size, _ in self._due)]))
+            with without_collection():
+                self._step(min([stop, *(size for size, _ in self._due)]))
             progress(self._size, stop)
         self._check_journal_keys()
         self._compare(ERASURE)
