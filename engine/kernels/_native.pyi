@@ -1,8 +1,7 @@
 # The twin of each function describes what the function returns.
 from collections.abc import Callable, Sequence
 from typing import Any, Self
-
-from proofs.events import AtomBody, Entry
+from proofs.events import AtomBody, Entry, EventKind
 from proofs.leaves import State
 
 class Terms:
@@ -75,3 +74,14 @@ def read_text(
     cut: tuple[bool, bool],
     /,
 ) -> tuple[list[str], float, str] | None: ...
+def decode_entries(
+    headers: list[bytes],
+    payloads: list[bytes | None],
+    start: int,
+    classes: tuple[type, type, type, list[tuple[EventKind, type, type] | None]],
+    /,
+) -> list[Entry | None]: ...
+def extended_frontier(frontier: bytes, leaves: list[bytes], /) -> bytes | None: ...
+def headers_of_kinds(headers: list[bytes], kinds: list[int], /) -> list[int]: ...
+def decode_rows(rows: Sequence[bytes | None], checks: bytes, /) -> list[list[Any] | None]: ...
+def added_records(entries: list[Entry], /) -> tuple[dict[int, bytes], dict[bytes, bytes]]: ...

@@ -25,7 +25,7 @@ const EVENTS_PER_THREAD: usize = 256;
 const INTEGER_MAX: u64 = i64::MAX as u64;
 
 /// Why a kernel does not compute a result: the arguments are unusual, or Python raised an error.
-struct Declined;
+pub struct Declined;
 
 impl From<PyErr> for Declined {
     fn from(_: PyErr) -> Self {
@@ -33,16 +33,16 @@ impl From<PyErr> for Declined {
     }
 }
 
-type Encoded<T> = Result<T, Declined>;
+pub type Encoded<T> = Result<T, Declined>;
 
 /// One event that adds an atom, as far as it can be encoded before anything is hashed.
-struct Event {
-    seq: u64,
-    time: u64,
-    ordinal: u64,
-    id: [u8; 16],
-    payload: Vec<u8>,
-    record: Vec<u8>,
+pub struct Event {
+    pub seq: u64,
+    pub time: u64,
+    pub ordinal: u64,
+    pub id: [u8; 16],
+    pub payload: Vec<u8>,
+    pub record: Vec<u8>,
 }
 
 struct Sealed {
@@ -163,7 +163,7 @@ fn put_label(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()> {
 }
 
 /// Write the record of a new atom (`engine.ledger.records.encode_atom`).
-fn put_record(out: &mut Vec<u8>, event: &Event, body: &Bound<'_, PyTuple>) -> Encoded<()> {
+pub fn put_record(out: &mut Vec<u8>, event: &Event, body: &Bound<'_, PyTuple>) -> Encoded<()> {
     let field = |at: usize| body.get_item(at);
     // The source, the sequence, the title, the key and the trust are left out from the last None on.
     let last = [field(5)?, field(6)?, field(1)?, field(11)?, field(8)?];

@@ -12,12 +12,14 @@ mod chunks;
 mod commit;
 mod digests;
 mod documents;
+mod folding;
 mod hashing;
 mod leaves;
 mod log;
 mod lookup;
 mod pages;
 mod records;
+mod replay;
 mod rows;
 mod segments;
 mod simhash;
@@ -34,13 +36,15 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         chunks::register,
         commit::register,
         documents::register,
+        folding::register,
         hashing::register,
         leaves::register,
         log::register,
         pages::register,
         records::register,
-        stored::register,
+        replay::register,
         segments::register,
+        stored::register,
         text::register,
     ];
     subjects.iter().try_for_each(|register| register(module))
