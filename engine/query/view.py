@@ -14,6 +14,7 @@ from engine.store.store import Store
 
 if TYPE_CHECKING:
     from engine.query.positions import PositionsCache
+    from engine.query.recall.allowed import AllowedCache
 
 
 class View:
@@ -36,6 +37,13 @@ class View:
         from engine.query.positions import PositionsCache  # imports numpy, which only queries need
 
         return PositionsCache()
+
+    @cached_property
+    def allowed(self) -> AllowedCache:
+        """The cache of the atoms that may answer a question."""
+        from engine.query.recall.allowed import AllowedCache  # imports numpy, which only queries need
+
+        return AllowedCache()
 
     @contextmanager
     def at(self, moment: AsOf | None) -> Iterator[View]:
@@ -65,3 +73,4 @@ class View:
     def forget(self) -> None:
         """Drop the caches. Must be called after content that was used to compute them is erased."""
         vars(self).pop("positions", None)
+        vars(self).pop("allowed", None)

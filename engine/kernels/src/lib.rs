@@ -7,9 +7,11 @@
 use pyo3::prelude::*;
 
 mod hashing;
+mod score;
 mod threads;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    hashing::register(module)
+    hashing::register(module)?;
+    score::register(module)
 }

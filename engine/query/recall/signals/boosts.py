@@ -67,8 +67,9 @@ def dated(scope: RecallScope, pool: Pool) -> None:
         for day in _days(scope, span.start, span.end)
     ]
     if scope.signals.time and days and len(pool):
-        there = scope.mask_of(union(scope.rows, ((Group.DAY, day) for day in sorted(set(days)))))
-        pool.multiply("time", 1.0 + scope.signals.time * there[pool.ordinals])
+        created = union(scope.rows, ((Group.DAY, day) for day in sorted(set(days))))
+        there = np.fromiter(map(created.__contains__, pool.ordinals.tolist()), np.bool_, len(pool))
+        pool.multiply("time", 1.0 + scope.signals.time * there)
 
 
 def _days(scope: RecallScope, start: int, end: int) -> list[str]:
@@ -87,5 +88,5 @@ def _days(scope: RecallScope, start: int, end: int) -> list[str]:
 
 def provenance(scope: RecallScope, pool: Pool) -> None:
     """Lower the scores of atoms that are not internal."""
-    if scope.provenance_factors is not None:
-        pool.multiply("provenance", scope.provenance_factors[pool.ordinals])
+    if scope.atoms.lowered:
+        pool.multiply("provenance", scope.atoms.factors_at(pool.ordinals))

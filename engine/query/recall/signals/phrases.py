@@ -158,5 +158,5 @@ def add_amounts(scope: RecallScope, pool: Pool, signal: str, amounts: dict[int, 
     added = np.zeros(len(pool))
     present = rows >= 0
     added[rows[present]] = np.array([amounts[ordinal] for ordinal in ordinals.tolist()])[present]
-    factors = scope.provenance_factors
-    pool.add(signal, added if factors is None else added * factors[pool.ordinals])
+    lowered = scope.atoms.lowered
+    pool.add(signal, added * scope.atoms.factors_at(pool.ordinals) if lowered else added)

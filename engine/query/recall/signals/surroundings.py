@@ -54,7 +54,7 @@ def propagate(
     """
     if not len(pool) or not term_scores.size:
         return
-    lengths = scope.index.lengths[pool.ordinals].astype(np.float64)
+    lengths = scope.index.lengths_at(pool.ordinals)
     gains = np.minimum(1.0, FULL_LENGTH / np.maximum(lengths, 1.0)) ** 2
     gains[scope.positions.titles[pool.ordinals] > 0] *= TITLED
     if scope.signals.near:
