@@ -29,8 +29,8 @@ class HandleState:
     """Allows calls while the handle is open, and makes close() wait for running calls.
 
     plyvel crashes the interpreter if a handle is closed during a call. A handle that is carried through
-    fork() shares file offsets and locks with its parent. This class prevents closing during a call, and calls
-    in a forked process.
+    fork() shares file offsets and locks with its parent. With this class, close() waits for running
+    calls, and a forked process cannot use the handle.
 
     `_inside` holds the thread id of every running call. Adding to a list and removing from it are atomic, so
     `enter` takes no lock. A call first enters the list and then checks `refusal`; close() first sets
@@ -84,7 +84,7 @@ class HandleState:
             self.leave()
 
     def check(self) -> None:
-        """Raise BackendClosed if the handle is closed. Used by code not between `enter` and `leave`."""
+        """Raise BackendClosed if the handle is closed. For code that is not between `enter` and `leave`."""
         while self.refusal is not None and not self._is_pausing_thread(threading.get_ident()):
             self._wait()
 

@@ -46,8 +46,8 @@ def memory_name(value: object) -> str:
         )
     if value in _RESERVED or value.endswith(_RESERVED_ENDS):
         raise BackendUnusable(
-            f"memory name {value!r} is reserved for files of a store; choose a name other than db and lock "
-            f"that does not end in {', '.join(_RESERVED_ENDS)}"
+            f"memory name {value!r} is reserved for files of a store; choose a name that is not db "
+            f"or lock and does not end in {', '.join(_RESERVED_ENDS)}"
         )
     return value
 

@@ -21,7 +21,8 @@ from proofs.verifier import examine
 from proofs.words import USAGE_OF_CLAIMS
 
 OK, FAILED, USAGE, MISSING, REFUSED = range(5)
-"""The exit codes: success, unreadable file or failed output, wrong usage, missing file, refused proof.
+"""The exit codes 0 to 4: success, unreadable file or failed output, wrong usage, missing file, refused proof.
+
 The command `engine` uses the same exit codes.
 """
 

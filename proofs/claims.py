@@ -141,7 +141,7 @@ class _TagClaim:
 
 @dataclass(frozen=True)
 class AtomsTagged(_TagClaim):
-    """The claim that the proof lists all live atoms that have a tag, and that there is at least one."""
+    """The claim that the proof lists all live atoms that have a tag. The list has at least one atom."""
 
     number: ClassVar[int] = 7
 
@@ -170,7 +170,7 @@ class _TermClaim:
 
 @dataclass(frozen=True)
 class AtomsMentioning(_TermClaim):
-    """The claim that the proof lists all live atoms whose text contains a term, and lists at least one."""
+    """The claim that the proof lists all live atoms whose text has a term. The list has at least one atom."""
 
     number: ClassVar[int] = 9
 
@@ -203,7 +203,7 @@ class EventIs:
 
 @dataclass(frozen=True)
 class LogBegins:
-    """The claim that the log begins with the log of `size` events whose root is `root`."""
+    """The claim that `root` is the root of the log of the first `size` events."""
 
     number: ClassVar[int] = 12
     size: int
@@ -260,10 +260,10 @@ StateClaim = (
     | AtomsMentioning
     | NoneMentioning
 )
-"""Every claim about the state of the store. To verify it, the roots of the namespaces are needed."""
+"""Every claim about the state of the store. Its verification needs the roots of the namespaces."""
 
 LogClaim = EventIs | LogBegins | RootRecorded | BeginsWithRoot
-"""Every claim about the log. To verify it, only the root of the log is needed."""
+"""Every claim about the log. Its verification needs only the root of the log."""
 
 Claim = StateClaim | LogClaim
 
@@ -289,4 +289,4 @@ ALL: Final[dict[int, type[Claim]]] = {
 """Claim number → claim class. The numbers are part of the proof format, so entries are only appended."""
 
 LISTS: Final = (AtomsTagged, NoneTagged, AtomsMentioning, NoneMentioning)
-"""The classes of claims about all live atoms. To verify them, the index's number of ordinals is needed."""
+"""The classes of claims about all live atoms. Their verification needs the index's number of ordinals."""

@@ -1,4 +1,4 @@
-"""Canonical bytes of events: each value has one encoding, and no other is accepted.
+"""Canonical bytes of events: each value has one encoding, and no other encoding is accepted.
 
 The encoding is deterministic CBOR (RFC 8949 section 4.2.1) restricted to arrays, unsigned integers, byte
 strings, text and null; bodies may also have a negative `created` and a map of further fields at their end.
@@ -158,7 +158,7 @@ def encode_header(header: Header) -> bytes:
 
 
 def kind_of(raw: bytes) -> int:
-    """Return the event kind in a header without decoding it.
+    """Return the event kind in a header without decoding the header.
 
     Returns -1 if the bytes do not begin like a header.
     """
@@ -174,15 +174,15 @@ def kind_of(raw: bytes) -> int:
 
 
 _LONG_UINT, _LONGEST_UINT = 0x18, 0x1B
-"""The lowest and the highest first byte of unsigned integers of 2 to 9 bytes (RFC 8949, section 3)."""
+"""The lowest and the highest first byte of unsigned integers that take 2 to 9 bytes (RFC 8949, section 3)."""
 
 
 def decode_header(raw: bytes, seq: int) -> Header:
     """Decode the header stored at `seq`.
 
     Raises:
-        FormError: the bytes are not the canonical encoding of a header of this format version whose seq is
-            `seq`.
+        FormError: the bytes are not the canonical encoding of a header of this format version, or the seq in
+            the header is not `seq`.
     """
     where = f"journal header {seq}"
     value = unpack(raw, where)

@@ -37,8 +37,9 @@ class EventKind(IntEnum):
 
 
 ERASING_KINDS = frozenset({EventKind.ERASED, EventKind.EDGE_ERASED})
-"""The kinds of events that destroy the payloads of all earlier events on the same subject, except the
-payloads of earlier events that are themselves of these kinds.
+"""The kinds of events that destroy the payloads of earlier events on the same subject.
+
+The payload of an earlier event is kept only if that event is itself of one of these kinds.
 """
 
 RESERVED_KINDS = {12: "analyzer_changed"}
@@ -109,13 +110,19 @@ class AtomBody(NamedTuple):
     provenance: str
     trust: int | None
     created: int | None
-    """The time at which the text was written, in µs since 1970 UTC (negative before 1970), or None if it is
-    the time of the event.
+    """The time at which the text was written, in µs since 1970 UTC (negative before 1970). None stands
+    for the time of the event.
     """
     occurrence: int
-    """The number of equal texts that precede this text in the same source. The default id depends on it."""
+    """The number of equal texts that precede this text in the same source.
+
+    The default id of the atom depends on this number.
+    """
     key: str | None = None
-    """The caller's own name for the atom within the source, or None. If given, the id is derived from it."""
+    """The caller's own name for the atom within the source, or None.
+
+    If there is a name, the id of the atom is derived from the name.
+    """
     request: str | None = None
     origin: str | None = None
     meta: dict[str, Scalar] | None = None
@@ -127,7 +134,7 @@ class AtomBody(NamedTuple):
 
 
 class TagsBody(NamedTuple):
-    """The body of an event that adds tags to an atom or removes tags: the tags."""
+    """The body of an event that adds tags to an atom or removes tags: these tags."""
 
     tags: tuple[str, ...]
     request: str | None = None
@@ -135,7 +142,10 @@ class TagsBody(NamedTuple):
 
 
 class ReasonBody(NamedTuple):
-    """The reason for a tombstone, a revival, or the removal or erasure of an edge. The text may be empty."""
+    """The body that holds the reason for a tombstone, a revival, or the removal or erasure of an edge.
+
+    The text of the reason may be empty.
+    """
 
     reason: str
     request: str | None = None
@@ -191,8 +201,9 @@ class Header(NamedTuple):
 
     seq: int
     time: int
-    """The time of the event in µs since 1970 UTC, never earlier than that of the previous event. The order of
-    events does not depend on the time.
+    """The time of the event in µs since 1970 UTC, never earlier than the time of the previous event.
+
+    The order of events does not depend on the time.
     """
     kind: EventKind
     actor: str

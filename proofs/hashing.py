@@ -1,9 +1,10 @@
 """All hashes of the format except the log's: BLAKE3 in its derive_key mode, with one context per role.
 
-A digest made for one role never equals one made for another, because the context string is part of the hash
-(BLAKE3 specification, section 2.3). All digests are 32 bytes and all numbers are big-endian. If several
-fields are hashed together, each has a fixed width or is preceded by its length. Only the last field may have
-a variable width without being preceded by its length. Arguments of a wrong width raise ValueError.
+A digest made for one role never equals a digest made for a different role, because the context string is
+part of the hash (BLAKE3 specification, section 2.3). All digests are 32 bytes and all numbers are big-endian.
+If several fields are hashed together, each has a fixed width or is preceded by its length. Only the last
+field may have a variable width without being preceded by its length. Arguments of a wrong width raise
+ValueError.
 """
 
 from __future__ import annotations
@@ -160,7 +161,8 @@ def analyzer_fingerprint(probes: bytes) -> bytes:
 def destroyed_hash(id_key: bytes, content: bytes) -> bytes:
     """Return the hash that is kept when a content is destroyed, to recognise the same content later.
 
-    The hash is BLAKE3 of the content's common form, keyed with H(erased; id key).
+    The hash is BLAKE3 of `content`, keyed with H(erased; id key). The caller passes the common form of the
+    content (SPEC, section 5) in UTF-8.
     """
     return blake3(content, key=_PREPARED["erased"].copy().update(id_key).digest()).digest()
 

@@ -31,12 +31,12 @@ class Index(NamedTuple):
     """The index of a store without the rows: the number of ordinals and all segments."""
 
     ordinals: int
-    """N, the number of ordinals, dead ones included."""
+    """N, the number of ordinals, including dead ordinals."""
     parts: list[IndexPart]
 
 
 def read_index(segments: Segments, root: bytes) -> Index:
-    """Return the index that `segments` describes, after a check that the tree of these segments has `root`.
+    """Return the index that `segments` describes, after checking that `root` is the root of their tree.
 
     Raises:
         ProofError: the number of segments is wrong or a summary is impossible (`segments`), or the tree of

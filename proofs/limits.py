@@ -32,7 +32,7 @@ REQUEST_BYTES_MAX = 128
 ORIGIN_BYTES_MAX = 256
 """The maximum length of an event's origin, in bytes.
 
-The origin names a pipeline and its version, or another store and an event in it.
+The origin names a pipeline and its version, or a different store and an event in that store.
 """
 EDGE_DATA_BYTES_MAX = 4096
 ERASED_CONTENTS_MAX = 1 << 16
@@ -45,4 +45,4 @@ TRUST_MAX = 100
 PROOF_BYTES_MAX = 64 << 10
 """The maximum size, in bytes, of a proof of one claim that is not a list and opens no payload."""
 BUNDLE_BYTES_MAX = 16 << 20
-"""The maximum size, in bytes, of every other proof: with a list, with several claims, or with a payload."""
+"""The maximum size, in bytes, of a proof that has a list, shows several claims or opens a payload."""

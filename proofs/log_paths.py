@@ -1,7 +1,7 @@
 """Verification of paths in a log (SPEC, section 20.6).
 
-An inclusion path shows that an event is in a log; a consistency path shows that one log begins with another.
-The algorithms are those of RFC 9162, sections 2.1.3.2 and 2.1.4.2. Whether a hash is a left or a right
+An inclusion path shows that an event is in a log. A consistency path shows that a log begins with an older
+log. The algorithms are those of RFC 9162, sections 2.1.3.2 and 2.1.4.2. Whether a hash is a left or a right
 sibling is derived from the index and the sizes that the caller passes. A path with a missing or unused hash
 is refused.
 """

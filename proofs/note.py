@@ -29,7 +29,7 @@ from proofs.vkey import (
 )
 
 NOTE_BYTES_MAX: Final = 65_536
-"""The maximum size of a note in bytes; a longer one is refused before it is parsed."""
+"""The maximum size of a note in bytes; a longer note is refused before it is parsed."""
 SIGNATURES_MAX: Final = 100
 """The maximum number of signature lines in a note; C2SP requires support for at least 16."""
 SIGNATURE_BYTES: Final = 64
@@ -58,7 +58,7 @@ class Checkpoint(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The three lines as text, which alone is an unsigned checkpoint. The log's key signs this text."""
+        """The three lines as text, which the log's key signs. This text alone is an unsigned checkpoint."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
 

@@ -31,7 +31,7 @@ class Posting(NamedTuple):
 
 
 def row_leaf(term: bytes, value: bytes) -> bytes:
-    """Return the leaf hash of a row of a segment; `term` is the end of its key."""
+    """Return the leaf hash of a row of a segment; `term` is the end of the row's key."""
     return row_hash(term, inner_row_hash(value))
 
 
@@ -48,7 +48,7 @@ def rows_root(leaves: Sequence[bytes]) -> bytes:
 
 
 def is_term(term: bytes) -> bool:
-    """Return whether `term` can be a term of a text, and not the key of another kind of row."""
+    """Return whether `term` can be a term of a text, and is not the key of a different kind of row."""
     return 0 < len(term) <= TERM_BYTES_MAX and term[0] >= FIRST_OF_TERM
 
 

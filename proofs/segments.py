@@ -19,7 +19,7 @@ SEGMENT_DOCUMENTS: Final = 256
 LEVELS: Final = 5
 LARGEST: Final = SEGMENT_DOCUMENTS << 2 * (LEVELS - 1)
 TAIL_LEVEL: Final = 0xFF
-"""The number in the key of the tail, in the place where the key of a segment has the level."""
+"""The number that the key of the tail has in place of a level. The key of a segment contains its level."""
 COUNT_KEY: Final = b"\xfe"
 """The key of the leaf that holds the number of ordinals."""
 LENGTH_MAX: Final = 0xFFFF
@@ -125,6 +125,6 @@ def segment_leaf(key: bytes, summary: Summary) -> tuple[bytes, bytes]:
 
 
 def index_root(ordinals: int, segments: Iterable[tuple[bytes, Summary]]) -> bytes:
-    """Return the root of the `index` tree that contains exactly `segments`, given with their keys."""
+    """Return the root of the `index` tree with this number of ordinals and these segments (key, summary)."""
     leaves = dict(segment_leaf(*segment) for segment in segments)
     return root_of(leaves | dict([count_leaf(ordinals)]) if ordinals else leaves)

@@ -1,6 +1,6 @@
 """The compact sparse Merkle tree, computed by its definition.
 
-Tests compare all other implementations with this one.
+Tests compare all other implementations with this implementation.
 
 A tree maps 32-byte key digests to 32-byte value digests. A key digest is a path of 256 bits, the first being
 the most significant bit of byte 0: 0 goes left, 1 goes right. Then

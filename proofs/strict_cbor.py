@@ -37,11 +37,11 @@ def decode_strict(raw: bytes, where: str, *, body: bool = False) -> Any:
 
     With `body`, maps, negative integers, booleans and floats are allowed too.
 
-    All item heads are checked before cbor2 runs, because cbor2 acts on tags, such as those of fractions and
-    regular expressions, while it decodes. The time is linear in the length.
+    All item heads are checked before cbor2 runs, because cbor2 acts on some tags, such as those of
+    fractions and regular expressions, while it decodes. The time is linear in the length.
 
     Raises:
-        ProofError: the bytes are not one such item (`encoding`), or have too many items (`size`).
+        ProofError: the bytes are not one item of this form (`encoding`), or have too many items (`size`).
     """
     _check_heads(raw, where, body)
     return with_reason("encoding", unpack, raw, where)
@@ -115,7 +115,10 @@ def _check_heads(raw: bytes, where: str, body: bool) -> None:
 
 
 def _item(raw: bytes, at: int, where: str, body: bool) -> tuple[int, int]:
-    """Return the offset after an item, or of its first inner item, and the number of inner items."""
+    """Return an offset and the number of inner items of the item at `at`.
+
+    The offset is that of the first inner item or, if the item has no inner items, the end of the item.
+    """
     head = raw[at]
     if head == _NULL:
         return at + 1, 0

@@ -38,7 +38,7 @@ class LiveAtom(_RecordedAtom):
     """The fact that an atom is live.
 
     `body` holds its content and other fields, or None if the proof does not open them. The tags in `body` are
-    those that the atom was written with; `Tagged` and `Untagged` show its present tags.
+    the tags that the atom was written with; `Tagged` and `Untagged` show its present tags.
     """
 
     body: AtomBody | None
@@ -137,7 +137,7 @@ class AllTagged:
     claim: AtomsTagged
     atoms: tuple[ListedAtom, ...]
     ordinals: int
-    """N, the number of ordinals, dead ones included."""
+    """N, the number of ordinals, including dead ordinals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,10 @@ class TagUnused:
 
 @dataclass(frozen=True, slots=True)
 class AllMentioning:
-    """The fact that the live atoms whose text has a term are exactly the listed atoms, by ordinal."""
+    """The fact that exactly the listed live atoms have a text that contains a term.
+
+    The atoms are in the order of their ordinals.
+    """
 
     claim: AtomsMentioning
     atoms: tuple[ListedAtom, ...]

@@ -56,7 +56,8 @@ def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification
     are linear in their length. The function accesses no file, network or clock.
 
     Args:
-        proof: At most 16 MiB; at most 64 KiB for one claim that is not a list and opens no payload.
+        proof: The bytes of the proof, at most 16 MiB. The proof of a single claim that is not a list and
+            opens no payload has at most 64 KiB.
         basis: An overall root or the head of a log, with the id of its store, from a source that you trust.
         claims: Exactly the claims that the proof was made for.
 

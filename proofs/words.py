@@ -50,7 +50,7 @@ def parse_claim(words: Sequence[str], identity: Callable[[str], str] = _text) ->
 
     Args:
         words: The name of a claim and its operands.
-        identity: Converts the word for a tag to the tag's identity. The default leaves it unchanged.
+        identity: Converts the word for a tag to the tag's identity. The default leaves the word unchanged.
 
     Raises:
         ProofError: the words are not a claim (`input`); the message names the wrong word.
@@ -80,7 +80,7 @@ def parse_claim(words: Sequence[str], identity: Callable[[str], str] = _text) ->
 
 
 def words_of(claim: Claim) -> list[str]:
-    """Return the words of `claim`, which `parse_claim` parses back to it."""
+    """Return the words of `claim`. `parse_claim` turns these words into the same claim again."""
     name = next(name for name, (kind, _) in FORMS.items() if type(claim) is kind)
     match claim:
         case kinds.AtomIs() | kinds.EdgeIs():

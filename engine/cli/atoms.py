@@ -219,8 +219,8 @@ def supersede(session: Session, old: str, new: str, reason: str) -> int:
 def merge(session: Session, keep: str, other: str, force: bool) -> int:
     """Merge an atom into its near-duplicate.
 
-    KEEP gets the tags and buckets of OTHER and an edge `supersedes` to it. OTHER is hidden, not
-    deleted. `engine unmerge` undoes all of this. Prints the id of KEEP.
+    KEEP gets the tags and buckets of OTHER. An edge `supersedes` is added from KEEP to OTHER. OTHER is
+    hidden, not deleted. `engine unmerge` undoes all of this. Prints the id of KEEP.
     """
     with session.engine() as engine:
         receipt = engine.merge(engine.resolve(keep), engine.resolve(other), force=force)
@@ -233,8 +233,8 @@ def merge(session: Session, keep: str, other: str, force: bool) -> int:
 def unmerge(session: Session, atom: str, force: bool) -> int:
     """Undo a merge.
 
-    The merged atom is live again. The kept atom loses the tags and buckets it gained, except those
-    that were added again after the merge.
+    The merged atom is live again. The kept atom loses the tags and buckets that it gained by the merge,
+    except those that were added again later.
     """
     with session.engine() as engine:
         receipt = engine.unmerge(engine.resolve(atom), force=force)
@@ -265,7 +265,8 @@ def duplicates(
     """List groups of near-duplicate atoms.
 
     In each group, the atom to keep comes first. Each other atom is listed with the number of bits in which
-    its fingerprint differs. --merge merges the atoms that differ in fewer than 3 bits.
+    its fingerprint differs from that of the atom to keep. --merge merges the atoms that differ in fewer than
+    3 bits.
     """
     if (yes or dry_run) and not merging:
         raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")
@@ -295,7 +296,7 @@ def duplicates(
 
 
 def _near(group: DuplicateGroup) -> list[str]:
-    """Return the ids of the atoms that are similar enough to be merged into the atom to keep."""
+    """Return the ids of the atoms of a group that are similar enough to be merged into the atom to keep."""
     return [other.id for other in group.others if other.distance < NEAR_BITS]
 
 

@@ -16,7 +16,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Argument(click.Argument):
     """An argument with a description, which `CommandWithHelp` prints.
 
-    The attribute is not called `help` because Click 8.5 and later would print that a second time.
+    The attribute is not called `help`, because Click 8.5 and later prints an attribute with that name. The
+    text would then appear twice.
     """
 
     def __init__(self, *names: Any, description: str, **attributes: Any) -> None:
@@ -118,12 +119,12 @@ class CommandWithHelp(click.Command):
         return [param for param in self.own if isinstance(param, click.Option)]
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Return the usage line after the name, such as `[OPTIONS] ID TAG...`."""
+        """Return the part of the usage line after the command's name, such as `[OPTIONS] ID TAG...`."""
         del ctx
         return ["[OPTIONS]", *(one.label + "..." * (one.nargs == -1) for one in self.arguments)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the arguments and the command's own options; `engine --help` lists the global ones."""
+        """Write the arguments and the command's own options; `engine --help` lists the global options."""
         records = [option.get_help_record(ctx) for option in self.options]
         for heading, rows in (
             ("Arguments", [(one.label, one.description) for one in self.arguments]),

@@ -11,7 +11,7 @@ from engine.base.errors import InvalidInputError
 from engine.cli.session import Session
 
 VARIABLE = "_ENGINE_COMPLETE"
-"""The environment variable that a shell's script sets to request completions, for both command names."""
+"""The environment variable that completion scripts set to request completions (for both command names)."""
 
 _FILES = {
     "bash": ".bash_completions/{name}.sh",

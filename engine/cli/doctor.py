@@ -120,7 +120,7 @@ def _secrets() -> dict[str, str]:
 
 
 def _free_bytes(path: str) -> int:
-    """Return the free bytes on the disk of the nearest existing parent folder."""
+    """Return the number of free bytes on the disk that contains `path`, which need not exist yet."""
     place = Path(os.path.abspath(path))  # noqa: PTH100  disk_usage follows links
     while not place.exists() and place != place.parent:
         place = place.parent

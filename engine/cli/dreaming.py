@@ -122,5 +122,5 @@ def _shown(report: DreamReport) -> Iterator[Line]:
 
 
 def _merge(group: DuplicateGroup) -> str:
-    """Yield the commands that would merge a group."""
+    """Yield the shell commands with which a user can merge a group of near-duplicates."""
     return "; ".join(f"engine merge {group.keep.id} {other.id}" for other in group.others)

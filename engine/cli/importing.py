@@ -59,7 +59,7 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
     help="The provenance of new atoms: internal, external or quarantine.",
 )
 @option("--prune", help="Also tombstone the atoms of files that no longer exist.")
-@option("sure", "--yes", help="Confirm --prune if none of the current files was ingested before.")
+@option("sure", "--yes", help="Allow --prune even if none of the current files was ingested before.")
 @option("--force", help="Also ingest content that was erased.")
 @dry_run()
 def ingest(
@@ -214,7 +214,7 @@ def _answer(
         held: The number of items that were imported, or would be in a dry run.
         dry_run: True if nothing was to be written.
         mirror: The failure of updating the mirror, if any. It is printed as a note if the command
-            also fails for another reason.
+            also fails for a different reason.
     """
     warnings = () if isinstance(report, GraphImportReport) else report.warnings
     totals: list[Line] = []

@@ -101,7 +101,10 @@ def _export(session: Session, folder: str | None, note: str | None) -> int:
 
 
 def _contradicted(session: Session, error: InconsistentError, folder: Path) -> int:
-    """Save the evidence beside the folder, not in it, because the folder may be public."""
+    """Report that the store contradicts an exported log, and return exit code 9.
+
+    The evidence is saved beside the folder of the export, not in it, because the folder may be public.
+    """
     notes = [note for note in published_notes(folder) if note.checkpoint.text == error.known]
     named = folder.resolve() if folder.name in {"", ".."} else folder
     return contradicted(session, error, {str(named): notes[0] if notes else None})

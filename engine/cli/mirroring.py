@@ -63,8 +63,8 @@ def mirror(session: Session, action: str | None, folder: str | None, style: str 
 def after_writes(session: Session, engine: Engine) -> Failure | None:
     """Update the mirror that the settings name; return the failure, if any.
 
-    The changes are already in the store. If the mirror cannot be written, the command fails, but
-    the changes are not undone.
+    When this function is called, the store already contains the command's changes. If the mirror cannot be
+    written, the command fails, but its changes are not undone.
     """
     folder = find_mirror(session.store, session.memory)
     if folder is None:

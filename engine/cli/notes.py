@@ -37,7 +37,7 @@ from proofs.vkey import parse_vkey
 def checkpoint(session: Session, key: str | None, out: str | None) -> int:
     """Print a checkpoint to keep outside the store.
 
-    Records the overall root in the journal, unless the last event already records it, and prints the origin,
+    Records the overall root in the journal, unless the last event already records it. Prints the origin,
     size and root of the log. Exit code 9: the store does not continue the checkpoint in FILE, or the
     last checkpoint that the key signed.
     """
@@ -58,8 +58,8 @@ def checkpoint(session: Session, key: str | None, out: str | None) -> int:
     session.out.note(f"recorded: {said}" if found.changed else f"nothing to do: {said}")
     if found.first:
         session.out.note(
-            f"{key} has no record of an earlier checkpoint of this store; if it signed "
-            "one before, that record is lost: create a new key"
+            f"{key} has no record of an earlier checkpoint of this store; if this key has signed "
+            "such a checkpoint, the record was lost: create a new key"
         )
     text = found.note if out is None else _kept(Path(out), found.note, earlier)
     if session.out.json or out is not None:

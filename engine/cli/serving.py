@@ -47,8 +47,9 @@ def mcp(
 ) -> int:
     """Serve the memory to agents over MCP.
 
-    Uses the Model Context Protocol over stdin and stdout, or with --http over a port of this machine, where
-    clients need the token. Only messages of the protocol are written to stdout; the log is written to stderr.
+    Uses the Model Context Protocol over stdin and stdout. With --http, uses a port of this machine instead,
+    and clients need the token. Only messages of the protocol are written to stdout; the log is written to
+    stderr.
 
     The server opens the store when a call needs it, creates it if it is missing, and closes it between
     calls, so that other commands and servers can use it. A call waits up to --wait seconds (default: 10)

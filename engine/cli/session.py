@@ -50,7 +50,7 @@ class Session:
 
     @property
     def setting(self) -> StoreSetting:
-        """The URL of the store, or of the memory if one is named, and the setting that it comes from."""
+        """The URL of the store or of the named memory, and the setting that the URL comes from."""
         return find_store(self.store, self.memory)
 
     @property

@@ -35,7 +35,7 @@ class Table:
 class Fields:
     """A line of fields separated by tabs.
 
-    On a terminal, two spaces separate them, and empty fields are omitted.
+    On a terminal, the fields are separated by two spaces, and empty fields are omitted.
     """
 
     spans: Line

@@ -3,8 +3,8 @@
 The module of a command is imported only when the command is used, because its imports take time (measured:
 the engine 0.12 s, ingestion 0.08 s more, Rich 0.04 s). `engine --help` and a misspelt command must not need
 that time. Therefore the first lines of the help are listed here, and this module imports no part
-of the engine, directly or indirectly. In the modules that it imports, imports inside functions
-serve only this purpose.
+of the engine, directly or indirectly. Some modules that this module imports have imports inside
+functions, for this reason only.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ COMMANDS = {name: place for group in GROUPS.values() for name, place in group.it
 
 
 def spelled(name: str) -> str | None:
-    """Return the command that `name` names, written with - or _, or None if the command does not exist."""
+    """Return the name of the command `name`, in which - and _ are equivalent; None without such a command."""
     return next((one for one in COMMANDS if one.replace("_", "-") == name.replace("_", "-")), None)
 
 
@@ -115,7 +115,7 @@ def loaded(name: str) -> CommandWithHelp:
 
 
 class Tree(click.Group):
-    """The command `engine`, which imports a subcommand when it is used."""
+    """The command `engine`, which imports the module of a subcommand only when the subcommand is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all command names in help order."""

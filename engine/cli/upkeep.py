@@ -47,7 +47,7 @@ def verify_root(
 
     Replays the whole journal and compares every row, every checkpoint and every root. Changes nothing.
     Exit code 4: there is a difference; the message names the first difference. 9: the store does not
-    continue a checkpoint; this is checked first.
+    continue a checkpoint; the checkpoints are checked first.
     """
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"--expect {expect!r} is not 64 hex digits")
@@ -92,7 +92,7 @@ def rebuild(session: Session) -> int:
 def copy(session: Session, source: str, target: str) -> int:
     """Copy a store to another place or backend, with the same root.
 
-    Prints the root after checking that both stores have it. Continues an interrupted copy.
+    Prints the root after checking that both stores have the same root. Continues an interrupted copy.
     """
     with translated():
         places = [(os.path.realpath(found.path), found.memory) for found in map(locate, (source, target))]

@@ -153,7 +153,7 @@ class Revise(_ReusableFields):
     force: bool = False
     """True to accept new content even if the same content was erased earlier."""
     meta: Mapping[str, Scalar] | Unchanged | None = UNCHANGED
-    """The new values of meta. They replace all recorded values; values that are not repeated are removed."""
+    """The new values of meta. All recorded values are removed first."""
     aliases: Iterable[str] | Unchanged | None = UNCHANGED
     folder: str | Unchanged | None = UNCHANGED
 

@@ -47,8 +47,7 @@ from proofs.sets import tag_identity
 
 NO_ATOM = AtomBody("", None, "", (), (), None, None, "", None, 0, 0)
 NO_EDGE = EdgeBody(bytes(4), b"")
-"""`NO_ATOM` and `NO_EDGE` take the place of a destroyed payload: the fields of a stub get the values of these
-bodies."""
+"""If the payload of an event is destroyed, the fields of the stub get these values."""
 
 
 class Overlay:

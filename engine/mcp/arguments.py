@@ -75,10 +75,10 @@ class Checker:
 
 
 def _check_texts(value: Any, name: str) -> None:
-    """Reject a value if a text in it has a character that no text may contain.
+    """Reject a value that contains a text with a forbidden character.
 
     Raises:
-        InvalidInputError: the value has NUL, a lone surrogate, U+FFFE or U+FFFF.
+        InvalidInputError: a text in the value contains NUL, a lone surrogate, U+FFFE or U+FFFF.
     """
     waiting = [value]
     while waiting:

@@ -77,7 +77,7 @@ class Tool:
     writes: bool = False
     """True if the tool may append events.
 
-    With `--read-only`, the tool is not offered, and calls are refused.
+    A server with `--read-only` does not offer such a tool and refuses calls of it.
     """
     idempotent: bool = True
     """True if a second call with the same arguments changes nothing. Only relevant for tools that write."""
@@ -89,7 +89,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource. `uri` may have one placeholder `{name}`, whose value is passed to `read` (otherwise "")."""
+    """A resource. `uri` may contain one placeholder `{name}`.
+
+    The value of the placeholder is passed to `read`; without a placeholder, `read` gets "".
+    """
 
     uri: str
     name: str

@@ -24,7 +24,7 @@ QUERY_CHARS_MAX: Final = 4000
 COUNT_MAX: Final = 999_999_999
 """The maximum value of event numbers, offsets and spent tokens in arguments."""
 HISTORY_TOKENS_MAX: Final = 2000
-"""The maximum cost of a page of history, in tokens. A page has at least one event, even if it costs more."""
+"""The maximum cost of a page of history, in tokens. A page with only one event may cost more."""
 
 PROOF_BYTES_MAX: Final = 16 << 10
 """The maximum size of a proof in an answer, in bytes.
@@ -58,7 +58,10 @@ def stated(root: Checkpoint, fields: Fields) -> Fields:
 
 
 def received(memory: Engine, receipts: list[Receipt], **more: Any) -> Fields:
-    """Return the answer of a tool that has run commands on one subject; `receipts` are their results."""
+    """Return the answer of a tool that has run commands on one subject.
+
+    `receipts` are the results of the commands.
+    """
     found: Fields = {
         "id": receipts[-1].subject,
         "changed": any(receipt.changed for receipt in receipts),

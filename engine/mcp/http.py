@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 LOOPBACK: Final = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
-"""The addresses that may be served, and their host names."""
+"""Host name → the loopback address on which the server then listens. All other hosts are refused."""
 
 CONNECTIONS_MAX: Final = 64
 """The maximum number of simultaneous connections; further connections get status 503."""
@@ -56,7 +56,7 @@ def serve_http(
     Args:
         profile: The tools, resources and prompts to offer.
         lease: The store.
-        refused: Tools that are not offered, and are refused when called.
+        refused: The names of tools that are not offered. Calls of these tools are refused.
         host: 127.0.0.1, ::1 or localhost.
         port: The port; 0 chooses a free port.
         token_file: The file with the token. If None, the token is the value of ENGINE_MCP_TOKEN. If
@@ -87,7 +87,10 @@ def serve_http(
 
 
 def _token(file: Path | None) -> tuple[str, bool]:
-    """Return the token from the file, the environment or a random source, and whether it is new.
+    """Return the token, and True if the token was newly created.
+
+    The token is read from `file` or, without a file, from the environment. If neither is given, a random
+    token is created.
 
     Raises:
         RefusedError: the token is too short or has invalid characters, or other users can read the file.

@@ -27,7 +27,10 @@ LINGER_SECONDS = 0.05
 """The seconds that an unused store stays open, so that a series of calls need not reopen it."""
 
 HOLD_SECONDS = 0.5
-"""The seconds after which the store is closed as soon as no call uses it, even if further calls wait."""
+"""The seconds that a store may stay open while calls follow each other.
+
+After this time, the store is closed as soon as no call uses it, even if further calls wait.
+"""
 
 PAUSE_SECONDS = 0.05
 """The seconds that the store stays closed after it was closed because `HOLD_SECONDS` had passed.
@@ -80,7 +83,7 @@ class Lease:
             self._give()
 
     def close(self, timeout: float | None = None) -> bool:
-        """Refuse new calls, wait for the running ones, and close the store. Closing twice is allowed.
+        """Refuse new calls, wait for running calls, and close the store. Closing twice is allowed.
 
         Returns:
             True if all calls ended within `timeout` seconds. Otherwise the last call closes the store.
@@ -165,7 +168,7 @@ class Lease:
         self._changed.notify_all()
 
     def _close_later(self) -> None:
-        """Close the store later, unless a call uses it before or at that time."""
+        """Close the store later, unless a call uses it by then."""
         self._idle_since = since = time.monotonic()
 
         def close() -> None:

@@ -135,7 +135,7 @@ def _forget(engine: Engine, arguments: Arguments) -> Fields:
 FORGET = Tool(
     "forget",
     "Hide an atom from every answer without deleting it. `instead` is the id of the correct atom, which "
-    "replaces the hidden one and its future copies.",
+    "replaces the hidden atom and its future copies.",
     members({"id": ID, "reason": text(most=1000), "instead": ID}, "id", "reason"),
     ANSWER,
     _forget,

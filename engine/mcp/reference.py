@@ -3,10 +3,10 @@
 Names, arguments and results are those of `@modelcontextprotocol/server-memory`, so that a client configured
 for that server can use this one. The tools are implemented by `engine.knowledge.KnowledgeGraph`.
 
-It differs in four points. Errors have the format of this server. An answer that costs more than
-`READ_TOKENS_MAX` tokens is refused, whereas the original server returns everything; an incomplete answer is
-not possible, because the format of the answers cannot express that something is missing. Equal observations
-of an entity are stored once. Arguments have size limits.
+This profile differs from the original server in four points. Errors have the format of this server. An answer
+that costs more than `READ_TOKENS_MAX` tokens is refused, whereas the original server returns everything. The
+answer cannot be shortened: its format cannot express that something is missing.
+Equal observations of an entity are stored once. Arguments have size limits.
 """
 
 from __future__ import annotations
@@ -143,7 +143,10 @@ def _reads(
     read: Callable[[KnowledgeGraph, Arguments], Knowledge],
     instead: str,
 ) -> Tool:
-    """Create a tool that returns a part of the graph of at most `READ_TOKENS_MAX` tokens, or an error."""
+    """Create a tool that returns a part of the graph.
+
+    If the part costs more than `READ_TOKENS_MAX` tokens, the tool returns an error.
+    """
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
         from engine.knowledge import AnswerLimitError, shapes

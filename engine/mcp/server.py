@@ -94,7 +94,7 @@ class Guard:
 
 
 def _is_bearer(header: str | None, token: str) -> bool:
-    """Return True if an Authorization header (RFC 6750) has the token; compares in constant time."""
+    """Return True if an Authorization header (RFC 6750) has the token. The comparison takes constant time."""
     scheme, _, given = (header or "").partition(" ")
     same = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), token.encode())
     return same and scheme.lower() == "bearer"

@@ -30,7 +30,7 @@ def _temporary(place: Path, shown: object) -> Iterator[Path]:
 
 @contextmanager
 def new_file(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
-    """Open a temporary file for writing that is synced to disk and moved to `path` when the block ends.
+    """Open a temporary file for writing; when the block ends, sync the file to disk and move it to `path`.
 
     No partial file ever appears at `path`. Missing parent folders are created. With `replace`, an existing
     regular file is replaced.

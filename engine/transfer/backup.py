@@ -44,7 +44,7 @@ from proofs.note import Note, origin_of
 
 STDIN = "-"
 _NAMED = "sqlite+"
-"""The prefix of the URL schemes of stores that share one file."""
+"""The prefix of the URL scheme of a store that shares one file with other stores."""
 
 Write = Callable[[bytes], object]
 """A callback that receives the next bytes of an export."""
@@ -66,7 +66,7 @@ def export_store(store: Store, write: Write, progress: Progress = no_progress) -
     """Write the events of a store in canonical form, up to the store's head when the export begins.
 
     Other processes may write to the store meanwhile. Two exports of a store at the same head have the same
-    bytes. Memory is bounded by 16 MiB of events.
+    bytes. At most 16 MiB of events are held in memory.
 
     Raises:
         CorruptionError: the journal is damaged; the output has no last line.
@@ -115,8 +115,8 @@ def backup(store: Store, path: str | Path, progress: Progress = no_progress) -> 
     meanwhile. If this process is killed at any point, the earlier backup still exists.
 
     Raises:
-        InconsistentError: the existing backup is of another store, or has events that this store does not
-            have, because the store was rolled back or forked. The existing backup is kept.
+        InconsistentError: the existing backup is of a different store; or this store was rolled back or has
+            forked, and so lacks events that the backup has. The existing backup is kept.
         RefusedError: something that is not a backup exists at `path`.
         CorruptionError: the journal is damaged; nothing was replaced.
     """
@@ -189,7 +189,7 @@ def import_journal(
         path: The file; `-` is stdin.
         url: The store.
         progress: Called with the number of events processed and the number of all events.
-        check: Called with each event before the event is used; an exception that it raises ends the import.
+        check: Called with each event before the event is used. An exception in this call ends the import.
 
     Raises:
         CorruptionError: a line is wrong; the error names the line.
@@ -229,10 +229,11 @@ def _forward(scratch: Backend, target: Backend, journal: JournalReader, progress
 
 
 def _refuse_erasures(scratch: Backend, since: int) -> None:
-    """Raise RefusedError if content was erased after the first `since` events, which the existing store has.
+    """Raise RefusedError if content was erased after the first `since` events.
 
-    The existing store may still hold that content, and appending events does not destroy it. A new store
-    never held it.
+    The existing store has exactly `since` events. It may still hold the erased content, and appending
+    events does not destroy this content.
+    Importing into a new store is safe, because a new store has never held the content.
     """
     for _, row in scratch.scan_prefix(ERASURE):
         if since and decode_seq(row, "erasure") >= since:

@@ -40,18 +40,18 @@ EventCheck = Callable[[RawEntry], None]
 
 
 def accept_all(event: RawEntry) -> None:
-    """Accept the event; the default check."""
+    """Accept the event. This function is the check of events if the caller gives no check."""
 
 
 FROM_HEADERS = ("atoms", "edges")
-"""The first two namespaces. Destroyed payloads do not change their roots, which depend only on headers."""
+"""The first two namespaces. Their roots depend only on headers, so destroyed payloads do not change them."""
 
 LINE_BYTES_MAX = 32 << 20
 """The maximum number of bytes of a line: an event has up to 4 MiB, and JSON may write a byte as six bytes."""
 
 
 class JournalReader:
-    """A reader of the events of an exported journal; memory is bounded by one line.
+    """A reader of the events of an exported journal, which holds at most one line in memory.
 
     Raises:
         CorruptionError: the first line is not the first line of an export.
@@ -79,7 +79,7 @@ class JournalReader:
         """Check and yield all events in order; call `finish` afterwards to check the export as a whole.
 
         Raises:
-            CorruptionError: a line is not one that an export writes; the error names the line.
+            CorruptionError: a line cannot have been written by an export; the error names the line.
         """
         size = self.head.roots.size
         try:
@@ -141,8 +141,8 @@ class JournalReader:
 def read_into(target: Backend, journal: JournalReader, progress: Progress = no_progress) -> Roots:
     """Rebuild the store of an exported journal in an empty backend, and verify it against the export's roots.
 
-    Every commitment, header, root and recorded checkpoint is recomputed. Each event is checked to be valid
-    after the events before it.
+    Every commitment, header, root and recorded checkpoint is recomputed. Each event must be valid in
+    the state that the earlier events lead to.
 
     Returns:
         The roots, which equal those in the first line.
@@ -174,15 +174,15 @@ def _batches(events: Iterator[RawEntry]) -> Iterator[list[RawEntry]]:
 
 
 class Erasures:
-    """A check that each missing payload was destroyed by the event that the line of the payload names."""
+    """A check that each missing payload was destroyed by the event that the payload's line names."""
 
     def __init__(self) -> None:
         self._claimed: dict[bytes, tuple[int, int]] = {}
-        """Subject → (first event without a payload, erasing event that the line of that event names)."""
+        """Subject → (its first event without a payload, the erasing event that this event's line names)."""
         self._erased: dict[bytes, int] = {}
 
     def add(self, event: RawEntry) -> None:
-        """Record the next event, for a later call of `first_invalid`."""
+        """Record the next event of the export, for a later call of `first_invalid`."""
         header = event.entry.header
         subject = subject_key(header.detail)
         if header.kind in ERASING_KINDS:
@@ -193,7 +193,7 @@ class Erasures:
             self._claimed[subject] = (first, by) if by == event.erased else (header.seq, NEVER)
 
     def first_invalid(self) -> int | None:
-        """Return the first event whose missing payload was not destroyed by the event that is named for it.
+        """Return the first event whose line names an event that did not destroy the missing payload.
 
         Return None if there is no such event.
         """
@@ -254,7 +254,7 @@ class _Import:
         if self._store is None:
             raise self._journal.damaged("the export has no events")
         if (seq := self._erasures.first_invalid()) is not None:
-            reason = "the payload is missing, and the event that is named did not destroy it"
+            reason = "the payload is missing, but was not destroyed by the event that this line names"
             raise damaged(self._journal.name, seq + 2, reason, seq)
         found = self._roots(self._store)
         self._journal.finish(self._store.identity, found)

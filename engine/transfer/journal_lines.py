@@ -52,7 +52,7 @@ _COMMON: Final = (uint(INTEGER_MAX), text(LABEL_CHARS_MAX), _HASH, forms.optiona
 
 
 class LineError(Exception):
-    """Raised if a line is not one that an export writes; the message is the reason."""
+    """Raised if a line cannot have been written by an export; the message is the reason."""
 
 
 class Head(NamedTuple):
@@ -107,7 +107,7 @@ def head_line(head: Head) -> bytes:
 
 
 def read_head(raw: bytes) -> Head:
-    """Return the values of a first line, checked for consistency with each other, not against the events.
+    """Return the values of a first line. They are compared with each other, but not with the events.
 
     Raises:
         LineError: the line is not the first line of an export, or the export has a different version.
@@ -146,7 +146,7 @@ def is_tail(fields: Mapping[str, Any]) -> bool:
 
 
 def event_line(raw: RawEntry) -> bytes:
-    """Return the line of an event; in place of a destroyed payload, it names the event that destroyed it."""
+    """Return the line of an event; instead of a destroyed payload, the line names the erasing event."""
     header, body, leaf = raw.entry
     payload: dict[str, Any] = {"erased": _to_json(raw.erased)}
     if body is not None and raw.payload is not None:
@@ -191,7 +191,7 @@ def read_event(raw: bytes, fields: dict[str, Any], seq: int) -> RawEntry:
     `fields` is the result of `parse_line` for the line, and `seq` is the number that the event must have.
 
     Raises:
-        LineError: the event has a different number, or the line is not one that an export writes.
+        LineError: the event has a different number, or the line cannot have been written by an export.
     """
     try:
         event = _event(fields, seq)
@@ -303,7 +303,7 @@ def damaged(name: str, line: int, reason: str, seq: int | None = None) -> Corrup
     """Return the error for a line of an export, with the line's number."""
     return CorruptionError(
         f"{name} line {line}: {reason}",
-        hint="use another copy of the export; nothing from this one was stored",
+        hint="use another copy of the export; nothing was stored from this copy",
         family="journal",
         seq=seq,
     )

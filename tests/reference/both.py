@@ -1,4 +1,4 @@
-"""Puts one question to both verifiers: the project's `proofs`, and the one written from SPEC alone."""
+"""Runs two verifiers on one proof: the project's verifier, and the verifier written from SPEC alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Answers(NamedTuple):
 
     @property
     def agree(self) -> bool:
-        """Return True if both verifiers refuse, or if both accept and show the same."""
+        """Return True if both verifiers refuse the proof, or if both accept it and show the same facts."""
         if isinstance(self.real, str) or isinstance(self.reference, str):
             return isinstance(self.real, str) and isinstance(self.reference, str)
         return all(same(fact, shown) for fact, shown in zip(self.real, self.reference, strict=True))
@@ -62,7 +62,7 @@ def ask(data: bytes, basis: Basis, claims: Sequence[Claim]) -> Answers:
 
 
 def real_basis(basis: Basis) -> RealBasis:
-    """Return the basis as the project's verifier takes it.
+    """Convert a basis to the form that the project's verifier takes.
 
     Raises:
         ProofError: the basis is invalid (`input`).
@@ -74,14 +74,14 @@ def real_basis(basis: Basis) -> RealBasis:
 
 
 def reference_basis(basis: RealBasis) -> Basis:
-    """Return the basis as the reference verifier takes it."""
+    """Convert a basis to the form that the reference verifier takes."""
     if isinstance(basis, Root):
         return "root", basis.store_id, basis.root, basis.size
     return "log", basis.store_id, basis.size, basis.root
 
 
 def real_claim(number: int, subject: bytes, state: int | None, opened: bool) -> RealClaim:
-    """Return the claim of a number and a subject as the project's verifier takes it.
+    """Return the claim with this number and subject, in the form that the project's verifier takes.
 
     Raises:
         ProofError: there is no such claim (`input`).
@@ -100,7 +100,7 @@ def real_claim(number: int, subject: bytes, state: int | None, opened: bool) -> 
 
 
 def _fields(number: int, subject: bytes) -> list[object]:
-    """Return the parts of a subject."""
+    """Split the subject of a claim into its parts."""
     if number in (3, 4):
         return [subject[:16], subject[16:-16], subject[-16:]]
     if number in (5, 6):
@@ -122,7 +122,7 @@ def _text(data: bytes) -> str:
 
 
 def reference_claim(claim: RealClaim) -> Claim:
-    """Return the claim as the reference verifier takes it."""
+    """Convert a claim to the form that the reference verifier takes."""
     state = int(claim.state) if isinstance(claim, (kinds.AtomIs, kinds.EdgeIs)) else None
     opened = isinstance(claim, (kinds.AtomIs, kinds.EdgeIs, kinds.EventIs)) and claim.opened
     return claim.number, claim.subject, state, opened

@@ -1,4 +1,4 @@
-"""Builds honest proofs from a journal naively: every tree is held in memory and every root computed again."""
+"""Builds correct proofs from a journal in the simplest way, with whole trees in memory."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ def log_leaves(rows: Rows) -> list[bytes]:
 
 
 def build(rows: Rows, basis: Basis, claims: Sequence[Claim], worlds: dict[int, World]) -> bytes:
-    """Return the proof of true claims.
+    """Return a proof of true claims.
 
-    `rows` is the log of the basis. `worlds` holds the values derived from beginnings of the log, by size:
-    those that the claims name, and the whole log for an overall root, or all but its last event, a
-    checkpoint, for a log head.
+    `rows` holds the events of the basis's log. `worlds` maps a size of the log to the values that are derived
+    at that size. It must contain the sizes that the claims name. For an overall root, it must also contain
+    the size of the whole log; for a log head, the size before the last event, which must be a checkpoint
+    if there are claims about the state.
     """
     ordered = sorted(claims, key=lambda claim: claim[:2])
     leaves = log_leaves(rows)
@@ -56,7 +57,7 @@ def build(rows: Rows, basis: Basis, claims: Sequence[Claim], worlds: dict[int, W
 def of_log(
     rows: Rows, leaves: list[bytes], number: int, subject: bytes, worlds: dict[int, World], opens: bool
 ) -> list[Any]:
-    """Return the witness of a log claim."""
+    """Return the witness of a claim about the log."""
     if number == c.PREFIX:
         return [consistency(int.from_bytes(subject[:8], "big"), leaves)]
     if number == c.PREFIX_ROOT:
@@ -70,7 +71,7 @@ def of_log(
 
 
 def of_state(at: World, calls: Calls, number: int, subject: bytes, opens: bool) -> list[Any]:
-    """Return the witness of a state claim, and the keys that it calls for."""
+    """Return the witness of a claim about the state, and add the keys that it refers to to `calls`."""
     if number in (c.ATOM, c.NO_ATOM, c.EDGE, c.NO_EDGE):
         namespace = "atoms" if number in (c.ATOM, c.NO_ATOM) else "edges"
         value = look(at, calls, namespace, subject)
@@ -89,20 +90,20 @@ def of_state(at: World, calls: Calls, number: int, subject: bytes, opens: bool) 
 
 
 def look(at: World, calls: Calls, namespace: str, key: bytes) -> bytes | None:
-    """Return the value of a key, or None, and note that the key is called for."""
+    """Return the value of a key or None, and note in `calls` that the witness refers to the key."""
     found = at.leaves[namespace].get(key)
     call(calls, namespace, key, found)
     return found
 
 
 def is_live(at: World, ordinal: int) -> bool:
-    """Return True if an ordinal is that of a live atom."""
+    """Return True if the ordinal belongs to the content of a live atom."""
     value: list[Any] = at.values["atoms"][at.ids[ordinal]]
     return value[:2] == [0, ordinal]
 
 
 def of_tag(at: World, calls: Calls, identity: bytes) -> tuple[list[Any], set[int]]:
-    """Return the sets of a tag and the ordinals in them."""
+    """Return the part of the witness with the tag's set, and the ordinals in this set."""
     sets: list[Any] = []
     for number in range(len(at.documents) + 0xFFFF >> 16):
         own = look(at, calls, "tags", set_row(TAGGED, identity, number))
@@ -111,7 +112,7 @@ def of_tag(at: World, calls: Calls, identity: bytes) -> tuple[list[Any], set[int
 
 
 def members(events: list[tuple[list[Any], list[Any]]], identity: bytes) -> set[int]:
-    """Return the ordinals in the set of a tag, dead ones included."""
+    """Return the ordinals in the set of a tag, including dead ordinals."""
     found: set[int] = set()
     for fields, body in events:
         leaving, joining = tag_changes(fields, body)
@@ -121,7 +122,7 @@ def members(events: list[tuple[list[Any], list[Any]]], identity: bytes) -> set[i
 
 
 def of_term(at: World, calls: Calls, term: bytes) -> tuple[list[Any], set[int]]:
-    """Return the rows and live chunks of a term, and the ordinals in the rows."""
+    """Return the part of the witness with the term's rows and live chunks, and the ordinals in these rows."""
     shown, found = [], set()
     for key, documents in segments(at.documents):
         rows = term_rows(documents, at.stop_words)
@@ -133,7 +134,7 @@ def of_term(at: World, calls: Calls, term: bytes) -> tuple[list[Any], set[int]]:
 
 
 def row_shown(rows: list[tuple[bytes, bytes]], term: bytes) -> list[Any]:
-    """Return the row of a term, or its neighbours if the segment has no such row."""
+    """Return the row of a term or, if the segment has no such row, the rows between which it would be."""
     leaves = [row_leaf(t, digest("row-inner", value)) for t, value in rows]
     index = max(at for at, (t, _) in enumerate(rows) if t <= term)
     if rows[index][0] == term:
@@ -144,13 +145,13 @@ def row_shown(rows: list[tuple[bytes, bytes]], term: bytes) -> list[Any]:
 
 
 def summaries(at: World) -> list[Any]:
-    """Return the part `segments`."""
+    """Return the part `segments` of a proof."""
     found: list[Any] = [read(summary(some, at.stop_words)) for _, some in segments(at.documents)]
     return [len(at.documents), found]
 
 
 def opened_tree(at: World | None, namespace: str, calls: dict[bytes, bytes | None]) -> Any:
-    """Return the opening of a namespace's tree at the keys that are called for."""
+    """Return the opening of a namespace's tree at the keys in `calls`."""
     if at is None or not calls:
         return None
     keys = {digest("key", u(len(namespace), 1) + namespace.encode() + key) for key in calls}

@@ -40,30 +40,33 @@ class Case(NamedTuple):
     worlds: dict[int, World]
 
     def log(self, kind: str) -> Rows:
-        """Return the events that a basis covers: all, or for a log head those up to the last checkpoint."""
+        """Return the events that a basis covers.
+
+        An overall root covers all events, and a log head the events up to the last checkpoint.
+        """
         return self.rows if kind == "root" else self.rows[: last_checkpoint(self.rows) + 1]
 
     def at(self, kind: str) -> World:
-        """Return the values that state claims against a basis are about."""
+        """Return the values of the state that can be verified against this kind of basis."""
         return self.worlds[len(self.rows) if kind == "root" else last_checkpoint(self.rows)]
 
     def basis(self, kind: str) -> Basis:
-        """Return one of the two bases."""
+        """Return the basis of this kind: an overall root (`root`) or a log head (`log`)."""
         rows = self.log(kind)
         if kind == "log":
             return "log", STORE, len(rows), log_root([header for header, _ in rows])
         return "root", STORE, self.at(kind).roots["overall"], len(rows)
 
     def proof(self, kind: str, claims: Sequence[Claim]) -> bytes:
-        """Return an honest proof."""
+        """Return a correct proof of true claims."""
         return build(self.log(kind), self.basis(kind), claims, self.worlds)
 
     def shown(self, kind: str, claims: Sequence[Claim]) -> list[Shown]:
-        """Return the facts that an honest proof shows."""
+        """Return the facts that a correct proof of true claims shows."""
         return check(self.proof(kind, claims), self.basis(kind), claims)
 
     def truths(self, kind: str) -> list[Claim]:
-        """Return all true claims."""
+        """Return all true claims that can be verified against this kind of basis."""
         return truths.of_state(self.at(kind)) + truths.of_log(self.worlds, self.log(kind))
 
 
@@ -127,7 +130,7 @@ ONE_EACH: dict[str, list[Claim]] = {
 
 
 def refused(data: bytes, basis: Basis, claims: Sequence[Claim]) -> str:
-    """Return the reason of the refusal."""
+    """Return the reason for which the second verifier refuses a proof."""
     with pytest.raises(Refused) as why:
         check(data, basis, claims)
     assert why.value.reason in REASONS

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 
 Item = int | bytes | str | list["Item"] | dict["Item", "Item"] | float | None
-"""An unsigned integer, a byte string, text, an array or null; in a body also the other types."""
+"""An unsigned integer, a byte string, text, an array or null. Bodies also have items of the other types."""
 
 DEEPEST, ITEMS_MAX = 16, 1 << 20
 NULL = 0xF6
@@ -32,7 +32,10 @@ def read(data: bytes, body: bool = False) -> Item:
 
 
 def item_at(data: bytes, at: int, depth: int, allowed: Iterator[int], body: bool) -> tuple[Item, int]:
-    """Return the item that begins at an offset and its end; each item takes one of the `allowed` items."""
+    """Return the item that begins at an offset, and the offset of its end.
+
+    Each item takes one element of `allowed`; if there are no more elements, the bytes are refused.
+    """
     if next(allowed, None) is None:
         raise Malformed("too many items")
     if at < len(data) and data[at] == NULL:
@@ -53,7 +56,7 @@ def item_at(data: bytes, at: int, depth: int, allowed: Iterator[int], body: bool
 
 
 def of_body(data: bytes, at: int, depth: int, allowed: Iterator[int]) -> tuple[Item, int]:
-    """Return an item of a type that only bodies have."""
+    """Return an item of a type that is allowed only in bodies."""
     if data[at] in TRUTHS:
         return TRUTHS[data[at]], at + 1
     if data[at] in FLOATS:
@@ -79,7 +82,7 @@ def float_at(data: bytes, at: int) -> tuple[float, int]:
 
 
 def holds(form: str, number: float) -> bool:
-    """Return True if a form of float holds exactly this number."""
+    """Return True if a float of this width can represent the number exactly."""
     try:
         return bool(struct.unpack(form, struct.pack(form, number))[0] == number)
     except OverflowError:
@@ -122,7 +125,10 @@ def array_at(
 
 
 def head_at(data: bytes, at: int) -> tuple[int, int, int]:
-    """Return major type and number of a head, which must have the shortest form, and the end of the head."""
+    """Return the major type and the number of a head, and the offset of its end.
+
+    A head that does not have the shortest form is refused.
+    """
     if at >= len(data):
         raise Malformed("an item is missing")
     kind, low = data[at] >> 5, data[at] & 31
@@ -140,7 +146,7 @@ def head_at(data: bytes, at: int) -> tuple[int, int, int]:
 
 
 def text_of(data: bytes) -> str:
-    """Return the text of UTF-8 bytes without surrogates."""
+    """Decode UTF-8 bytes, which must not contain surrogates."""
     try:
         return data.decode("utf-8", "strict")
     except UnicodeDecodeError:

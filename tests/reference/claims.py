@@ -9,10 +9,13 @@ from tests.reference.forms import INTEGER_MAX, code
 from tests.reference.refused import need
 
 Basis = tuple[str, bytes, bytes, int | None] | tuple[str, bytes, int, bytes]
-"""("root", store id, overall root, log size or None) or ("log", store id, log size, log root)."""
+"""A basis: ("root", store id, overall root, log size or None) or ("log", store id, log size, log root)."""
 Claim = tuple[int, bytes, int | None, bool]
-"""Number; subject; for `atom` and `edge` the state (0 live, 1 tombstoned, 2 erased), else None; True if the
-payload is to be opened, which only `atom`, `edge` and `event` can have."""
+"""A claim: its number, its subject, a state or None, and True if the proof must open the payload.
+
+Only the claims `atom` and `edge` have a state: 0 live, 1 tombstoned, 2 erased. Only the claims `atom`, `edge`
+and `event` can open a payload.
+"""
 
 ATOM, NO_ATOM, EDGE, NO_EDGE, TAG, NO_TAG, TAGGED, NONE_TAGGED, TERM, NO_TERM = range(1, 11)
 EVENT, PREFIX, ROOT, PREFIX_ROOT = range(11, 15)
@@ -21,7 +24,7 @@ WITH_STATE, WITH_PAYLOAD = (ATOM, EDGE), (ATOM, EDGE, EVENT)
 
 
 def in_order(basis: Basis, claims: Sequence[Claim]) -> list[Claim]:
-    """Return the claims in the order of their witnesses after checking the basis and the claims."""
+    """Check the basis and the claims, and return the claims in the order of their witnesses."""
     need(is_basis(basis), "input")
     need(len(claims) > 0, "input")
     for number, subject, state, opens in claims:
@@ -33,7 +36,7 @@ def in_order(basis: Basis, claims: Sequence[Claim]) -> list[Claim]:
 
 
 def parts_of(basis: Basis) -> tuple[bytes, bytes, int | None]:
-    """Return store id, root and size of either basis."""
+    """Return the store id, the root and the log size of a basis of either kind."""
     last, other = basis[3], basis[2]
     if isinstance(other, bytes):
         return basis[1], other, last if isinstance(last, int) else None
@@ -55,7 +58,7 @@ SPACES = "\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u300
 
 
 def is_subject(number: int, subject: bytes) -> bool:
-    """Return True if a claim of this number can have the subject."""
+    """Return True if a claim with this number can have this subject."""
     if number in (ATOM, NO_ATOM):
         return is_id(subject)
     if number in (EDGE, NO_EDGE):

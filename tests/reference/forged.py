@@ -1,4 +1,4 @@
-"""Changed proofs with recomputed overall roots, as if a writer had committed to the change."""
+"""Changed proofs with recomputed overall roots, as if the store's writer had committed to the changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.reference.reroot import NoRoots, rerooted
 
 
 def forged_roots(rng: Random) -> Iterator[tuple[bytes, bytes, bytes, list[Claim]]]:
-    """Yield changed proofs without end: proof, store id, recomputed overall root, and claims."""
+    """Yield any number of changed proofs: (proof, store id, recomputed overall root, claims)."""
     while True:
         data, store_id, claims = rng.choice(honest())
         parts: Any = read(data)
@@ -29,7 +29,10 @@ def forged_roots(rng: Random) -> Iterator[tuple[bytes, bytes, bytes, list[Claim]
 
 @cache
 def honest() -> list[tuple[bytes, bytes, list[Claim]]]:
-    """Return proofs of the small journal and of one with a segment, against overall roots, with store ids."""
+    """Return correct proofs against overall roots: (proof, store id, claims).
+
+    They are proofs about the small journal and about a journal whose index has a segment.
+    """
     large, rng = large_case(), Random("honest")
     every = sorted(large.truths("root"), key=lambda claim: claim[:2])
     asked = [(small_case(), claims) for claims in ONE_EACH.values()]
@@ -39,7 +42,7 @@ def honest() -> list[tuple[bytes, bytes, list[Claim]]]:
 
 
 def odd_bytes(rng: Random, old: bytes) -> bytes:
-    """Return bytes in which some are replaced."""
+    """Return the bytes with a part removed, inserted, repeated or changed."""
     at, stop = sorted((rng.randrange(len(old) + 1), rng.randrange(len(old) + 1)))
     return rng.choice(
         [
@@ -52,7 +55,7 @@ def odd_bytes(rng: Random, old: bytes) -> bytes:
 
 
 def odd_fields(rng: Random, old: bytes) -> bytes:
-    """Return the CBOR in some bytes with one field changed, if there is any."""
+    """Return the bytes with one field of their CBOR array changed; without an array, use `odd_bytes`."""
     salt = b"" if old[:1] >= b"\x80" else old[:32]
     try:
         fields: Any = read(old[len(salt) :])
@@ -68,7 +71,7 @@ def odd_fields(rng: Random, old: bytes) -> bytes:
 
 
 def places(item: Any, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
-    """Return the paths to everything in nested arrays except the outermost."""
+    """Return the paths to all items of nested arrays; the outermost array itself is left out."""
     inner = (
         [place for at, one in enumerate(item) for place in places(one, (*path, at))]
         if isinstance(item, list)
@@ -97,7 +100,7 @@ def changed(parts: Any, rng: Random) -> None:
 
 
 def rearranged(items: list[Any], rng: Random) -> None:
-    """Return an array shortened, with an item twice, reversed, or empty."""
+    """Change an array: remove the last item, repeat an item, reverse the items, or remove all items."""
     match rng.randrange(4):
         case 0:
             items.pop()

@@ -25,7 +25,7 @@ def uint(most: int = INTEGER_MAX, least: int = 0) -> Check:
 
 
 def text(most: int, least: int = 0) -> Check:
-    """Return a check for text with a number of bytes of UTF-8 within bounds."""
+    """Return a check for text whose length in UTF-8 bytes is within bounds."""
     return lambda item: isinstance(item, str) and least <= len(item.encode()) <= most
 
 
@@ -54,7 +54,7 @@ def fields(checks: tuple[Check, ...]) -> Check:
 
 
 def code(item: object) -> bool:
-    """Return True for the code of an edge type: one byte 01 to 7F, or two with the first 80 or more."""
+    """Return True for the code of an edge type: one byte from 01 to 7F, or two bytes from 8000 to FFFF."""
     if not isinstance(item, bytes) or len(item) not in (1, 2):
         return False
     return 0 < item[0] < 0x80 if len(item) == 1 else item[0] >= 0x80
@@ -125,7 +125,7 @@ FURTHER: tuple[Check, ...] = (text(128, 1), text(256, 1), meta, array(text(512, 
 
 
 def body_of(item: Any, kind: int) -> bool:
-    """Return True for the fields of a body, with a map of further fields after them if there are any."""
+    """Return True for the fields of a body, which may be followed by a map of further fields."""
     checks = BODY[kind]
     if not isinstance(item, list) or len(item) != len(checks) + 1:
         return fields(checks)(item)
@@ -139,7 +139,7 @@ def body_of(item: Any, kind: int) -> bool:
 
 
 def item_of(data: bytes, reason: str, body: bool = False) -> Any:
-    """Return the CBOR item of some bytes, or refuse with the given reason."""
+    """Decode bytes that are one CBOR item, or refuse with the given reason."""
     try:
         return read(data, body)
     except Malformed:
@@ -147,7 +147,7 @@ def item_of(data: bytes, reason: str, body: bool = False) -> Any:
 
 
 def header(data: bytes) -> dict[str, Any]:
-    """Return the fields of a canonical header by name, with those of its kind as `detail`."""
+    """Return the fields of a canonical header by name; `detail` has the fields of the event kind."""
     item = item_of(data, "header")
     need(isinstance(item, list) and fields(HEADER)(item[: len(HEADER)]) and item[3] in DETAIL, "header")
     need(fields(HEADER + DETAIL[item[3]])(item), "header")
@@ -155,7 +155,7 @@ def header(data: bytes) -> dict[str, Any]:
 
 
 def payload(data: bytes, kind: int, commitment: bytes) -> list[Any]:
-    """Return the body of a payload after checking its commitment and the form of its kind."""
+    """Check the commitment of a payload and the form of its body, and return the body."""
     need(len(data) > 32 and digest("commitment", data) == commitment, "payload")
     body: list[Any] = item_of(data[32:], "payload", True)
     need(body_of(body, kind), "payload")

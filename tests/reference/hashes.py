@@ -25,7 +25,7 @@ def u(number: int, width: int) -> bytes:
 
 
 def in_namespace(role: str, namespace: str, data: bytes) -> bytes:
-    """Return the key digest or the value digest."""
+    """Return the digest of a key (role `key`) or of a value (role `value`) in a namespace."""
     return digest(role, u(len(namespace), 1), namespace.encode(), data)
 
 
@@ -36,12 +36,12 @@ def overall(store_id: bytes, size: int, log_root: bytes, roots: Sequence[bytes])
 
 
 def log_leaf(header: bytes) -> bytes:
-    """SPEC 3.5: return the leaf of a header."""
+    """SPEC 3.5: return the leaf of the log for a header."""
     return hashlib.sha256(b"\0" + header).digest()
 
 
 def log_node(left: bytes, right: bytes) -> bytes:
-    """SPEC 3.5: return the node over two subtrees."""
+    """SPEC 3.5: return the hash of the node above two subtrees of the log."""
     return hashlib.sha256(b"\1" + left + right).digest()
 
 
@@ -51,7 +51,7 @@ def split(size: int) -> int:
 
 
 def root_by_path(index: int, size: int, leaf: bytes, path: list[bytes]) -> bytes | None:
-    """RFC 9162 2.1.3: return the root that a path gives, or None if it has the wrong length."""
+    """RFC 9162 2.1.3: compute a root from an inclusion path; return None if the path has the wrong length."""
     if size == 1:
         return None if path else leaf
     if not path:
@@ -67,9 +67,10 @@ def root_by_path(index: int, size: int, leaf: bytes, path: list[bytes]) -> bytes
 def roots_by_path(
     old: int, size: int, old_root: bytes, path: list[bytes], whole: bool = True
 ) -> tuple[bytes, bytes] | None:
-    """RFC 9162 2.1.4: return the old and the new root that a path of consistency gives.
+    """RFC 9162 2.1.4: compute the old and the new root from a consistency path.
 
-    `whole`: the subtree begins at the first leaf. If it also ends with the old log, its root is `old_root`.
+    `whole` is True if the subtree begins at the first leaf. If such a subtree ends with the old log, its root
+    is `old_root`.
     Returns None if the path does not have the length that follows from the two sizes.
     """
     if old == size:
@@ -87,7 +88,7 @@ def roots_by_path(
 
 
 def tree_root(leaves: Sequence[tuple[bytes, bytes]], depth: int = 0) -> bytes:
-    """SPEC 3.6: return the root of exactly these leaves, each a key digest with a value digest."""
+    """SPEC 3.6: return the root of the tree with exactly these leaves (key digest, value digest)."""
     if len(leaves) < 2:
         return digest("leaf", *leaves[0]) if leaves else EMPTY
     sides: list[list[tuple[bytes, bytes]]] = [[], []]
@@ -102,12 +103,15 @@ def bit(key: bytes, depth: int) -> int:
 
 
 def row_leaf(t: bytes, inner: bytes) -> bytes:
-    """SPEC 3.9: return the leaf of a segment's row."""
+    """SPEC 3.9: return the leaf hash of a row of a segment."""
     return digest("row", u(len(t), 2), t, inner)
 
 
 def rows_root(count: int, shown: dict[int, bytes], given: Callable[[], bytes], first: int = 0) -> bytes:
-    """SPEC 20.8: return the root over `count` row leaves from `first`, of which some are shown."""
+    """SPEC 20.8: return the root over `count` row leaves, starting with number `first`.
+
+    `shown` holds the known leaves by number. `given` returns the roots of the subtrees without a known leaf.
+    """
     if not any(first <= index < first + count for index in shown):
         return given()
     if count == 1:
@@ -118,7 +122,7 @@ def rows_root(count: int, shown: dict[int, bytes], given: Callable[[], bytes], f
 
 
 def segments_of(count: int) -> list[tuple[bytes, int, int]]:
-    """SPEC 3.9: return key, first ordinal and number of ordinals of each segment of N, then of the tail."""
+    """SPEC 3.9: return (key, first ordinal, number of ordinals) for each segment and then for the tail."""
     found, start = [], 0
     for level in (4, 3, 2, 1, 0):
         width = 256 << 2 * level
@@ -129,7 +133,7 @@ def segments_of(count: int) -> list[tuple[bytes, int, int]]:
 
 
 def index_leaves(count: int, summaries: Sequence[Sequence[Any]]) -> list[tuple[bytes, bytes]]:
-    """SPEC 3.9: return the leaves of the index of N ordinals whose segments have these summaries."""
+    """SPEC 3.9: return the leaves of the `index` tree for `count` ordinals and these segment summaries."""
     named = [(key, write(list(one))) for (key, _, _), one in zip(segments_of(count), summaries, strict=False)]
     named += [(b"\xfe", write([count]))] if count else []
     return [(in_namespace("key", "index", key), in_namespace("value", "index", raw)) for key, raw in named]

@@ -1,4 +1,4 @@
-"""Journals that are made by hand, event by event, from SPEC 3.4 and 5."""
+"""Journals that are built event by event, without the engine, from SPEC 3.4 and 5."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def edge_key(source: int, target: int, code: bytes = b"\1") -> bytes:
 
 
 class Journal:
-    """Consecutive events that satisfy J1 to J8, as long as the caller satisfies J4."""
+    """Consecutive events that follow the rules J1 to J8 of SPEC. The caller must see to rule J4."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[bytes, bytes]] = []
@@ -57,7 +57,7 @@ class Journal:
         self.append(1 if replaced is None else 2, "user", detail, body, subject)
 
     def on(self, kind: int, number: int, body: list[Any]) -> None:
-        """Tombstone (3), revive (4), tag (5) or untag (6) an atom."""
+        """Append an event of this kind on an atom: tombstone (3), revive (4), tag (5) or untag (6)."""
         subject = atom_id(number)
         self.append(kind, "user", [subject, self.ordinals[subject], None], body, subject)
 

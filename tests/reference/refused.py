@@ -12,6 +12,6 @@ class Refused(Exception):
 
 
 def need(holds: bool, reason: str) -> None:
-    """Raise Refused with the reason if the condition does not hold."""
+    """Raise Refused with this reason if the condition is false."""
     if not holds:
         raise Refused(reason)

@@ -1,7 +1,7 @@
-"""Computes the roots that the changed parts of a proof give, as a writer could have committed to them.
+"""Computes roots from the changed parts of a proof, as if the store's writer had committed to the changes.
 
-Most changes of a proof are refused because a hash does not match. Here all hashes are recomputed to match, so
-that only the other rules of SPEC 20 stand between the change and its acceptance.
+Most changed proofs are refused because a hash does not match. This module recomputes all hashes, so that the
+changed proof can be refused only because of the other rules of SPEC 20.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ Keys = dict[bytes, bytes | None]
 
 
 class NoRoots(Exception):
-    """Raised if the parts give no roots, so that nobody could have committed to them."""
+    """Raised if no roots can be computed from the parts, so that nobody could have committed to them."""
 
 
 def rerooted(parts: list[Any], store_id: bytes, claims: Sequence[Claim]) -> bytes:
-    """Put the roots that the other parts give into the opening, and return the overall root.
+    """Compute the roots from the other parts, put them into the opening, and return the overall root.
 
     Args:
         parts: A proof of `claims`, in any order, against an overall root, with arbitrary changes.
@@ -46,7 +46,7 @@ def rerooted(parts: list[Any], store_id: bytes, claims: Sequence[Claim]) -> byte
         claims: The claims of the proof.
 
     Raises:
-        NoRoots: the changed parts give no roots.
+        NoRoots: no roots can be computed from the changed parts.
     """
     ordered = sorted(claims, key=lambda claim: claim[:2])
     try:
@@ -76,7 +76,7 @@ def rerooted(parts: list[Any], store_id: bytes, claims: Sequence[Claim]) -> byte
 
 
 def collect(called: dict[str, Keys], claim: Claim, witness: list[Any], segments: Any) -> None:
-    """Return the keys that a witness calls for, by namespace, with their values."""
+    """Add the keys that a witness refers to, with their values, to `called`, by namespace."""
     number, subject, _, _ = claim
     if number in (c.ATOM, c.NO_ATOM, c.EDGE, c.NO_EDGE):
         name = "atoms" if number in (c.ATOM, c.NO_ATOM) else "edges"
@@ -98,7 +98,7 @@ def collect(called: dict[str, Keys], claim: Claim, witness: list[Any], segments:
 
 
 def chunk_numbers(shown: list[Any], segments: Any) -> list[int]:
-    """Return the numbers of the chunks in which rows have ordinals."""
+    """Return the numbers of the chunks that contain the ordinals in the shown rows."""
     found: set[int] = set()
     for (_, start, _), (_, row, _) in zip(segments_of(segments[0]), shown, strict=False):
         if isinstance(row, bytes):
@@ -108,7 +108,7 @@ def chunk_numbers(shown: list[Any], segments: Any) -> list[int]:
 
 
 def tree(namespace: str, keys: Keys, shape: bytes, hashes: bytes) -> bytes:
-    """Return the root that an opening of any shape gives; missing hashes are taken as zero."""
+    """Compute the root from an opening of any shape; missing hashes count as zeros."""
     named = {
         in_namespace("key", namespace, key): None
         if value is None
@@ -140,7 +140,7 @@ def tree(namespace: str, keys: Keys, shape: bytes, hashes: bytes) -> bytes:
 
 
 def index(segments: list[Any], ordered: list[Claim], witnesses: list[list[Any]]) -> bytes:
-    """Return the root of `index` with these segments and the rows roots that the witnesses give."""
+    """Return the root of the `index` tree; the roots of the rows are computed from the witnesses."""
     for claim, witness in zip(ordered, witnesses, strict=True):
         if claim[0] in (c.TERM, c.NO_TERM):
             for one, entry in zip(segments[1], witness[1], strict=False):
@@ -149,7 +149,7 @@ def index(segments: list[Any], ordered: list[Claim], witnesses: list[list[Any]])
 
 
 def rows(term: bytes, count: int, entry: list[Any]) -> bytes:
-    """Return the rows root that the shown row or its neighbours give."""
+    """Compute the root over a segment's rows from the shown row or from the two shown neighbours."""
     at, shown, hashes = entry
     if isinstance(shown, bytes):
         leaves = {at: row_leaf(term, digest("row-inner", shown))}
@@ -162,7 +162,7 @@ def rows(term: bytes, count: int, entry: list[Any]) -> bytes:
 
 
 def log(ordered: list[Claim], witnesses: list[list[Any]], opening: list[Any]) -> bytes:
-    """Return the log root that the first shown event gives, or the present one if no event is shown."""
+    """Compute the log root from the first shown event, or return the log root in the opening."""
     for claim, witness in zip(ordered, witnesses, strict=True):
         if claim[0] in (c.EVENT, c.ROOT):
             header: Any = read(witness[1])

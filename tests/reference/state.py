@@ -1,4 +1,4 @@
-"""SPEC 20: checks of claims about the state; each calls for keys of trees with their values."""
+"""SPEC 20: checks of claims about the state. Each check notes keys and values that the trees must confirm."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.reference.refused import Refused, need
 from tests.reference.walk import opened_root, taker
 
 Calls = dict[str, dict[bytes, bytes | None]]
-"""The value of each key, by namespace; None if the key is absent."""
+"""Namespace → key that a witness refers to → value, or None if the key is absent in the tree."""
 Segment = dict[str, int | bytes]
 Shown = dict[str, Any]
 
@@ -48,7 +48,7 @@ def set_row(group: int, name: bytes, number: int) -> bytes:
 def shown(
     calls: Calls, claim: c.Claim, witness: list[Any], size: int, segments: list[Segment] | None
 ) -> Shown:
-    """Return the facts that the witness of a state claim shows if the trees confirm the called keys."""
+    """Return the facts that a witness shows, provided that the trees confirm the keys noted in `calls`."""
     number, subject, state, _ = claim
     found: Shown = {"size": size}
     if number in (c.NO_ATOM, c.NO_EDGE):
@@ -64,7 +64,7 @@ def shown(
 
 
 def recorded(calls: Calls, number: int, subject: bytes, witness: list[Any]) -> Shown:
-    """Check a claim `atom` or `edge`, except its state."""
+    """Check the witness of a claim `atom` or `edge`. The caller compares the state with the claim."""
     namespace, kind = ("atoms", 1) if number == c.ATOM else ("edges", 8)
     raw_value, raw_payload = witness
     found = value(raw_value, namespace)
@@ -78,7 +78,7 @@ def recorded(calls: Calls, number: int, subject: bytes, witness: list[Any]) -> S
 
 
 def tag(calls: Calls, has: bool, subject: bytes, witness: list[Any]) -> Shown:
-    """Check a claim `tag` or `no-tag`."""
+    """Check the witness of a claim `tag` or `no-tag`."""
     atom_id, identity = subject[:16], subject[16:]
     raw_value, raw_chunk = witness
     found = value(raw_value, "atoms")
@@ -93,7 +93,7 @@ def tag(calls: Calls, has: bool, subject: bytes, witness: list[Any]) -> Shown:
 def listed(
     calls: Calls, number: int, subject: bytes, witness: list[Any], segments: list[Segment]
 ) -> dict[str, Any]:
-    """Check a claim 7 to 10; return the ids of the live atoms of the tag or term by their ordinals."""
+    """Check the witness of a claim 7 to 10, and return the ids of the live atoms, ordered by ordinal."""
     if number in (c.TAGGED, c.NONE_TAGGED):
         live = tagged(calls, subject, witness[0], segments)
     else:
@@ -103,7 +103,7 @@ def listed(
 
 
 def count_of(segments: list[Segment]) -> int:
-    """Return N."""
+    """Return N, the number of ordinals of the index."""
     return sum(int(one["size"]) for one in segments)
 
 
@@ -115,7 +115,7 @@ def members_of(raw_chunk: bytes | None, number: int, count: int) -> set[int]:
 
 
 def tagged(calls: Calls, identity: bytes, sets: list[Any], segments: list[Segment]) -> list[int]:
-    """Return the live ordinals of a tag."""
+    """Return the ordinals of the live atoms that have the tag."""
     count = count_of(segments)
     need(len(sets) == count + 0xFFFF >> 16, "list")
     live: list[int] = []
@@ -131,7 +131,7 @@ def tagged(calls: Calls, identity: bytes, sets: list[Any], segments: list[Segmen
 def with_term(
     calls: Calls, term: bytes, rows: list[Any], lives: list[Any], segments: list[Segment]
 ) -> list[int]:
-    """Return the live ordinals of a term."""
+    """Return the ordinals of the live atoms whose text contains the term."""
     need(len(rows) == len(segments), "row")
     found: dict[int, set[int]] = {}
     for entry, segment in zip(rows, segments, strict=True):
@@ -147,7 +147,7 @@ def with_term(
 
 
 def row_of(term: bytes, entry: list[Any], segment: Segment) -> list[int]:
-    """Return the offsets in the row of a term; none if its neighbours are shown."""
+    """Return the offsets in the row of a term, or no offsets if the entry shows that there is no row."""
     index, shown_row, hashes = entry
     rows = int(segment["rows"])
     need(uint(rows - 1)(index) and isinstance(hashes, bytes), "row")
@@ -163,7 +163,7 @@ def row_of(term: bytes, entry: list[Any], segment: Segment) -> list[int]:
 
 
 def neighbours(term: bytes, index: int, rows: int, pair: Any) -> dict[int, bytes]:
-    """Return the leaves of the two rows around the place of a term, or of the last row before it."""
+    """Return the leaves of the rows between which the term's row would be, or the leaf of the last row."""
     need(isinstance(pair, list) and len(pair) == (2 if index == rows - 1 else 4), "neighbours")
     one = fields((raw(1, 65), HASH))
     need(one(pair[:2]) and pair[0] < term, "neighbours")
@@ -175,7 +175,7 @@ def neighbours(term: bytes, index: int, rows: int, pair: Any) -> dict[int, bytes
 
 
 def atoms(calls: Calls, live: list[int], listed_atoms: list[Any]) -> list[bytes]:
-    """Return the ids of live ordinals after checking their values."""
+    """Check that the listed atoms are those of the live ordinals, and return the ids of the atoms."""
     need([value(raw_value, "atoms")["ordinal"] for _, raw_value in listed_atoms] == live, "list")
     for atom_id, raw_value in listed_atoms:
         need(value(raw_value, "atoms")["state"] == 0, "list")
@@ -186,7 +186,7 @@ def atoms(calls: Calls, live: list[int], listed_atoms: list[Any]) -> list[bytes]
 
 
 def summaries(part: Any, index_root: bytes) -> list[Segment]:
-    """Return the segments of an index after checking them against the root of its tree."""
+    """Check the segments of an index against the root of the `index` tree, and return them."""
     four = fields((uint(), uint(), uint(), HASH))
     need(fields((uint(1 << 32), array(four, 1 << 17)))(part), "form")
     expected = segments_of(part[0])
@@ -200,7 +200,7 @@ def summaries(part: Any, index_root: bytes) -> list[Segment]:
 
 
 def opened(calls: Calls, openings: dict[str, Any], roots: dict[str, bytes]) -> None:
-    """Refuse unless each opened tree confirms the called keys and has the root of its namespace."""
+    """Refuse the proof unless each opened tree has the root of its namespace and confirms its keys."""
     for namespace, keys in calls.items():
         opening = openings[namespace]
         if not keys:

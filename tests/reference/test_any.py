@@ -29,7 +29,7 @@ ITEMS = st.recursive(
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_any_items_in_the_place_of_others_are_refused(data: st.DataObject) -> None:
-    """The second verifier refuses a proof in which any item takes the place of a part."""
+    """The second verifier refuses a proof in which a part is replaced by an arbitrary item."""
     case = small_case()
     claims = ONE_EACH[data.draw(st.sampled_from(sorted(ONE_EACH)))]
     proof = case.proof("log", claims)

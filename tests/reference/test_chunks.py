@@ -1,4 +1,4 @@
-"""The second verifier checks lists over several chunks, segments of the highest level, and chunks of bits."""
+"""The second verifier checks lists over several chunks, segments of the highest level, and dense chunks."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.spec_facts import Document
 from tests.spec_naive import chunk_bytes, dumps, index_leaves, tree_root
 
 COUNT, SHOWN = 65_540, (5, 70, 65_535, 65_537, 65_539)
-"""The number of ordinals, and those whose atoms have the tag and the term; 70 is tombstoned."""
+"""The number of ordinals, and the ordinals of the atoms with the tag and the term. Atom 70 is tombstoned."""
 WITNESSES, SETS, LIVES = 8, 1, 2
 
 
 @cache
 def wide() -> World:
-    """Return the values of a long journal, without the journal and the atoms that no claim is about."""
+    """Return the values of a long journal. The journal and the atoms that no claim is about are left out."""
     values = {atom_id(at): [0 if at != 70 else 1, at, 1, 1, 1, 1, bytes(32)] for at in SHOWN}
     plain, rare = Document(["word"], [], (0, 0, 0, 0)), Document(["rare"], [], (0, 0, 0, 0))
     documents = [rare if at in SHOWN else plain for at in range(COUNT)]
@@ -57,7 +57,7 @@ def proof(claim: Claim) -> tuple[bytes, Basis]:
 
 @pytest.mark.parametrize("claim", [(c.TAGGED, b"rare", None, False), (c.TERM, b"rare", None, False)])
 def test_lists_span_chunks(claim: Claim) -> None:
-    """A list has the live ordinals of all chunks in order."""
+    """A list contains the live ordinals of all chunks, in order."""
     data, basis = proof(claim)
     assert check(data, basis, [claim])[0]["ids"] == [atom_id(at) for at in SHOWN if at != 70]
 

@@ -47,7 +47,7 @@ def agreed(data: bytes, basis: Basis, claims: list[Claim]) -> bool:
     """Return True if both verifiers accept a proof, and False if both refuse it.
 
     Raises:
-        AssertionError: one accepts and the other refuses, or they show different facts.
+        AssertionError: only one verifier accepts the proof, or the verifiers show different facts.
     """
     answers = ask(data, basis, claims)
     assert answers.agree, f"{answers}\n{data.hex()}\n{basis}\n{claims}"
@@ -55,12 +55,12 @@ def agreed(data: bytes, basis: Basis, claims: list[Claim]) -> bool:
 
 
 def offered(attempt: Attempt) -> Offered:
-    """Return an attempt as the reference verifier takes it."""
+    """Convert an attempt to the form that the reference verifier takes."""
     return attempt.data, reference_basis(attempt.basis), [reference_claim(one) for one in attempt.claims]
 
 
 def seed_of(name: str, data: bytes, basis: Basis, claims: list[Claim]) -> Seed:
-    """Return an honest proof as the mutations take it."""
+    """Convert a correct proof to the form that the mutations take."""
     asked = [real_claim(*claim) for claim in claims]
     trusted = real_basis(basis)
     item = Item(name, data, plain_basis(trusted), [plain_claim(one) for one in asked])
@@ -79,7 +79,7 @@ def seeds() -> list[Seed]:
 
 
 def agree_on_class(name: str, count: int, seed: int) -> int:
-    """Return the number of wrong proofs of a class that both refuse; both accept the others."""
+    """Return how many mutants of a class both verifiers refuse. Both verifiers accept the other mutants."""
     attempts = mutations.CLASSES[name](seeds(), Random(f"differential {name} {seed}"))
     return sum(not agreed(*offered(attempt)) for attempt in islice(attempts, count))
 
@@ -99,7 +99,7 @@ def test_verifiers_agree_on_many_mutants(name: str, seed: int) -> None:
 
 
 def forged(seed: int, count: int) -> tuple[int, int]:
-    """Return how many proofs against recomputed roots both refuse, and how many both accept."""
+    """Return how many proofs with recomputed roots both verifiers refuse, and how many both accept."""
     done = [0, 0]
     for data, store_id, root, claims in islice(forged_roots(Random(f"forged {seed}")), count):
         done[agreed(data, ("root", store_id, root, None), claims)] += 1
@@ -107,7 +107,7 @@ def forged(seed: int, count: int) -> tuple[int, int]:
 
 
 def test_verifiers_agree_on_forged_roots() -> None:
-    """Both verifiers agree on changed proofs whose hashes were all recomputed to match."""
+    """Both verifiers agree on changed proofs in which all hashes were recomputed to match."""
     refused, accepted = forged(1, times(4000))
     assert refused > times(2000)
     assert accepted > times(100)
@@ -159,7 +159,7 @@ def some(claims: list[Claim], rng: Random) -> list[Claim]:
 @settings(max_examples=12, deadline=None)
 @given(st.integers(3, 40), st.integers(0, 1 << 32))
 def test_provers_make_the_same_bytes(count: int, seed: int) -> None:
-    """The engine and the naive builder make the same proofs, alone and in bundles, against both bases."""
+    """The engine and the naive builder make the same proofs of one or more claims, against both bases."""
     engine, rng = engine_of(count, seed), Random(seed)
     rows = rows_of(engine)
     worlds: dict[int, World] = {
@@ -183,7 +183,7 @@ def test_provers_make_the_same_bytes(count: int, seed: int) -> None:
 @settings(max_examples=12, deadline=None)
 @given(st.integers(3, 25), st.integers(0, 1 << 32))
 def test_roots_are_the_same_at_every_seq(count: int, seed: int) -> None:
-    """The engine's roots after each event are those that the rules of the page give."""
+    """The engine's roots after each event are the roots that the rules of SPEC give."""
     engine = engine_of(count, seed)
     rows = rows_of(engine)
     for size in range(1, len(rows) + 1):

@@ -27,7 +27,7 @@ def test_noncanonical_items_are_refused(data: str) -> None:
 
 
 def test_no_more_items_are_read_than_allowed() -> None:
-    """The reader accepts 2^20 items with the outermost array, and no more."""
+    """The reader accepts 2^20 items, including the outermost array, and no more."""
     assert len(read(write([None] * ((1 << 20) - 1))) or ()) == (1 << 20) - 1  # type: ignore[arg-type]
     with pytest.raises(Malformed):
         read(write([None] * (1 << 20)))

@@ -47,7 +47,7 @@ BODIES = st.builds(
 
 
 def verdicts(body: bytes, kind: EventKind = EventKind.ATOM_ADDED) -> tuple[str, str]:
-    """Return the answer of both verifiers for an event with these bytes as its body: `ok` or the reason."""
+    """Return the answers of both verifiers, `ok` or the reason, for an event with this body."""
     salt = bytes(32)
     detail = AtomDetail(b"\1" * 16, 0, None)
     header = encode_header(Header(0, 1, kind, "user", commitment(salt, body), None, detail))
@@ -67,7 +67,7 @@ def verdicts(body: bytes, kind: EventKind = EventKind.ATOM_ADDED) -> tuple[str, 
 
 
 def body_with(further: Any, created: Any = None) -> bytes:
-    """Return the bytes of an atom's body with this map at its end."""
+    """Return the bytes of an atom's body that ends with this map of further fields."""
     plain = ["a", None, "note", [], ["inbox"], None, None, "internal", None, created, 0, None]
     return pack([*plain, further])
 
@@ -75,7 +75,7 @@ def body_with(further: Any, created: Any = None) -> bytes:
 @settings(max_examples=200, deadline=None)
 @given(BODIES)
 def test_a_body_comes_back_as_it_was(body: AtomBody) -> None:
-    """An encoded body decodes to the same value, and both readers accept its bytes only."""
+    """An encoded body decodes to the same value, and both verifiers accept its bytes."""
     raw = encode_body(body)
     again = decode_body(EventKind.ATOM_ADDED, raw, "it")
     assert (repr(again), encode_body(again)) == (repr(body), raw)
@@ -103,7 +103,7 @@ def test_absent_fields_take_no_byte() -> None:
 
 
 LARGEST = {f"k{number:02}": "x" * 507 for number in range(8)}
-"""A meta of 4,096 bytes: a head and eight entries of 4 + 3 + 507 bytes, of which the last is cut."""
+"""A meta of 4,096 bytes: a head and eight entries of 4 + 3 + 507 bytes. The last entry is shortened."""
 LARGEST["k07"] = "x" * (507 - len(pack(LARGEST)) + limits.META_BYTES_MAX)
 GOOD: dict[str, Any] = {
     "request": {0: "r" * 128},

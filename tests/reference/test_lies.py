@@ -31,12 +31,12 @@ EVENT: Claim = (c.EVENT, u(5, 8), None, True)
 
 
 def set_to(*path: int, to: object) -> Lie:
-    """Return a change that puts another item at a place."""
+    """Return a change that replaces the item at `path`."""
     return with_bytes(*path, change=lambda _: to)
 
 
 def with_bytes(*path: int, change: Callable[[bytes], object]) -> Lie:
-    """Return a change that puts other bytes, made from the present ones, at a place."""
+    """Return a change that applies `change` to the bytes at `path`."""
 
     def lie(proof: Any) -> None:
         for at in path[:-1]:
@@ -47,7 +47,7 @@ def with_bytes(*path: int, change: Callable[[bytes], object]) -> Lie:
 
 
 def value_with(at: int, to: int) -> Callable[[bytes], bytes]:
-    """Return a change of one field of a value."""
+    """Return a function that replaces one field of an encoded value."""
 
     def change(data: bytes) -> bytes:
         fields: Any = read(data)
@@ -57,19 +57,19 @@ def value_with(at: int, to: int) -> Callable[[bytes], bytes]:
 
 
 def shape_of(shape: bytes, hashes: bytes) -> Lie:
-    """Return a change of the opening of `atoms`."""
+    """Return a change that replaces the opening of the `atoms` tree."""
     return set_to(ATOMS, to=[shape, hashes])
 
 
 def own_as_other(proof: Any) -> None:
-    """Show the key's own leaf as the leaf of another key."""
+    """Show the leaf of the claimed key as if it were the leaf of a different key."""
     value = proof[WITNESSES][0][1]
     leaf = in_namespace("key", "atoms", atom_id(0)) + in_namespace("value", "atoms", value)
     proof[ATOMS] = [proof[ATOMS][0].replace(b"\1", b"\2"), proof[ATOMS][1] + leaf]
 
 
 def of_rows(index: int, *shown: int) -> Lie:
-    """Show these rows of the only segment at a given position."""
+    """Return a change that shows these rows of the only segment as if they began at position `index`."""
 
     def lie(proof: Any) -> None:
         rows = term_rows(segments(small_case().at("root").documents)[0][1], STOP)
@@ -193,7 +193,7 @@ def test_each_lie_is_refused_with_its_reason(name: str) -> None:
 
 
 def test_a_state_is_not_shown_by_an_older_checkpoint() -> None:
-    """A link to any event but the last of the log is refused."""
+    """A link to an event that is not the last event of the log is refused."""
     case, rows = small_case(), small().rows
     older = rows[:6]
     basis: Basis = ("log", STORE, len(older), log_root([header for header, _ in older]))
@@ -228,7 +228,7 @@ def test_a_log_claim_about_another_log_is_refused(
 
 
 def test_a_path_is_refused_against_another_root() -> None:
-    """A path is refused against a log head with another root."""
+    """A path is refused against a log head with a different root."""
     case = small_case()
     for name, reason in (("event", "inclusion"), ("root", "inclusion"), ("no-atom", "inclusion")):
         basis: Basis = ("log", STORE, 12, EMPTY)
@@ -241,7 +241,7 @@ def test_a_path_is_refused_against_another_root() -> None:
 
 
 def test_a_recorded_atom_is_not_absent_behind_its_own_leaf() -> None:
-    """A claim of absence is refused if the leaf shown is that of the key itself."""
+    """A claim that an atom is absent is refused if the proof shows the leaf of this atom."""
     case = small_case()
     proof: Any = read(case.proof("root", [ATOM]))
     own_as_other(proof)

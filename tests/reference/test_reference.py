@@ -14,11 +14,11 @@ from tests.reference.verifier import check
 from tests.spec_page import example_values
 
 ABSENCES = (c.NO_ATOM, c.NO_EDGE, c.NO_TAG, c.NONE_TAGGED, c.NO_TERM)
-"""Claims of absence: one gap holds many keys, so the same bytes may show several of them."""
+"""Claims of absence. Many absent keys lie in one gap, so the same proof may show several such claims."""
 
 
 def test_the_example_has_the_root_of_the_page() -> None:
-    """The worked example, computed as the basis of proofs, has the root of the page."""
+    """The overall root computed for the worked example is the root in SPEC."""
     assert example_case().at("root").roots["overall"].hex() == example_values()["root overall"]
 
 
@@ -70,7 +70,7 @@ def test_a_changed_byte_is_refused(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("name", ONE_EACH)
 def test_an_item_too_many_or_too_few_is_refused(name: str) -> None:
-    """A proof with an item too many or too few in any array is refused."""
+    """A proof is refused if any of its arrays has one item too many or too few."""
     case, claims = small_case(), ONE_EACH[name]
     data = case.proof("log", claims)
 
@@ -91,7 +91,10 @@ def test_an_item_too_many_or_too_few_is_refused(name: str) -> None:
 @pytest.mark.parametrize("kind", ["root", "log"])
 @pytest.mark.parametrize("name", ONE_EACH)
 def test_a_proof_is_refused_against_another_basis(name: str, kind: str) -> None:
-    """A proof is refused against another root or store; log claims against a log head ignore the store."""
+    """A proof is refused against a different root or store.
+
+    Against a log head, a different store is tried only for claims about the state.
+    """
     case, claims = small_case(), ONE_EACH[name]
     data = case.proof(kind, claims)
     store_id, root, size = c.parts_of(case.basis(kind))

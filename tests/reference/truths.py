@@ -11,7 +11,7 @@ from tests.spec_naive import Rows, identity, opened, u
 
 UNKNOWN = 1 << 40
 Texts = dict[bytes, tuple[set[bytes], set[bytes]]]
-"""The identities of the tags and the terms of the text of each live atom."""
+"""Key of each live atom → the identities of its tags, and the terms of its text."""
 
 
 def texts(at: World) -> Texts:

@@ -1,4 +1,4 @@
-"""A second verifier of proofs, written from SPEC.md alone and in another style than the project's."""
+"""A second verifier of proofs, written from SPEC.md alone and not in the style of the project's verifier."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ WITNESSES: dict[int, tuple[Check, ...]] = FORMS | {
 def check(data: bytes, basis: Basis, claims: Sequence[Claim]) -> list[Shown]:
     """Return the facts that a proof shows, in the order of the claims.
 
-    State claims show `size`, the size of the log that they hold as of; `atom` and `edge` the fields of the
-    value and the `body`, if its payload is given; lists the `ids`; log claims what the header or the opening
-    says.
+    A fact is a dictionary. A claim about the state gives `size`, the number of events that the fact covers. A
+    claim `atom` or `edge` also gives the fields of the value and `body`, which is None without a payload. A
+    list gives `ids`. A claim about the log gives values from the header or the opening.
 
     Raises:
         Refused: the bytes do not show all of the claims, or the claims or the basis are invalid.
@@ -66,7 +66,7 @@ def check(data: bytes, basis: Basis, claims: Sequence[Claim]) -> list[Shown]:
 
 
 def parsed(data: bytes, ordered: list[Claim]) -> tuple[dict[str, Any], list[Any]]:
-    """Return the parts of a proof by name, and the fields of each witness, after checking their forms."""
+    """Check the forms of the parts of a proof. Return the parts by name, and the fields of each witness."""
     alone = len(ordered) == 1 and ordered[0][0] not in c.LIST_CLAIMS and not ordered[0][3]
     need(len(data) <= (PROOF_BYTES_MAX if alone else BUNDLE_BYTES_MAX), "size")
     try:
@@ -87,7 +87,7 @@ def parsed(data: bytes, ordered: list[Claim]) -> tuple[dict[str, Any], list[Any]
 
 
 def grounds(basis: Basis, ordered: list[Claim], parts: dict[str, Any]) -> tuple[tuple[int, bytes], Any]:
-    """Return size and root of the log of a basis, and the opening that the basis confirms."""
+    """Return (size, root) of the log that the basis is about, and the opening that the basis confirms."""
     numbers = {claim[0] for claim in ordered}
     of_state, of_lists = numbers & set(c.STATE_CLAIMS), numbers & set(c.LIST_CLAIMS)
     present(parts["link"], basis[0] == "log" and bool(of_state))
@@ -110,7 +110,7 @@ def grounds(basis: Basis, ordered: list[Claim], parts: dict[str, Any]) -> tuple[
 
 
 def present(part: object, wanted: bool) -> None:
-    """Refuse unless a part is present exactly if it is wanted."""
+    """Refuse the proof if a wanted part is missing or an unwanted part is present."""
     need(part is not None or not wanted, "missing")
     need(part is None or wanted, "unneeded")
 
@@ -134,14 +134,14 @@ def hashes_of(path: bytes, reason: str) -> list[bytes]:
 
 
 def included(log: tuple[int, bytes], seq: int, data: bytes, path: bytes) -> None:
-    """Refuse unless the log holds a header at its position."""
+    """Refuse the proof unless the path shows that the header is event `seq` of the log."""
     size, root = log
     need(seq < size, "inclusion")
     need(root_by_path(seq, size, log_leaf(data), hashes_of(path, "inclusion")) == root, "inclusion")
 
 
 def consistent(log: tuple[int, bytes], size: int, root: bytes, path: bytes) -> None:
-    """Refuse unless a log begins with the log of a size and root."""
+    """Refuse the proof unless the path shows that `log` begins with the log that has this size and root."""
     need(1 <= size <= log[0], "consistency")
     roots = roots_by_path(size, log[0], root, hashes_of(path, "consistency"))
     need(roots == (root, log[1]), "consistency")

@@ -1,4 +1,4 @@
-"""SPEC 20.7: computes the root of a tree from keys, with or without values, and an opening."""
+"""SPEC 20.7: computes the root of a tree from an opening and its keys. A key may have no value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NODE, OWN, OTHER, NONE = range(4)
 
 
 def taker(data: bytes, reason: str) -> tuple[Take, Callable[[], bool]]:
-    """Return a reader that refuses to read beyond the end, and a test for the end."""
+    """Return two functions: one reads bytes and refuses to read beyond the end, one tests for the end."""
     at = 0
 
     def take(count: int) -> bytes:
@@ -25,7 +25,7 @@ def taker(data: bytes, reason: str) -> tuple[Take, Callable[[], bool]]:
 
 
 def opened_root(namespace: str, calls: dict[bytes, bytes | None], shape: bytes, hashes: bytes) -> bytes:
-    """Return the root of a namespace's tree in which each key has its value, or none."""
+    """Return the root of the opened tree of a namespace. A key with the value None is absent in the tree."""
     keys = {
         in_namespace("key", namespace, key): None
         if value is None
@@ -40,7 +40,7 @@ def opened_root(namespace: str, calls: dict[bytes, bytes | None], shape: bytes, 
 
 
 def walk(keys: dict[bytes, bytes | None], depth: int, cases: Take, hashes: Take) -> tuple[bytes, bool]:
-    """Return the root of the subtree in which these keys lie, and True if it is one leaf."""
+    """Return the root of the subtree that holds these keys, and True if the subtree is a single leaf."""
     case = cases(1)[0]
     valued = [(key, value) for key, value in keys.items() if value is not None]
     if case == NODE:
@@ -58,7 +58,7 @@ def walk(keys: dict[bytes, bytes | None], depth: int, cases: Take, hashes: Take)
 
 
 def node(keys: dict[bytes, bytes | None], depth: int, cases: Take, hashes: Take) -> bytes:
-    """Return the inner node above two sides, of which at least one has some of the keys."""
+    """Return the hash of an inner node. At least one of its two sides contains some of the keys."""
     if depth >= 256:
         raise Refused("shape")
     roots, leaves = [], []

@@ -1,4 +1,4 @@
-"""Computes all values derived from a journal, and sibling hashes, from whole trees."""
+"""Computes all values that are derived from a journal, and computes sibling hashes from whole trees."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class World(NamedTuple):
     """The leaf values of `atoms` and `edges`."""
     roots: dict[str, bytes]
     leaves: dict[str, dict[bytes, bytes]]
-    """The value of each tree key, by namespace, without `index`."""
+    """Namespace → key → value, for every tree except the `index` tree."""
     ids: dict[int, bytes]
-    """The atom of each ordinal."""
+    """Ordinal → id of the atom."""
     documents: list[Document]
     stop_words: frozenset[str]
 
@@ -76,7 +76,7 @@ def consistency(old: int, leaves: Sequence[bytes], whole: bool = True) -> bytes:
 
 
 def beside(leaves: list[bytes], shown: set[int], first: int = 0) -> bytes:
-    """Return the roots of the parts in which no leaf is shown, from the left."""
+    """Return the roots of the largest subtrees in which no leaf is shown, from left to right."""
     if not any(first <= index < first + len(leaves) for index in shown):
         return merkle(leaves, lambda left, right: digest("rows-node", left + right), b"")
     if len(leaves) == 1:
@@ -86,7 +86,7 @@ def beside(leaves: list[bytes], shown: set[int], first: int = 0) -> bytes:
 
 
 def walked(keys: set[bytes], leaves: list[tuple[bytes, bytes]], depth: int) -> tuple[bytes, bytes]:
-    """Return shape and hashes of a subtree in which some of the keys lie."""
+    """Return the shape and the hashes of the opening of a subtree that holds some of the keys."""
     if not leaves:
         return b"\3", b""
     if len(leaves) == 1:

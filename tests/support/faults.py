@@ -36,13 +36,13 @@ class Fault:
     """The kind of a fault, and the operation in which it occurs.
 
     In a write, `before` raises BackendInDoubt without applying the batch, and `after` applies the batch and
-    then raises BackendInDoubt. `drop_unsynced` simulates a power failure: it is `before`, and the rows
-    written with durable=False since the last durable write are lost, too (it always crashes). In a read or a
+    then raises BackendInDoubt. `drop_unsynced` simulates a power failure: it acts like `before`, always
+    crashes, and also loses the rows written with durable=False since the last durable write. In a read or a
     snapshot, `before` and `after` raise BackendError.
 
     In a read, `flip` flips one bit of the value, `stale` returns the previous value (or the current value if
-    the handle has not seen another one), and `missing` returns no row. In a scan, these three affect the
-    first row. They never affect writes.
+    the handle has not seen a different value), and `missing` returns no row. In a scan, these three affect
+    the first row. They never affect writes.
     """
 
     kind: Kind
@@ -109,13 +109,13 @@ class FaultBackend(Backend):
         raise BackendInDoubt(f"fault {fault.kind!r} at write {self.counts['write']}")
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Call the method of `inner`. The call is not counted and never fails by a fault."""
+        """Call `exclusive` of `inner`. The call is not counted, and no fault occurs in it."""
         if self._dead:
             raise BackendClosed("the handle crashed; reopen it")
         return self.inner.exclusive()
 
     def purge(self) -> None:
-        """Call the method of `inner`. The call is counted as a write and can fail like a write."""
+        """Call `purge` of `inner`. The call is counted as a write and can fail like a write."""
         fault = self._due("write")
         if fault is None or fault.kind in ("flip", "stale", "missing"):
             self.inner.purge()

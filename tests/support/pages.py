@@ -1,4 +1,4 @@
-"""Parse the documentation for `tests/test_docs.py`: code blocks, commands, links and names of code."""
+"""Reads code blocks, commands, links and names of code in the documentation, for `tests/test_docs.py`."""
 
 from __future__ import annotations
 

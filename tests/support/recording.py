@@ -14,7 +14,7 @@ def name_of(key: bytes) -> str:
 
 
 def grouped(names: list[str]) -> str:
-    """Return the names in order; consecutive equal names are written once, with a count."""
+    """Return the names in order, as one text. Consecutive equal names are written once, with a count."""
     shown: list[list[object]] = []
     for name in names:
         if shown and shown[-1][0] == name:

@@ -144,7 +144,10 @@ WORKLOADS: Mapping[str, list[Step]] = {
         _erase(1),
     ],
 }
-"""Name → steps: each a batch of commands, but reads, checkpoints, rebuilds, drops, copies and erasures."""
+"""Workload name → steps.
+
+A step is a batch of commands, a read, a checkpoint, a rebuild, a drop, a copy or an erasure.
+"""
 
 ONE_AT_A_TIME = ("adds", "mixed", "reads between")
-"""Those whose every batch is one command, so that repeating a step is always harmless."""
+"""The workloads in which every batch has one command, so that a step can be repeated without harm."""

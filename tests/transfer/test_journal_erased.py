@@ -64,7 +64,7 @@ def test_a_destroyed_payload_names_the_event_that_did_it() -> None:
     by = fields["payload"]["erased"]
     assert json.loads(lines[by + 1])["kind"] == "erased"
     for wrong in (by + 1, by - 1, 0, len(lines)):
-        with refused(at + 1, "did not destroy"):
+        with refused(at + 1, "was not destroyed by"):
             imported(
                 b"".join([*lines[:at], canonical(fields | {"payload": {"erased": wrong}}), *lines[at + 1 :]])
             )

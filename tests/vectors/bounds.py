@@ -40,7 +40,7 @@ def made(
     header: bytes = b"",
     path: bytes = b"",
 ) -> Made:
-    """Return a proof that opens event 0, with its fields as given."""
+    """Return a proof that opens event 0. The arguments are fields of this event and of the proof."""
     raw = header or write([2, 0, 5, kind, actor, digest("commitment", SALT + body), None, *detail])
     return of_header(what, raw, SALT + body, path)
 
@@ -117,7 +117,7 @@ def refused() -> Iterator[Made]:
 
 
 def further_fields(name: bytes) -> Iterator[Made]:
-    """Yield proofs of bodies with invalid further fields; `name` is a body without any."""
+    """Yield proofs of bodies with invalid further fields. `name` is the body without further fields."""
     further = {
         "keys of the further fields out of order": b"\xa2\1\x61a\0\x61b",
         "a key of the further fields twice": b"\xa2\0\x61a\0\x61b",

@@ -17,7 +17,7 @@ FIELDS: Final = ("size", "log root", "root of atoms", "root of edges", "root of 
 
 
 def named(path: Path) -> str:
-    """Return the name of a place in a proof."""
+    """Return a name for the position of an item in a proof."""
     if path[0] == 8 and len(path) > 1:
         return f"witness {path[1]}" + "".join(f", item {at}" for at in path[2:])
     begin = PARTS.get(path[0], "the witnesses" if path[0] == 8 else f"item {path[0]}")
@@ -46,7 +46,7 @@ def lengths(data: bytes, found: Spans, rng: Random) -> Mutations:
 
 
 def encodings(data: bytes, found: Spans, rng: Random) -> Mutations:
-    """Yield the same or nearly the same items in other than their canonical form."""
+    """Yield proofs in which an item, unchanged or nearly so, is encoded in a form that is not canonical."""
     yield "the outermost array with a long length", [(0, 1, b"\x98\x09")]
     yield "the outermost array of indefinite length", [(0, 1, b"\x9f"), (len(data), 0, b"\xff")]
     yield "the tag for CBOR before it", [(0, 0, b"\xd9\xd9\xf7")]
@@ -78,7 +78,7 @@ def encodings(data: bytes, found: Spans, rng: Random) -> Mutations:
 
 
 def envelope(data: bytes, found: Spans, rng: Random) -> Mutations:
-    """Yield changes of the outermost array, its text and its version."""
+    """Yield changes of the outermost array of a proof, of the magic text and of the version."""
     yield "another magic", replaced(found[0,], write("memroot-prooF"))
     yield "the magic as bytes", replaced(found[0,], write(b"memroot-proof"))
     yield "version 1", replaced(found[1,], b"\1")

@@ -1,4 +1,4 @@
-"""The worked example: a journal of six events, all values derived from it, and four proofs."""
+"""The worked example of SPEC: a journal of six events, all values derived from it, and four proofs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ PROVED: dict[str, tuple[str, ...]] = {
 }
 """The claim of each proof in words; ID stands for the id of the first atom."""
 OF_THE_LOG = ("no-tag",)
-"""The proofs whose basis is the log head of size 6; the basis of the others is the overall root."""
+"""The proofs whose basis is the log head of size 6. All other proofs have the overall root as their basis."""
 
 
 def salt_of(seq: int) -> bytes:
-    """Return the salt of event `seq`, or for −1 and −2 the bytes that give the store id and the id key."""
+    """Return the salt of event `seq`. For −1 and −2, return the bytes of the store id and of the id key."""
     return {-1: b"\x11", -2: b"\x22"}.get(seq, bytes([seq % 256])) * 32
 
 
@@ -68,12 +68,12 @@ def example_memory() -> Engine:
 
 
 def claim_in_words(name: str, first: str) -> list[str]:
-    """Return the claim of a proof, with the id of the first atom put in."""
+    """Return the words of a proof's claim, with ID replaced by the id of the first atom."""
     return [first if word == "ID" else word for word in PROVED[name]]
 
 
 def example() -> dict[str, Any]:
-    """Return the contents of `example.json`: by name, hex or words separated by spaces."""
+    """Return the contents of `example.json`: name → hex, or words separated by spaces."""
     with example_memory() as engine:
         backend, rows = engine.store.backend, rows_of(engine.store.backend)
         events = [naive.opened(*row) for row in rows]

@@ -1,4 +1,4 @@
-"""Invalid proofs against recomputed roots: every hash fits, but the proof breaks another rule."""
+"""Invalid proofs against recomputed roots: every hash matches, but the proof breaks a different rule."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MUTATORS = (mutations.trees, mutations.hashes, mutations.witnesses, mutations.va
 
 
 def forgeries(one: Valid, rng: Random) -> Iterator[Forged]:
-    """Yield changes of a proof against an overall root, each with the root that the changed proof gives."""
+    """Yield changes of a proof, each with the overall root of the changed proof as the basis."""
     found = spans(one.data)
     mutations_of_one = chain.from_iterable(mutate(one.data, found, rng) for mutate in MUTATORS)
     for change, edits in mutations_of_one:
@@ -78,4 +78,4 @@ BY_HAND: dict[str, Callable[[Any], None]] = {
     "a chunk with its members reversed": witness(2, lambda chunk: chunk[2:] + chunk[:2]),
     "a chunk with a member twice": witness(2, lambda chunk: chunk[:2] + chunk),
 }
-"""Changes of the parts by name; a change that does not apply to a proof yields nothing."""
+"""Name → change of the parts of a proof. A change that does not apply to a proof is skipped."""

@@ -16,18 +16,21 @@ from tests.spec_naive import ON_ATOMS, Rows, all_roots, opened
 from tests.vectors.stores import BEGIN, Made, engine_of, made
 
 UNREPEATABLE = ("index", "tags", "overall")
-"""Roots that cannot be computed again if a payload on an atom has been erased since."""
+"""The roots that cannot be recomputed after a payload of an event on an atom was erased."""
 ROOTS = ("log", "atoms", "edges", "index", "tags", "overall")
 
 
 def clock() -> Iterator[int]:
-    """Yield times seven seconds apart; event 20 is an hour early, so it takes the time of event 19."""
+    """Yield times seven seconds apart, except that the time for event 20 is an hour early.
+
+    The engine therefore gives event 20 the time of event 19.
+    """
     for at in range(1 << 20):
         yield BEGIN + 7_000_000 * at - (3_600_000_000 if at == 20 else 0)
 
 
 def lost(rows: Rows, size: int) -> bool:
-    """Return True if a payload on an atom that was present after `size` events has been erased since."""
+    """Return True if a payload on an atom was present after `size` events and was erased later."""
     erased = set[bytes]()
     for header, payload in reversed(rows[:size]):
         fields, _ = opened(header, None)
@@ -143,7 +146,7 @@ def changes(engine: Engine, ids: dict[str, str]) -> None:
 
 
 def erasures(engine: Engine, ids: dict[str, str]) -> None:
-    """Erase atoms with live and removed edges; add one of them again and erase one again."""
+    """Erase atoms with live and removed edges. Add an erased atom again, and erase an atom a second time."""
     secret = engine.add(
         "Geheim: Schlüssel unter der Matte.", title="Schlüssel", tags=("privat", "plant")
     ).subject

@@ -1,4 +1,4 @@
-"""Invalid proofs: valid ones that are changed, checked against other claims, or given a matching root."""
+"""Invalid proofs: valid proofs that are changed, checked against other claims, or given a matching root."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.vectors.stores import plain
 from tests.vectors.valid import Valid, valid
 
 LONGEST = 4_000
-"""Only proofs of fewer bytes than this get all mutations."""
+"""All mutations are applied only to proofs of fewer bytes."""
 EACH = 7
-"""The greatest number of listed proofs for one valid proof and one reason."""
+"""The maximum number of invalid proofs in the file for one valid proof and one reason."""
 FORGERIES_EACH = 3
-"""The same number for proofs against a matching root."""
+"""The maximum number of invalid proofs with a matching root for one valid proof and one reason."""
 SHALLOW = ("form", "encoding", "kind", "missing", "unneeded", "root")
 """Reasons that do not depend on the hashes; forgeries with these reasons are not listed."""
 
@@ -35,7 +35,7 @@ class Invalid(NamedTuple):
     """A basis, claims, and a proof that the verifier refuses for them."""
 
     of: int
-    """The number of the valid proof that it is made from."""
+    """The number of the valid proof from which the invalid proof is made."""
     change: str
     edits: list[Edit]
     basis: Basis
@@ -56,7 +56,7 @@ def invalid() -> list[Invalid]:
     """Return all invalid proofs in the order of the file.
 
     Raises:
-        AssertionError: the verifier accepts one.
+        AssertionError: the verifier accepts one of the proofs.
     """
     found: list[Invalid] = []
     seen: set[object] = set()
@@ -78,7 +78,7 @@ def invalid() -> list[Invalid]:
 
 
 def sampled_by_reason(given: list[Invalid], rng: Random) -> list[Invalid]:
-    """Return at most EACH proofs of each reason, in their order."""
+    """Return at most EACH invalid proofs for each reason, in the given order."""
     by_reason: dict[str, list[int]] = {}
     for at, one in enumerate(given):
         by_reason.setdefault(one.reason, []).append(at)
@@ -96,7 +96,10 @@ def refusal(data: bytes, candidate: Candidate) -> str:
 
 
 def first_of_each() -> set[int]:
-    """Return the numbers of the proofs that get all mutations: one of each claim, basis and state."""
+    """Return the numbers of the valid proofs to which all mutations are applied.
+
+    They include one proof for each combination of claim, basis and state.
+    """
     firsts: dict[object, int] = {}
     for n, one in enumerate(valid()):
         if one.store == "golden" and len(one.claims) == 1 and len(one.data) < LONGEST:
@@ -153,7 +156,7 @@ def opposite(claim: Claim) -> Claim:
 
 
 def other_bases(one: Valid) -> Iterator[tuple[str, Basis]]:
-    """Yield other roots, stores and sizes as the basis."""
+    """Yield bases with a different root, store or size than the basis of the proof."""
     store_id, root, size = c.parts_of(one.basis)
     of_state = any(claim[0] in c.STATE_CLAIMS for claim in one.claims)
     names_store = of_state or any(claim[0] == c.PREFIX_ROOT for claim in one.claims)
@@ -236,7 +239,7 @@ POSITIVE = (c.ATOM, c.EDGE, c.TAG, c.TAGGED, c.TERM, c.EVENT, c.PREFIX, c.ROOT, 
 
 
 def recorded(of: Valid, number: int) -> list[bytes]:
-    """Return subjects with the same basis for which the claim, or the claim that it contradicts, holds."""
+    """Return subjects for which claim `number` or, if this claim denies something, its opposite is true."""
     asked = number if number in POSITIVE else number - 1
     return [
         claim[1]
@@ -248,7 +251,10 @@ def recorded(of: Valid, number: int) -> list[bytes]:
 
 
 def forged(n: int, one: Valid, rng: Random) -> Iterator[Invalid]:
-    """Yield refused proofs against matching roots; accepted ones show what such a writer committed to."""
+    """Yield the changed proofs with matching roots that the verifier refuses.
+
+    Accepted proofs are left out: they show what the writer of such a root committed to.
+    """
     listed: dict[str, int] = {}
     for change, edits, basis in forgeries(one, rng):
         answers = ask(edited(one.data, edits), basis, one.claims)
@@ -259,7 +265,7 @@ def forged(n: int, one: Valid, rng: Random) -> Iterator[Invalid]:
 
 
 def beyond_bounds() -> Iterator[Invalid]:
-    """Yield proofs of events beyond their bounds, as changes of the first valid proof in `bounds`."""
+    """Yield proofs of events with fields out of bounds, as changes of the first valid proof in `bounds`."""
     of = next(n for n, one in enumerate(valid()) if one.store == "bounds")
     for made in bounds.refused():
         edits = difference(valid()[of].data, made.data)
@@ -268,7 +274,7 @@ def beyond_bounds() -> Iterator[Invalid]:
 
 
 def of_two_reasons() -> Iterator[Invalid]:
-    """Yield proofs of which the reason depends on the order of the checks."""
+    """Yield proofs that two checks could refuse, so that the reason depends on the order of the checks."""
     for number, change, edits in ambiguous():
         one = valid()[number]
         candidate = Candidate(change, edits, one.basis, one.claims)

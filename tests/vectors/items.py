@@ -9,14 +9,14 @@ from tests.reference.cbor import ARRAY, BYTES, NULL, TEXT, head, head_at
 
 Path = tuple[int, ...]
 Edit = tuple[int, int, bytes]
-"""The offset, the number of bytes to remove there, and the bytes to insert."""
+"""An edit of bytes: the offset, the number of bytes to remove at the offset, and the bytes to insert."""
 
 
 class Span(NamedTuple):
     """The position of an item."""
 
     path: Path
-    """Indices in the nested arrays, from the outermost inwards."""
+    """The index of the item in each of the nested arrays, from the outermost array inwards."""
     start: int
     body: int
     """The offset after the head."""
@@ -24,7 +24,7 @@ class Span(NamedTuple):
     kind: int
     """The major type; 7 for null."""
     number: int
-    """The number in the head: items of an array, bytes of a string, or the value of an integer."""
+    """The number in the head: the count of items of an array, the length of a string, or an integer."""
 
 
 def spans(data: bytes) -> dict[Path, Span]:
@@ -49,7 +49,7 @@ def _span(data: bytes, at: int, path: Path, found: dict[Path, Span]) -> int:
 
 
 def edited(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """Return the bytes after `edits`, which ascend and whose offsets are those of the unedited bytes."""
+    """Apply `edits` and return the bytes. The edits ascend, and their offsets refer to the unedited bytes."""
     out, at = b"", 0
     for offset, length, new in edits:
         if offset < at or offset + length > len(data):
@@ -65,7 +65,7 @@ def replaced(span: Span, new: bytes) -> list[Edit]:
 
 
 def headed(span: Span, count: int) -> Edit:
-    """Return the edit that puts another number into the head of an array or string."""
+    """Return the edit that replaces the number in the head of an array or string."""
     return span.start, span.body - span.start, head(span.kind, count)
 
 

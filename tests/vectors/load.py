@@ -22,7 +22,7 @@ def read(name: str) -> dict[str, Any]:
 
 
 def basis_of(given: Vector) -> Basis:
-    """Return a basis as the reference verifier takes it."""
+    """Convert a basis to the form that the reference verifier takes."""
     store_id, root = bytes.fromhex(given["store"]), bytes.fromhex(given["root"])
     if given["kind"] == "root":
         return "root", store_id, root, given["size"]
@@ -30,7 +30,7 @@ def basis_of(given: Vector) -> Basis:
 
 
 def claims_of(given: list[Vector]) -> list[Claim]:
-    """Return claims as the reference verifier takes them."""
+    """Convert claims to the form that the reference verifier takes."""
     return [
         (one["number"], bytes.fromhex(one["subject"]), one.get("state"), one.get("opened", False))
         for one in given
@@ -38,7 +38,7 @@ def claims_of(given: list[Vector]) -> list[Claim]:
 
 
 def edits_of(given: list[list[Any]]) -> list[Edit]:
-    """Return edits with repeated bytes expanded."""
+    """Convert edits, and write repeated bytes out."""
     found: list[Edit] = []
     for offset, length, new, *repeated in given:
         more = bytes.fromhex(repeated[0]) * repeated[1] if repeated else b""
@@ -47,7 +47,7 @@ def edits_of(given: list[list[Any]]) -> list[Edit]:
 
 
 def invalid_proofs() -> Iterator[tuple[Vector, bytes]]:
-    """Yield each invalid vector, completed with fields of the valid vector it comes from, and its proof."""
+    """Yield each invalid vector and its proof. Missing fields are taken over: the valid vector has them."""
     proofs = read("proofs")
     for vector in proofs["invalid"]:
         of = proofs["valid"][vector["of"]]

@@ -44,7 +44,7 @@ def split(count: int) -> int:
 
 
 def inclusion(index: int, start: int, stop: int) -> list[bytes]:
-    """Return the path of inclusion (RFC 9162 2.1.3.1)."""
+    """Return the inclusion path (RFC 9162 2.1.3.1)."""
     if stop - start == 1:
         return []
     middle = start + split(stop - start)
@@ -54,7 +54,7 @@ def inclusion(index: int, start: int, stop: int) -> list[bytes]:
 
 
 def consistency(old: int, start: int, stop: int, whole: bool = True) -> list[bytes]:
-    """Return the path of consistency (RFC 9162 2.1.4.1); `old` counts from the beginning of the log."""
+    """Return the consistency path (RFC 9162 2.1.4.1). `old` is the number of leaves of the older log."""
     if old == stop:
         return [] if whole else [range_root(start, stop)]
     middle = start + split(stop - start)
@@ -64,7 +64,7 @@ def consistency(old: int, start: int, stop: int, whole: bool = True) -> list[byt
 
 
 def included(size: int, index: int) -> Question:
-    """Return the question whether the log holds an entry, with its path."""
+    """Return the question whether the log contains the entry at `index`, with an inclusion path."""
     return {
         "size": size,
         "root": range_root(0, size),
@@ -75,7 +75,7 @@ def included(size: int, index: int) -> Question:
 
 
 def consistent(size: int, old: int) -> Question:
-    """Return the question whether the log begins with the log of size `old`, with its path."""
+    """Return the question whether the log begins with the log of size `old`, with a consistency path."""
     return {
         "size": size,
         "root": range_root(0, size),
@@ -99,19 +99,19 @@ def logs() -> dict[str, Any]:
 
 
 def sizes_in(cons: list[Question]) -> list[int]:
-    """Return every size of an old or a new log in the questions."""
+    """Return the sizes of all older and newer logs in the questions."""
     return sorted({*SIZES, *(one["old"] for one in cons)})
 
 
 def places(size: int, first: int, last: int) -> list[int]:
-    """Return some numbers from the first to the last, and all of them for small logs."""
+    """Return some of the numbers from `first` to `last`. For small logs, return all these numbers."""
     if size <= 9:
         return list(range(first, last + 1))
     return sorted({first, size // 2, split(size), last - 1, last})
 
 
 def shown(question: Question) -> Question:
-    """Return a question in hex, with the hashes of its path as one string."""
+    """Return a question with all bytes in hex and the hashes of its path joined into one string."""
     return {
         name: b"".join(value).hex() if name == "path" else value.hex() if isinstance(value, bytes) else value
         for name, value in question.items()
@@ -120,7 +120,7 @@ def shown(question: Question) -> Question:
 
 
 def refused_changes(questions: list[Question], check: Callable[[Question], None]) -> Iterator[Question]:
-    """Yield changes of some questions with the reasons of refusal, without the unchanged fields."""
+    """Yield changes of some questions: the changed fields, and the reason for which the path is refused."""
     for n, question in enumerate(questions):
         if question["size"] not in CHANGED_SIZES or (n % 3 and question["size"] > 9):
             continue
@@ -140,7 +140,7 @@ def refused_changes(questions: list[Question], check: Callable[[Question], None]
 
 
 def hexed(value: Any) -> Any:
-    """Return hashes in hex, and a path as one string."""
+    """Return a hash or a path in hex; the hashes of a path are joined. Other values are unchanged."""
     if isinstance(value, list):
         return b"".join(value).hex()
     return value.hex() if isinstance(value, bytes) else value

@@ -1,4 +1,4 @@
-"""Write the test vectors with the same bytes each time: `python -m tests.vectors.make`. See README.md."""
+"""Write the test vectors: `python -m tests.vectors.make`. Each run writes the same bytes. See README.md."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def accepted(n: int, one: Valid) -> dict[str, Any]:
 
 
 def refused(one: Invalid) -> dict[str, Any]:
-    """Return an invalid proof without the fields that it shares with the valid one."""
+    """Return an invalid proof without the fields that are equal in the valid proof it was made from."""
     of, found = valid()[one.of], {"of": one.of, "change": one.change, "reason": one.reason}
     if one.edits:
         found["edits"] = [edit_of(edit) for edit in one.edits]
@@ -61,7 +61,7 @@ def refused(one: Invalid) -> dict[str, Any]:
 
 
 def edit_of(edit: Edit) -> list[Any]:
-    """Return offset, length and hex of an edit, and the number of repetitions if there are any."""
+    """Return [offset, length, hex] of an edit; long runs of one byte become this byte and a count."""
     offset, length, new = edit
     if len(new) > 256 and new[5:] == new[5:6] * (len(new) - 5):
         head, often = (new[:5], len(new) - 5) if new[:5] != new[5:6] * 5 else (b"", len(new))
@@ -76,7 +76,7 @@ def basis_of(basis: Basis) -> dict[str, Any]:
 
 
 def claim_of(claim: Claim, *, said: bool = True) -> dict[str, Any]:
-    """Return a claim as an object, with its words unless the claim is invalid."""
+    """Return a claim as an object. The object contains the claim in words, unless the claim is invalid."""
     number, subject, state, opened = claim
     found: dict[str, Any] = {"words": words_of(real_claim(*claim))} if said else {}
     found |= {"number": number, "subject": subject.hex()}

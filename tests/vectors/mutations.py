@@ -1,4 +1,4 @@
-"""Mutations of the contents of a proof: each has a name and the edits that make it."""
+"""Mutations of the contents of a proof. A mutation is a name and the edits to apply."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILLERS: Final = {
 
 
 def parts(data: bytes, found: Spans, rng: Random) -> Mutations:
-    """Yield proofs with parts left out, added without need, or of a wrong form."""
+    """Yield proofs in which a part is missing, is not needed, or has a wrong form."""
     for at, name in PARTS.items():
         span = found[at,]
         if span.kind == 7:
@@ -36,7 +36,7 @@ def parts(data: bytes, found: Spans, rng: Random) -> Mutations:
 
 
 def opening(data: bytes, found: Spans, rng: Random) -> Mutations:
-    """Yield other roots and sizes in the opening."""
+    """Yield proofs with different roots and sizes in the opening of the overall root."""
     if found[3,].kind == 7:
         return
     size = found[3, 0]
@@ -58,7 +58,7 @@ def opening(data: bytes, found: Spans, rng: Random) -> Mutations:
 
 
 def trees(data: bytes, found: Spans, rng: Random) -> Mutations:
-    """Yield other shapes in the openings of trees."""
+    """Yield proofs with different shapes in the openings of trees."""
     for at in (5, 6, 7):
         if found[at,].kind == 7:
             continue
@@ -73,7 +73,7 @@ def trees(data: bytes, found: Spans, rng: Random) -> Mutations:
 
 
 def hashes(data: bytes, found: Spans, rng: Random) -> Mutations:
-    """Yield lists of hashes that are shortened, extended, reordered, changed and cut."""
+    """Yield proofs in which a list of hashes is shortened, extended, reordered, changed or cut."""
     for path, span in sorted(found.items()):
         if span.kind != BYTES or span.number % 32 or not is_hashes(path):
             continue
@@ -103,7 +103,7 @@ def is_hashes(path: Path) -> bool:
 
 
 def witnesses(data: bytes, found: Spans, rng: Random) -> Mutations:
-    """Yield changed, missing, additional and empty witnesses and fields, and fields of other types."""
+    """Yield proofs in which a witness or a field of a witness is changed, missing, additional or empty."""
     whole = found[8,]
     yield "no witnesses", replaced(whole, b"\x80")
     first = found[8, 0]

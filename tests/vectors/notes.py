@@ -1,4 +1,4 @@
-"""Checkpoint notes, unsigned, signed and cosigned, and bytes that are not notes or are badly signed."""
+"""Checkpoint notes, unsigned, signed and cosigned; badly signed notes; and bytes that are not notes."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def noncanonical(text: str) -> str:
 
 
 def badly_signed() -> Iterator[tuple[str, bytes, Sequence[str]]]:
-    """Yield notes in which the line of a known key does not verify."""
+    """Yield notes in which the signature line of a known key does not verify."""
     at, who = head(), signers()
     log, witness = who["log"].line(at), who["witness"].line(at)
     more = at._replace(size=at.size + 1)
@@ -203,7 +203,7 @@ def badly_signed() -> Iterator[tuple[str, bytes, Sequence[str]]]:
 
 
 def changed(line: Signature, at: int) -> Signature:
-    """Return a line with one bit of its signature flipped."""
+    """Return a signature line with one bit of the signature flipped."""
     raw = line.signature
     return line._replace(signature=raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :])
 
@@ -215,13 +215,13 @@ def with_large_s(signature: bytes) -> bytes:
 
 
 def signed_plainly(signer: Signer, at: Checkpoint) -> Signature:
-    """Return a line in which a witness's key signs the text alone, with a time before the signature."""
+    """Return a signature line in which a witness's key signs only the text, although the line has a time."""
     raw = TIME.to_bytes(8, "big") + ed25519.sign(signer.seed, at.text.encode())
     return Signature(signer.name, signer.key.key_id, raw)
 
 
 def judged(data: bytes, vkeys: Sequence[str]) -> tuple[Note, tuple[VerifiedSignature | None, ...]]:
-    """Return a note and the results for its signature lines.
+    """Parse a note, and return it with the results for its signature lines.
 
     Raises:
         ProofError: the note is refused.

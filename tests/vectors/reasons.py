@@ -1,4 +1,4 @@
-"""Invalid proofs of which the reason depends on the order of the checks in sections 20.5 and 20.8."""
+"""Invalid proofs whose reason of refusal depends on the order of the checks in SPEC 20.5 and 20.8."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.vectors.items import Edit, Path, Span, added, headed, replaced, spans
 from tests.vectors.valid import Valid, valid
 
 ROWS, LIVES, TERM_ATOMS = 1, 2, 3
-"""Positions of the fields in the witness of a claim about a term, after its number."""
+"""Positions of the fields in the witness of a claim about a term. Position 0 is the claim number."""
 ATOMS_OF_TAG = 2
 
 
@@ -19,7 +19,7 @@ class Ambiguous(NamedTuple):
     """A changed proof that more than one check could refuse."""
 
     of: int
-    """The number of the valid proof."""
+    """The number of the valid proof that was changed."""
     change: str
     edits: list[Edit]
 
@@ -35,7 +35,7 @@ def ambiguous() -> Iterator[Ambiguous]:
 
 
 def first(claim: int, path: Path) -> tuple[int, Valid]:
-    """Return the first valid proof of this claim alone that has an item at `path`, with its number."""
+    """Return the first valid proof that shows only this claim and has an item at `path`, and its number."""
     return next(
         (number, one)
         for number, one in enumerate(valid())
@@ -44,7 +44,7 @@ def first(claim: int, path: Path) -> tuple[int, Valid]:
 
 
 def neighbours(one: Valid) -> Iterator[tuple[str, list[Edit]]]:
-    """Yield changes of the entry of `rows` in the first segment, which shows two neighbours."""
+    """Yield changes of the first segment's entry in `rows`. Unchanged, the entry shows two neighbours."""
     found = spans(one.data)
     entry = (8, 0, ROWS, 0)
     position, shown = found[*entry, 0], found[*entry, 1]

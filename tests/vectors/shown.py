@@ -14,7 +14,7 @@ def shown(fact: Verified) -> dict[str, Any]:
 
 
 def named(given: Verified | ListedAtom) -> dict[str, Any]:
-    """Return the fields of a dataclass except its claim."""
+    """Return the fields of a dataclass as a dictionary, without the field `claim`."""
     return {one.name: plain(getattr(given, one.name)) for one in fields(given) if one.name != "claim"}
 
 

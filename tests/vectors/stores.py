@@ -26,7 +26,10 @@ BEGIN = 1_700_000_000_000_000
 
 
 def salt(store: str, seq: int) -> bytes:
-    """Return 32 bytes derived from a store's name and a seq; −1 gives the store id, −2 the id key."""
+    """Return the salt of an event: 32 bytes derived from the store's name and the seq.
+
+    For −1 and −2, return the bytes of the store id and of the id key.
+    """
     return sha256(f"memroot vectors {store} {seq}".encode()).digest()
 
 
@@ -65,10 +68,13 @@ class Made(NamedTuple):
     name: str
     engine: Engine
     past: Store
-    """The store at its last checkpoint, with that event."""
+    """The store just after its last checkpoint event."""
     rows: Rows
     worlds: Mapping[int, World]
-    """The values derived from all events and from those before the last checkpoint, by their number."""
+    """Number of events → the values derived from that many first events.
+
+    The numbers are that of all events and that of the events before the last checkpoint.
+    """
 
     @property
     def checkpoint(self) -> int:
@@ -89,7 +95,7 @@ def made(name: str, engine: Engine) -> Made:
 
 @cache
 def plain(atoms: int) -> Made:
-    """Return a store of `atoms` atoms, a checkpoint, and then one tag if there is an atom."""
+    """Return a store with `atoms` atoms and a checkpoint. Later, one of the atoms, if any, gets a tag."""
     name = f"plain-{atoms}"
     engine = engine_of(name, ticks())
     commands = [
@@ -117,7 +123,7 @@ def plain(atoms: int) -> Made:
 
 COUNT = 65_540
 SHOWN = (5, 70, 256, 65_535, 65_537, 65_539)
-"""Ordinals whose atoms have the tag and the term `rare`; 70 is tombstoned, 256 is erased."""
+"""The ordinals of the atoms with the tag and the term `rare`. Atom 70 is tombstoned, atom 256 is erased."""
 STATES = {70: 1, 256: 2}
 
 
@@ -128,7 +134,7 @@ def wide_id(ordinal: int) -> bytes:
 
 @cache
 def wide() -> World:
-    """Return the values of a journal of 65,540 atoms, without the journal and without most of the atoms."""
+    """Return the values of a journal of 65,540 atoms. The journal and most of the atoms are left out."""
     values = {
         wide_id(at): [STATES.get(at, 0), at, 1, at + 1, at + 1, at + 1, salt("wide", at)] for at in SHOWN
     }

@@ -1,4 +1,4 @@
-"""The engine and the rules of the page compute the roots of the golden journal."""
+"""The engine and the rules of SPEC compute the roots of the golden journal."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def test_replay_of_the_journal_gives_its_roots_at_every_seq() -> None:
 
 
 def known(one: dict[str, Any]) -> dict[str, str]:
-    """Return the roots after an event that the file gives."""
+    """Return the roots that the file gives for the state after an event."""
     return {name: root for name, root in one["roots"].items() if root is not None}
 
 
 def test_page_alone_gives_the_roots_of_the_journal_at_every_seq() -> None:
-    """The rules of the page compute the roots from the rows and the terms in the file."""
+    """The roots can be computed by the rules of SPEC from the rows and the terms in the file."""
     terms = {one["text"]: one["terms"] for one in read("journal")["terms"]}
     for one in read("journal")["events"]:
         rows = journal_rows()[: one["seq"] + 1]

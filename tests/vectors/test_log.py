@@ -1,4 +1,4 @@
-"""Both verifiers decide about the paths of log.json as the file states."""
+"""Both verifiers accept and refuse the paths of log.json as the file states."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_roots_of_logs_are_those_of_their_entries() -> None:
 
 
 def test_every_size_of_a_path_has_its_root() -> None:
-    """The file has the root of each size of an old or a new log, so that a reader has no root to compute."""
+    """The file has the root of each older and newer log, so that a reader need not compute roots."""
     found = read("log")
     sizes = {one["size"] for name in ("inclusion", "consistency") for one in found[name]}
     assert {size for size, _ in found["roots"]} == sizes | {one["old"] for one in found["consistency"]}
@@ -77,7 +77,7 @@ def test_paths_of_the_file_are_accepted(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "of"), [("not_included", "inclusion"), ("not_consistent", "consistency")])
 def test_wrong_paths_are_refused(name: str, of: str) -> None:
-    """Both verifiers refuse each wrong path, the project's with the reason in the file."""
+    """Both verifiers refuse each wrong path. The project's verifier gives the reason in the file."""
     check = logs.check_included if of == "inclusion" else logs.check_consistent
     by_reference = inclusion_by_reference if of == "inclusion" else consistency_by_reference
     for question, reason in wrong_questions(name, log_questions(of)):

@@ -28,7 +28,7 @@ def test_the_script_makes_the_files_again(name: str) -> None:
 
 
 def test_files_are_few_and_small() -> None:
-    """The files in the folder are those of the script, and together they are small."""
+    """The folder contains only the files that the script makes, and together they are small."""
     found = sorted(FOLDER.glob("*.json"))
     assert {path.name for path in found} == set(FILES)
     assert sum(path.stat().st_size for path in found) < BYTES_MAX
@@ -49,7 +49,7 @@ def test_files_cover_all_claims_and_reasons() -> None:
 
 
 def test_absence_is_proved_beside_chunks_and_rows_of_dead_atoms() -> None:
-    """A proof of `none-tagged` shows a chunk of the tag, and a proof of `no-term` a row of the term."""
+    """The file has a proof of `none-tagged` that shows a chunk, and a proof of `no-term` that shows a row."""
     shown = set()
     for vector in read("proofs")["valid"]:
         for number, *rest in cbor2.loads(bytes.fromhex(vector["proof"]))[8]:
@@ -66,7 +66,7 @@ def unhex(rows: list[list[str]]) -> list[list[bytes]]:
 
 
 def test_trees_of_keys_have_their_digests_and_roots() -> None:
-    """The project and the rules of the page compute the key digests and roots in the file."""
+    """The project's code and the rules of SPEC compute the key digests and roots in the file."""
     for tree in read("trees")["keys"]:
         namespace, rows = tree["namespace"], unhex(tree["leaves"])
         assert all(key_digest(namespace, key) == digest for key, _, digest in rows)
@@ -77,7 +77,7 @@ def test_trees_of_keys_have_their_digests_and_roots() -> None:
 
 
 def test_trees_of_digests_have_their_roots() -> None:
-    """The project and the rules of the page compute the roots of given digests in the file."""
+    """The project's code and the rules of SPEC compute the roots of given digests in the file."""
     for tree in read("trees")["digests"]:
         pairs = [(key, value) for key, value in unhex(tree["leaves"])]
         assert root_of(dict(pairs)).hex() == tree["root"]
@@ -100,14 +100,14 @@ def test_valid_proofs_show_the_facts_in_the_file() -> None:
 
 
 def test_words_of_valid_proofs_are_their_claims() -> None:
-    """The words of a claim are read as its number, subject, state and opening."""
+    """The words of each claim in the file are parsed to the claim's number, subject, state and opening."""
     for vector in read("proofs")["valid"]:
         for one, claim in zip(vector["claims"], claims_of(vector["claims"]), strict=True):
             assert parse_claim(one["words"]) == real_claim(*claim)
 
 
 def test_invalid_proofs_are_refused() -> None:
-    """Both verifiers refuse each invalid proof, the project's with the reason in the file."""
+    """Both verifiers refuse each invalid proof. The project's verifier gives the reason in the file."""
     for vector, data in invalid_proofs():
         answers = ask(data, basis_of(vector["basis"]), claims_of(vector["claims"]))
         assert answers.real == vector["reason"], vector

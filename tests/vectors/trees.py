@@ -50,18 +50,21 @@ def keyed(namespace: str, leaves: dict[bytes, bytes]) -> dict[str, Any]:
 
 
 def digested(what: str, leaves: dict[bytes, bytes]) -> dict[str, Any]:
-    """Return a tree of chosen digests."""
+    """Return a tree with these key digests and value digests."""
     rows = [[key.hex(), value.hex()] for key, value in sorted(leaves.items())]
     return {"what": what, "root": root_of(leaves).hex(), "leaves": rows}
 
 
 def value_of(key: bytes) -> bytes:
-    """Return a value digest."""
+    """Return a value digest for a key digest."""
     return sha256(b"value " + key).digest()
 
 
 def sharing(bits: int) -> dict[str, Any]:
-    """Return a tree of two key digests that agree in `bits` bits, and for odd numbers a third digest."""
+    """Return a tree of two key digests that share the first `bits` bits.
+
+    If `bits` is odd, the tree also has a third key digest, which differs from them in the first bit.
+    """
     base = sha256(b"shared %d" % bits).digest()
     other = (int.from_bytes(base, "big") ^ 1 << 255 - bits).to_bytes(32, "big")
     third = [bytes([base[0] ^ 0x80]) + base[1:]] if bits % 2 else []
@@ -72,7 +75,7 @@ def sharing(bits: int) -> dict[str, Any]:
 
 
 def chain(length: int) -> dict[str, Any]:
-    """Return a tree of the zero digest and digests that differ from it in one bit, each in the next one."""
+    """Return a tree of the zero digest and of digests with a single 1 bit, each at the next position."""
     first = bytes(32)
     keys = [first, *((1 << 255 - at).to_bytes(32, "big") for at in range(length))]
     return digested(

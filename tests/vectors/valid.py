@@ -37,7 +37,7 @@ class Valid(NamedTuple):
 
 
 EACH = {"golden": 4, "plain-0": 1, "plain-1": 1, "plain-3": 1, "plain-300": 2, "plain-1300": 1}
-"""The number of proofs of each claim in a store."""
+"""Store name → the number of proofs for each kind of claim."""
 
 
 @cache
@@ -60,7 +60,7 @@ def proved(store: Made, kind: str) -> Iterator[Valid]:
 
 
 def prove_one(store: Made, kind: str, claims: Sequence[Claim]) -> Valid:
-    """Return a proof by the engine; against a log head it is made at the last checkpoint."""
+    """Return a proof that the engine makes. Proofs against a log head are made at the last checkpoint."""
     asked = [real_claim(*claim) for claim in claims]
     sizes = {store.worlds[len(store.rows)].roots["overall"]: len(store.rows)}
     if kind == "root":
@@ -103,7 +103,10 @@ def of_nothing() -> list[Claim]:
 
 
 def sampled(claims: list[Claim], each: int, rng: Random) -> list[Claim]:
-    """Return some claims of each number; of claims with a state, some of each state, opened and sealed."""
+    """Return some claims of each number.
+
+    Of claims with a state, return some of each state, with and without an opened payload.
+    """
     groups: dict[tuple[object, ...], list[Claim]] = {}
     for number, subject, state, opens in claims:
         groups.setdefault((number, state, opens), []).append((number, subject, state, opens))
@@ -151,7 +154,7 @@ DEAD: Sequence[Claim] = (
     (c.NONE_TAGGED, b"kkelvin", None, False),
     (c.NO_TERM, b"snake_case", None, False),
 )
-"""Claims about a tag and a term that only tombstoned atoms have; the proofs show a chunk and a row."""
+"""Claims about a tag and a term that only tombstoned atoms have. Their proofs show a chunk and a row."""
 
 
 def with_dead_atoms_only() -> Iterator[Valid]:

@@ -231,7 +231,7 @@ def _tags(
 def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
     """Return all categories of a text, or no category if one of them is too common.
 
-    So a text that has the tag of one of its categories has the tags of all its categories.
+    So a text gets either the tags of all its categories or none of these tags.
     """
     found = categories_of(text.body.content, text.body.title)
     return tuple(one.value.capitalize() for one in found) if survey.categories.issuperset(found) else ()

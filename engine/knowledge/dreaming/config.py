@@ -75,11 +75,11 @@ class DreamConfig:
     """The largest number of atoms from which a round learns names. If a round has more atoms, an evenly
     spread sample is used."""
     evidence: int = 12
-    """To decide if some capitalised words are a name, at most this many of the atoms that contain the words
-    are read."""
+    """The largest number of atoms that are read to decide whether capitalised words are a name. These atoms
+    contain the words."""
     lower_share: float = 0.2
-    """Words are not a name if more than this share of the texts that are read for the decision contain the
-    words in a different spelling, such as lower case."""
+    """Of the texts that are read for the decision, some may contain the words in a different spelling, such
+    as lower case. If the share of these texts is above this value, the words are not a name."""
     name_words_max: int = 4
     name_chars_min: int = 3
     name_chars_max: int = 48

@@ -117,7 +117,7 @@ class State:
 
     @property
     def unread(self) -> tuple[Hint, ...]:
-        """The hints for atoms of which the context contains no text."""
+        """The hints for atoms whose text is not in the context."""
         return tuple(hint for hint in self.hints if self.finding(hint.id) is None)
 
 

@@ -128,7 +128,7 @@ def _size(rows: Reader, moment: AsOf | str) -> int:
 
 
 def diff(rows: Reader, before: int, after: int) -> Diff:
-    """Return the differences between the states after the first `before` and the first `after` events.
+    """Return the differences between two states of the store: after `before` events and after `after` events.
 
     `before` must not be greater than `after`. Reads the headers of the events between the two states, and all
     events of each atom or edge that these events change. The records in `rows` are at the head.

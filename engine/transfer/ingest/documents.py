@@ -37,11 +37,11 @@ class Piece:
     """A part of a document whose text becomes the content of one atom."""
 
     content: str
-    """An exact slice of the decoded file, without outer blank lines; never blank."""
+    """An exact slice of the decoded file, without blank lines at its start and end; never entirely blank."""
     title: str | None
-    """One line of at most `TITLE_BYTES_MAX` bytes."""
+    """The title of the atom: one line of at most `TITLE_BYTES_MAX` bytes."""
     tags: tuple[str, ...]
-    """Distinct tags in their stored form. The tags of the whole file come first."""
+    """The atom's tags in their stored form, without duplicates. The tags of the whole file come first."""
     occurrence: int
     """The number of earlier pieces of the same source with the same content; 0 if `id` is given."""
     links: tuple[Reference, ...]

@@ -1,7 +1,7 @@
 """Conversion of values in files to values that the engine accepts: contents, sources, titles, tags, dates.
 
-The engine's own rules are applied without raising its errors, because one invalid piece must not make a whole
-file fail. Dates are read exactly, to microseconds.
+The engine's own rules are applied without raising the engine's errors, because one invalid piece must not
+make a whole file fail. Dates are read exactly, to microseconds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _MILLISECONDS_FROM = 10**11
 """The smallest number that is read as milliseconds since 1970; smaller numbers are read as seconds.
 
-As milliseconds, it is a time in March 1973; as seconds, it would be in the year 5138.
+Read as milliseconds, this number is a time in March 1973. Read as seconds, it would be in the year 5138.
 """
 _MICROSECONDS_MAX = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
 
@@ -97,7 +97,7 @@ def created_from_text(text: str) -> int | None:
 
 
 def created_from_number(number: float) -> int | None:
-    """Return a number of seconds since 1970 (if at least 1e11, of milliseconds) as µs UTC.
+    """Convert a number of seconds since 1970 to µs UTC; a number of at least 1e11 is taken as milliseconds.
 
     Return None if the time is out of range.
     """
@@ -109,7 +109,7 @@ def created_from_number(number: float) -> int | None:
 
 
 def created_from_value(value: Any) -> int | None:
-    """Return the time that a JSON string (ISO 8601) or number (seconds or milliseconds) gives, as µs UTC.
+    """Convert a JSON string (ISO 8601) or number (seconds or milliseconds since 1970) to µs UTC.
 
     Return None if the value is not a valid time.
     """

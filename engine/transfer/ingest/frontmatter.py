@@ -62,7 +62,7 @@ def read_frontmatter(text: str) -> Frontmatter:
     """Return the frontmatter of `text`, a decoded file.
 
     The block starts with `---` in the first line and ends with the next line that is `---` or `...`. Without
-    such a line there is no frontmatter. These keys are used: `title`; `tags` and `tag` (a list, or words
+    such an end there is no frontmatter. These keys are used: `title`; `tags` and `tag` (a list, or words
     separated by commas or spaces); `created` and `date` (ISO 8601, the first of the two that is valid). A
     block is broken if it is over 64 KiB, is not a mapping of simple keys, or repeats a key.
     """

@@ -1,7 +1,7 @@
 """Find tags and links in a paragraph, in the syntax of Obsidian and CommonMark.
 
 The text is scanned once from left to right for the characters that can begin a tag, a link or a code span.
-The end of each is searched only within a fixed distance, so the time is linear for any text.
+The end of each of these is searched for only within a fixed distance, so the time is linear for any text.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ _REACH: Final = 1024
 def marks(text: str, start: int, end: int) -> Iterator[Mark]:
     """Yield the tags and links of the paragraph `text[start:end]`, in order.
 
-    Code spans and escaped characters contain no tags or links. A tag is `#` at the start or after white
-    space, followed by letters and digits of any script, `_`, `-` and `/`, with at least one letter or digit
-    and not only digits; a nested tag such as `a/b` is one tag. Links are `[[page]]`,
-    `[[page#heading|shown]]`, embeds of these, and `[shown](relative/path.md#heading)`. URLs with a scheme,
-    absolute paths, and links to the same page are ignored. `isalnum` depends on the Unicode version of the
-    running Python. That is acceptable, because the tags and links are journaled and never extracted again.
+    Code spans and escaped characters contain no tags or links. A tag begins with `#`, at the start or
+    after white space. Letters and digits of any script, `_`, `-` and `/` follow. They must include a letter
+    or a digit, and must not all be digits. A nested tag such as `a/b` is one tag. Links are `[[page]]`,
+    `[[page#heading|shown]]`, embeds such as `![[page]]`, and `[shown](relative/path.md#heading)`. URLs with a
+    scheme, absolute paths, and links to the same page are ignored. `isalnum` depends on the Unicode version
+    of the running Python. That is acceptable, because the tags and links are journaled and never extracted
+    again.
     """
     closing = _code_ends(text, start, end)
     done, brackets = start, 0
@@ -103,7 +104,7 @@ def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset where the scan continues, and the tag that begins with the `#` at `at`, or None."""
+    """Return the offset at which the scan continues, and the tag whose `#` is at offset `at`, or None."""
     stop = _word_end(text, at + 1, end)
     if at > start and not text[at - 1].isspace():
         return stop, None
@@ -127,7 +128,7 @@ def _word_end(text: str, at: int, end: int) -> int:
 
 
 def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset where the scan continues, and the link that begins with the `[[` at `at`, or None."""
+    """Return the offset at which the scan continues, and the link whose `[[` is at offset `at`, or None."""
     close = text.find("]]", at + 2, min(end, at + _REACH))
     inner = text[at + 2 : close] if close > 0 else "["
     if "[" in inner or "\n" in inner:
@@ -140,9 +141,9 @@ def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset where the scan continues, and the relative link, or None.
+    """Return the offset at which the scan continues, and a relative link or None.
 
-    The label of the link ends with the `]` at `at`.
+    The link is the one whose label ends with the `]` at offset `at`.
     """
     if not text.startswith("](", at) or at + 2 >= end:
         return at + 1, None
@@ -162,7 +163,7 @@ def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _destination_end(text: str, at: int, stop: int) -> int:
-    """Return the offset of the first white space or unpaired `)` at or after `at`."""
+    """Return the offset of the first white space or unpaired `)` from offset `at` on."""
     depth = 0
     while at < stop and not text[at].isspace():
         depth += (text[at] == "(") - (text[at] == ")")
@@ -173,7 +174,7 @@ def _destination_end(text: str, at: int, stop: int) -> int:
 
 
 def _link(at: int, target: str, fragment: str, kind: str) -> Mark | None:
-    """Return the link, or None if the link names no page or cannot be stored."""
+    """Return the link with its offset `at`, or None if the link names no page or cannot be stored."""
     target, fragment = target.strip(), fragment.strip()
     if not target or not (is_line(target, SOURCE_BYTES_MAX) and is_line(fragment, SOURCE_BYTES_MAX)):
         return None

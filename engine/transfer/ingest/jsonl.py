@@ -57,7 +57,7 @@ def parse_jsonl(
 
 
 def lines_of(stream: BinaryIO, line_bytes_max: int) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the number and bytes of each line that is not blank, with None for a line that is too long.
+    """Yield the number and bytes of each line that is not blank, with None as bytes if the line is too long.
 
     A byte order mark at the start of the file is removed.
     """
@@ -131,7 +131,11 @@ def _text(fields: dict[str, Any], key: str) -> str | None:
 
 
 def _source(fields: dict[str, Any], file_source: str) -> str:
-    """Return the source of the line, with the session if there is one; raise `BadItemError` if invalid."""
+    """Return the source of the line, with the session if there is one.
+
+    Raises:
+        BadItemError: the source or the session is invalid.
+    """
     source = _text(fields, "source")
     source = source if source is not None else file_source
     session = fields.get("session")

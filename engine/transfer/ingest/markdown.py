@@ -33,7 +33,7 @@ class _Outline:
     """The blocks and the paragraphs of a file, in order."""
 
     blocks: list[tuple[Block, str | None]]
-    """Each block with its heading text, including markup, or None if the block is not a heading."""
+    """The blocks, each with its heading text (including markup), or with None if the block is no heading."""
     paragraphs: list[tuple[int, int]]
     """The spans that can contain tags and links; code and HTML are excluded."""
 

@@ -37,11 +37,11 @@ def document(
     tags: tuple[str, ...] = (),
     created: int | None = None,
 ) -> tuple[Document, tuple[Skipped, ...]]:
-    """Return the document made of `cuts`, which must be in file order, and reports of what was left out.
+    """Return the document made of `cuts`, and reports of what was left out.
 
-    Pieces whose content is invalid (`content_problem`) and tags beyond `TAGS_PER_ATOM_MAX` are left out. The
-    tags of the file precede the tags of each piece. `created` is the creation time that the file gives, in µs
-    UTC.
+    `cuts` must be in the order of the file. Pieces whose content is invalid (`content_problem`) and tags
+    beyond `TAGS_PER_ATOM_MAX` are left out. The tags of the file precede the tags of each piece. `created` is
+    the creation time that the file gives, in µs UTC.
     """
     seen: Counter[str] = Counter()
     pieces: list[Piece] = []
@@ -92,8 +92,8 @@ def parse_plain(
 ) -> tuple[Document, tuple[Skipped, ...]]:
     r"""Parse plain text into a document, and report what cannot be ingested.
 
-    Paragraphs, separated by blank lines, are joined up to `tokens_max` estimated tokens. Longer ones are
-    split at line ends, after sentences, or between words. Each line that is not blank is in exactly one
+    Paragraphs, separated by blank lines, are joined up to `tokens_max` estimated tokens. Longer paragraphs
+    are split at line ends, after sentences, or between words. Each line that is not blank is in exactly one
     piece, in order. Plain text has no tags and no links, and its title is the file name.
 
     The lines of `text`, a decoded file, end with `\n`, and `tokens_max` is at least 8. The document may have

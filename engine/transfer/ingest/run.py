@@ -50,7 +50,7 @@ ACTOR: Final = "ingest"
 
 @dataclass(frozen=True, slots=True)
 class IngestProgress:
-    """The progress of an ingest: the files read so far, all files, and the pieces found so far."""
+    """The progress of an ingest in numbers: files read so far, all files, and pieces found so far."""
 
     files: int
     total: int
@@ -103,14 +103,16 @@ def ingest(
 ) -> IngestReport:
     """Update the store so that it matches the files under `paths` (see `engine.Engine.ingest`).
 
-    All events have the actor `ingest`. A later run changes only atoms that this actor wrote last.
+    All events have the actor `ingest`. A later run changes only atoms whose current version was written by
+    this actor.
 
     Raises:
         NotFoundError: a path does not exist; nothing was written.
         InvalidInputError: a name, tag, bucket or provenance breaks a rule; nothing was written.
-        RefusedError: with `prune` and without `sure`, none of the files in a folder was ingested before, and
-            the atoms of all files that were ingested under the folder's name would be tombstoned. The folder
-            may be a different one of the same name. Nothing was written.
+        RefusedError: `prune` is set without `sure`, and none of the files in a folder was ingested before,
+            although other files were ingested under the folder's name. Pruning would tombstone the atoms of
+            all these other files. Perhaps the folder is a different one of the same name. Nothing was
+            written.
     """
     screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     checked_tags = validation.tags(tags)
@@ -212,7 +214,7 @@ class _IngestRun(ImportRun):
         """
         source, piece = line.source, line.piece
         if source != file.source and source in self._own_sources:
-            reason = f"{source!r} is the source of another file; only that file can set its atoms"
+            reason = f"{source!r} is the source of another file; only that file can change its atoms"
             self.reports.append(Skipped(file.source, reason, line.line))
             return
         add = self._atom(source, piece, line.line * STEP if piece.sequence is None else piece.sequence)
@@ -244,7 +246,7 @@ class _IngestRun(ImportRun):
                 raise RefusedError(
                     f"none of the files now in {folder}/ was ingested before, and the atoms of all "
                     f"{len(known)} files that were ingested under this name would be tombstoned",
-                    hint="if those files were in another folder of the same name, give this folder another "
+                    hint="if those files were in a different folder of the same name, give this folder a new "
                     "name with --name; if the files were renamed or removed, confirm with --yes",
                 )
             missing += [source for source in known if source not in present]
@@ -310,7 +312,7 @@ def _has_references(rows: Reader, atom: bytes) -> bool:
 
 
 def _has_own_atoms(rows: Reader, source: str) -> bool:
-    """Return True if a source has a live atom that ingest wrote last."""
+    """Return True if a source has a live atom whose current version was written by an ingest."""
     return next(retire_others(rows, ACTOR, source, frozenset()), None) is not None
 
 

@@ -35,7 +35,7 @@ class Block:
     cuts: tuple[int, ...] = ()
     """The offsets where the block is split first, ascending: the starts of list items or parts of a quote."""
     whole: bool = False
-    """True to keep the block (a fence or table) in one span if it fits, even without its heading."""
+    """True to keep the block (a fence or table) in one span if it fits, even apart from its heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _divide(text: str, block: Block, tokens_max: int) -> Iterator[tuple[int, int
 
 
 def _refine(text: str, units: Iterable[Span], tokens_max: int, level: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and the cost in tokens of each unit; units over `tokens_max` are divided further."""
+    """Yield the start and the cost in tokens of each span; divide spans over `tokens_max` further."""
     for start, end in units:
         cost = estimate_tokens(text[start:end])
         if cost <= tokens_max:
@@ -155,7 +155,7 @@ def _after(pattern: re.Pattern[str]) -> Callable[[str, int, int, int], Iterator[
 
 
 def _characters(text: str, start: int, end: int, tokens_max: int) -> Iterator[Span]:
-    """Divide a span between characters into parts that are never too large, whatever the text is.
+    """Divide a span between any two characters. No part is too large, whatever the text is.
 
     If possible, no part begins with a combining mark.
     """

@@ -68,7 +68,7 @@ def find_files(
 
 
 def source_of(path: Path, *, name: str | None, root: str | Path | None) -> str:
-    """Return the source of a file, or for a folder the prefix, without `/`, of the sources of its files.
+    """Return the source of a file. For a folder, return the prefix (without `/`) of the sources of its files.
 
     Raises:
         InvalidInputError: `path` is not in `root`.

@@ -65,7 +65,9 @@ def _check_against_store(
 ) -> Iterator[MirrorFinding]:
     """Yield the differences between the manifest and the store at the head of the mirror."""
     if manifest.store_id != show_id(store.identity.store_id):
-        yield MirrorFinding(Verdict.FORGED, MANIFEST, f"the mirror is of another store, {manifest.store_id}")
+        yield MirrorFinding(
+            Verdict.FORGED, MANIFEST, f"the mirror is of a different store, {manifest.store_id}"
+        )
         return
     size = read_log(rows).size
     if manifest.size > size:
@@ -107,7 +109,7 @@ def _check_against_store(
     for path in sorted(wrong):
         yield MirrorFinding(Verdict.FORGED, path, _difference(path in files, path in manifest.files))
     if expected.root == manifest.root and not wrong:
-        yield MirrorFinding(Verdict.FORGED, MANIFEST, "the manifest differs from the generated one")
+        yield MirrorFinding(Verdict.FORGED, MANIFEST, "the store generates a different manifest")
 
 
 def _difference(in_store: bool, in_manifest: bool) -> str:

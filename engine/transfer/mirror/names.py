@@ -82,7 +82,10 @@ def safe(text: str) -> str:
 
 @cache
 def word_class() -> str:
-    """Return the word characters of Unicode 14 as the inside of a `[…]`, independent of Python's version."""
+    """Return the word characters of Unicode 14 as the part of a regular expression between `[` and `]`.
+
+    The result does not depend on the version of Python.
+    """
     tables = (unicode14_table.WORD, unicode14_table.GRAM, unicode14_table.MARK)
     return "".join(character_class(table, LAST) for table in tables)
 

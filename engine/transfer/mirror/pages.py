@@ -75,7 +75,7 @@ class SourceGroup(NamedTuple):
 
 
 class BundleItem(NamedTuple):
-    """An atom in a bundle. Sorted by their fields, items are in the order in which a page shows them."""
+    """An atom in a bundle. A page shows the items in the order that results from sorting by the fields."""
 
     unsequenced: bool
     sequence: int
@@ -102,7 +102,7 @@ class Pages:
     """
 
     def __init__(self, rows: Reader, style: StyleName, progress: Progress = no_progress) -> None:
-        """Prepare the pages of the snapshot `rows`, whose records and follower `tags` are at the head."""
+        """Prepare the pages of the snapshot `rows`; its records and follower `tags` must be at the head."""
         self._rows = rows
         self.style = style_of(style, MirrorNames(read_identity(rows).id_key))
         self._progress = progress

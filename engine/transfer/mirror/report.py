@@ -25,7 +25,7 @@ class MirrorReport:
     written: int
     """The number of pages that are new or changed."""
     removed: int
-    """The number of pages that no longer exist."""
+    """The number of pages of the old mirror that the new mirror does not have."""
     foreign: tuple[str, ...]
     """The paths of entries in the folder that do not belong to the mirror. They were left unchanged."""
     set_aside: tuple[tuple[str, str], ...]

@@ -141,7 +141,7 @@ class Build:
         return drain(place, swapped, old.manifest)
 
     def _edited(self) -> SetAside:
-        """Return the edited pages, which a run would keep under another name."""
+        """Return the edited pages, which a run without `dry_run` would keep under a new name."""
         old = self._old
         if old is None or old.manifest is None:
             return ()

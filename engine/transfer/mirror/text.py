@@ -58,7 +58,7 @@ def snippet(title: str | None, content: str) -> str:
 
 
 def alias(text: str) -> str:
-    """Return `text` as the name of an Obsidian link, without markup: backslashes have no effect there."""
+    """Return `text` without markup as the name in an Obsidian link, where backslashes escape nothing."""
     return " ".join(_NOT_IN_ALIAS.sub(" ", _ESCAPED_IN_LINE.sub(_code_point, text)).split()) or "…"
 
 

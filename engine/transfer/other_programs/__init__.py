@@ -54,7 +54,7 @@ def export_items(store: Store, form: str, path: str | Path) -> ItemsExported:
         path: The file or folder to create; `-` is stdout, for formats that consist of one file.
 
     Raises:
-        InvalidInputError: there is no such format, or it is a folder and `path` is stdout.
+        InvalidInputError: there is no such format, or the format is a folder and `path` is stdout.
         RefusedError: `path` exists.
     """
     with translated():

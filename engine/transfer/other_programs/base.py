@@ -132,7 +132,7 @@ def split_text(text: str, label: str = "") -> tuple[str, ...]:
 
 
 def checked_key(value: object, what: str) -> str:
-    """Return the other program's id of an item if it is valid as a key; error messages call the id `what`.
+    """Return the id of an item in the other program, checked as a key; messages call the id `what`.
 
     Raises:
         BadItemError: the id is not a string, is empty, or is not valid as a key.
@@ -145,7 +145,7 @@ def checked_key(value: object, what: str) -> str:
 
 
 def valid_tags(values: object) -> tuple[tuple[str, ...], int]:
-    """Return the valid tags in a list, at most TAGS_PER_ATOM_MAX, and the number of members left out."""
+    """Return the valid tags in a list, at most TAGS_PER_ATOM_MAX, and the number of list members left out."""
     words = values if isinstance(values, list) else []
     found = [tag_of(word) if isinstance(word, str) else None for word in words]
     tags = distinct_tags(tag for tag in found if tag is not None)[:TAGS_PER_ATOM_MAX]

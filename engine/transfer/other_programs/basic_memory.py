@@ -197,7 +197,10 @@ def is_item(line: str) -> bool:
 
 
 def _blocks(body: str) -> Iterator[_Block]:
-    """Yield the paragraphs and fenced blocks of a note; an item and its indented lines are one block."""
+    """Yield the paragraphs and fenced blocks of a note.
+
+    An observation or relation is a separate block, together with the indented lines below it.
+    """
     block: _Block | None = None
     fence = ""
     for number, line in enumerate(body.split("\n")):
@@ -304,7 +307,7 @@ def _names(notes: Iterable[str]) -> dict[str, str]:
 
 
 def _without_suffix(note: str) -> str:
-    """Return the name of a note without the suffix of an ingested file; the export adds the suffix again."""
+    """Return the name of a note without the suffix `.md` or `.markdown`; the export adds the suffix `.md`."""
     return note.removesuffix(".markdown").removesuffix(".md")
 
 

@@ -97,8 +97,8 @@ def order_messages(
     Args:
         parents: Each message → the message that it answers, if known.
         children: Each message → the messages that answer it, in order.
-        current: The last message of the current branch. If it is not a message, the branch that always takes
-            the last answer, starting at the last root, is the current one.
+        current: The last message of the current branch. If `current` is not a known message, the current
+            branch starts at the last root and always continues with the last answer.
     """
     leaf = current if isinstance(current, str) and current in parents else _last(parents, children)
     main: dict[str, None] = {}
@@ -121,7 +121,7 @@ def order_messages(
 
 
 def _last(parents: Mapping[str, str | None], children: Mapping[str, Sequence[str]]) -> str | None:
-    """Return the end of the branch that always takes the last answer, starting at the last root."""
+    """Return the last message of the branch that starts at the last root and always takes the last answer."""
     roots = [name for name, parent in parents.items() if parent is None or parent not in parents]
     here = roots[-1] if roots else next(iter(parents), None)
     seen: set[str] = set()

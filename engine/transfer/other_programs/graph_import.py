@@ -106,7 +106,10 @@ class _GraphImport:
         self._upsert_entities(pieces)
 
     def _without_erased(self, item: GraphItem, entity: Entity) -> Entity | None:
-        """Return the entity without erased observations, which are reported; None if the name was erased."""
+        """Return the entity without its erased observations, which are reported.
+
+        Return None if the entity's name was erased.
+        """
         rows, id_key = self._store.backend, self._store.identity.id_key
         if is_destroyed(rows, id_key, entity.name):
             self.skipped.append(Skipped(item.source, ERASED, item.line))

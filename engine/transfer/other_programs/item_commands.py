@@ -43,7 +43,7 @@ class ItemCommands:
         return wanted_id(self._id_key, atom)
 
     def commands(self, rows: Lookup, item: Item) -> Iterator[Command]:
-        """Yield the commands for an item; if it had more pieces before, the surplus atoms are tombstoned."""
+        """Yield the commands for an item; if the item had more pieces before, tombstone the surplus atoms."""
         atoms = self.atoms(item)
         yield from map(UpsertAtom, atoms)
         at = len(atoms)

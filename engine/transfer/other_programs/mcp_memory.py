@@ -2,8 +2,9 @@
 
 Each line is a JSON object in UTF-8: `{"type":"entity","name","entityType","observations":[text]}` or
 `{"type":"relation","from","to","relationType"}`. The import also accepts `entityName` or `id` for `name`;
-`from_id`, `to_id` and `relation_type`; entities without type or observations; a byte order mark; a last line
-without a line end; and several objects on one line, which concurrent writes of the server can leave behind.
+`from_id`, `to_id` and `relation_type` in relations; entities without type or observations; a byte order mark;
+a last line without a line end; and several objects on one line, which concurrent writes of the server can
+leave behind.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _READ_BYTES: Final = 1 << 20
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NAMES: Final = ("name", "entityName", "id")
 _GRAPH_SOURCES: Final = ("entity/", "entity-self/")
-"""The prefix of the source of an entity's observations, and that of an entity's relations to itself."""
+"""The prefixes of the sources of an entity's observations, and of an entity's relations to itself."""
 
 
 def import_file(
@@ -54,8 +55,8 @@ def import_file(
 ) -> GraphImportReport:
     """Add the graph in a file of the MCP memory server to the store.
 
-    Entities, observations and relations that exist already are left unchanged, and tombstoned ones are
-    revived. If the process is killed, running it again continues the import.
+    Items (entities, observations and relations) that exist already are left unchanged, and tombstoned items
+    are revived. If the process is killed, running it again continues the import.
 
     Args:
         store: The store to import into.
@@ -63,7 +64,7 @@ def import_file(
         provenance: The provenance of new atoms. The default is `internal`, because the file is the user's own
             memory.
         dry_run: Only count the changes, without writing.
-        progress: Called with the number of items done, and 0, after each batch.
+        progress: Called after each batch with the number of items done, and 0 because the total is unknown.
 
     Raises:
         NotFoundError: there is no such file.
@@ -110,7 +111,7 @@ def check_file(path: Path) -> None:
 def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[GraphItem | Skipped]:
     """Yield the entities and relations of a checked file in order, and reports of what cannot be imported.
 
-    Invalid observations of an entity are left out and reported. Memory is bounded by one line.
+    Invalid observations of an entity are left out and reported. At most one line is held in memory.
     """
     name = path.name
     with path.open("rb") as stream:

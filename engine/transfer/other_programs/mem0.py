@@ -136,7 +136,10 @@ def _tags(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> tuple[tuple[str
 
 
 def _encode_fields(fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Return the remaining fields as JSON, or "" and ("fields",) if they are too long to store."""
+    """Return the remaining fields as JSON, and the names of parts that are not imported.
+
+    If the fields are too long to store, return "" and ("fields",).
+    """
     if not fields:
         return "", ()
     text = json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

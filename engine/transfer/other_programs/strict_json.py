@@ -26,12 +26,12 @@ def read_items(
     read: Callable[[Any, str, int], Iterator[Item | Omitted | Skipped]],
     lists: Sequence[str] = (),
 ) -> Iterator[Item | Omitted | Skipped]:
-    """Call `read` with each item of a file, the file's name and the item's number, and yield its results.
+    """Call `read` with each item of a file, the file's name and the item's number; yield the results.
 
     An item that is not valid JSON, or for which `read` raises BadItemError, is reported. If the file is an
     array, its elements are the items. If it is an object, the items are the elements of the first list under
-    one of the keys `lists`, or the object itself if there is no such list. Memory is bounded by one item, or
-    by the object.
+    one of the keys `lists`, or the object itself if there is no such list. Only one item of
+    an array, or the whole object, is held in memory.
 
     Raises:
         NotFoundError: there is no such file.

@@ -62,7 +62,7 @@ class Witnesses:
     """Reads witnesses of claims about the state from one snapshot, and collects the needed tree keys."""
 
     def __init__(self, store: Store, rows: Reader) -> None:
-        """Prepare to read from `rows`, in which every follower of `store` has processed all events."""
+        """Prepare to read from the snapshot `rows` of `store`. Every follower must be up to date in it."""
         self.rows = rows
         self._store = store
         self._index: IndexRows | None = None

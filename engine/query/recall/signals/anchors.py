@@ -101,8 +101,8 @@ def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = T
 def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...]:
     """Return the tags whose words are all among `terms`, in ascending order.
 
-    A tag is only looked up if it begins with a word of the question, or with the stem of such a word without
-    the last letter of the stem (`happ` for the word happy, whose stem is `happi`).
+    A tag is only looked up if it begins with a word of the question or with the stem of such a word. The
+    stem is shortened by its last letter (`happ` for the word happy, whose stem is `happi`).
     """
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
     starts.update(tag_identity(word.text) for word in scope.question.words if word.terms)

@@ -23,7 +23,7 @@ _TIME_TERMS: Final = frozenset(
         "january february march april may june july august september october november december"
     )
 )
-"""Terms whose presence in a text means that it contains a time."""
+"""A text that has one of these terms contains a time."""
 
 
 def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[LoadedAtom]) -> None:
@@ -49,9 +49,9 @@ def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[L
 def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
     """Return how close together the question's terms are in a text, from 0 to 1.
 
-    Terms of the question that are within WINDOW terms of each other form a group. The result is the largest
-    share of the sum of all `weights` that the terms of one group have. Each term counts once. The result is 0
-    if no group has two different terms.
+    Terms of the question that are within WINDOW terms of each other form a group. The weight of
+    a group is the sum of the weights of its different terms. The result is the weight of the heaviest group,
+    divided by the sum of all `weights`. The result is 0 if no group has two different terms.
     """
     marked = [(at, term) for at, term in enumerate(terms) if term in weights]
     total = sum(weights.values())
