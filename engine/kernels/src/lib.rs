@@ -8,10 +8,12 @@ use pyo3::prelude::*;
 
 mod hashing;
 mod score;
+mod surroundings;
 mod threads;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hashing::register(module)?;
-    score::register(module)
+    score::register(module)?;
+    surroundings::register(module)
 }

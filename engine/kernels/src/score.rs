@@ -386,20 +386,20 @@ impl Scores<'_> {
         let start = self.parts[part].start;
         let mut cursors = vec![Cursor::default(); self.lists.len()];
         let mut gains = vec![0.0; self.lists.len()];
-        let mut possible = [true; 256];
-        let mut least = -1;
+        let (mut least, mut least_tf) = (-1, 0);
         for at in 0..list.len(part) {
             if at % STRIDE == 0 && best.least != least {
                 least = best.least;
-                for (tf, possible) in (0..=u8::MAX).zip(possible.iter_mut()) {
+                let possible = |tf: u8| {
                     let bound = list.bound(part, tf, least_norm) + rest[place + 1];
-                    *possible = !best.excludes(bound * allowed.largest);
-                }
+                    !best.excludes(bound * allowed.largest)
+                };
+                least_tf = (1..=u8::MAX).find(|&tf| possible(tf)).unwrap_or(u8::MAX);
             }
             let (offset, tf) = match &list.postings {
                 Postings::Term { rows, .. } => {
                     let row = rows[part].as_ref()?;
-                    if !possible[usize::from(row.tfs[at])] {
+                    if row.tfs[at] < least_tf {
                         continue;
                     }
                     (row.offset(at), row.tfs[at])

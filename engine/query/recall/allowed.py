@@ -12,15 +12,21 @@ from pyroaring import BitMap
 from backends.base import Reader
 from engine.followers.tags import members
 from engine.ledger.journal import LogState
+from engine.ledger.layout import EDGE_FROM
 from engine.query.filters import NO_FILTERS, Filters, answering
 from proofs.sets import Group
 
 FLIPPED_SHARE: Final = 16
 """A mask is made from an earlier one if at most one in this many ordinals differs."""
 
+SETS_BYTES_MAX: Final = 4 << 20
+"""The largest number of bytes of the cached sets of one object."""
+SET_BYTES: Final = 500
+"""The size in bytes of a set, without its members (measured)."""
+
 
 class Allowed:
-    """The ordinals of the live atoms that pass the filters, and the factors for their provenance. Immutable.
+    """The ordinals of the live atoms that pass the filters, and the factors for their provenance.
 
     Safe to use from several threads.
     """
@@ -44,7 +50,32 @@ class Allowed:
         self.ordinals = ordinals
         self.documents = documents
         self.lowered = factors
+        self._sets: dict[tuple[Group, str], BitMap] = {}
+        self._set_bytes = 0
+        self._has_edges: bool | None = None
         self._like: Allowed | None = like if like is None or "mask" in vars(like) else like._like
+
+    def members(self, rows: Reader, group: Group, value: str) -> BitMap:
+        """Return the ordinals of the allowed atoms that have this value, for example a tag.
+
+        The ordinals are read from a set of the follower `tags`, and the last of them are cached. `rows` is
+        the snapshot for which this object was made.
+        """
+        found = self._sets.get((group, value))
+        if found is None:
+            found = members(rows, (group, value), self.documents) & self.ordinals
+            size = min(2 * len(found), self.documents // 8) + SET_BYTES
+            if self._set_bytes + size > SETS_BYTES_MAX:
+                self._sets, self._set_bytes = {}, 0
+            self._sets[group, value] = found
+            self._set_bytes += size
+        return found
+
+    def has_edges(self, rows: Reader) -> bool:
+        """Return True if there is an edge of any state in the snapshot for which this object was made."""
+        if self._has_edges is None:
+            self._has_edges = any(True for _ in rows.scan_prefix(EDGE_FROM))
+        return self._has_edges
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:

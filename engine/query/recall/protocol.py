@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -85,7 +86,8 @@ def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None
     more = feedback.expansion(scope, atoms, pool.score[best].tolist(), weights)
     if not more:
         return
-    terms = scope.lists(weighted_terms(scope.index, more, scope.config.bm25))
+    found = scope.find(list(more))
+    terms = scope.lists(weighted_terms(scope.index.counted, found, more, scope.config.bm25))
     pool.add("feedback", terms.at(pool.ordinals).scores * pool.factor)
 
 
@@ -219,14 +221,16 @@ def _hops(
     if not scope.signals.hop:
         return pool, {}
     by_ordinal = {atom.record.ordinal: atom for atom in atoms}
-    best = [row for row in pool.ranked().tolist() if int(pool.ordinals[row]) in by_ordinal]
-    best = best[: phrases.ANCHORS]
-    first = [by_ordinal[int(pool.ordinals[row])] for row in best]
+    ranked = pool.ranked()
+    pairs = zip(ranked.tolist(), pool.ordinals[ranked].tolist(), strict=True)
+    read = ((row, by_ordinal[ordinal]) for row, ordinal in pairs if ordinal in by_ordinal)
+    best, first = zip(*islice(read, phrases.ANCHORS), strict=True) if by_ordinal else ((), ())
     titles = phrases.titles_in(scope, [anchor.terms for anchor in first], phrases.HOP_WEIGHT)
+    has_edges = scope.atoms.has_edges(scope.rows)
     hops: list[tuple[float, list[phrases.Target]]] = []
     hop_anchors: dict[int, int] = {}
     for rank, (row, anchor, titled) in enumerate(zip(best, first, titles, strict=True)):
-        linked = phrases.linked_to(scope, anchor) if rank < phrases.LINKED else []
+        linked = phrases.linked_to(scope, anchor) if has_edges and rank < phrases.LINKED else []
         others = [*titled, *linked]
         others = [one for one in others if one.ordinal != anchor.record.ordinal]
         hops.append((float(pool.score[row]), others))

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from backends.base import Reader
-from engine.followers.index_view import IndexView
-from engine.followers.tags import members
+from engine.followers.index_view import IndexView, TermRows
 from engine.language.model import Question
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
@@ -52,7 +51,7 @@ class RecallScope:
     marked: BitMap
     """The ordinals of atoms that may be superseded; empty if the query includes superseded atoms."""
     _loaded: dict[int, LoadedAtom] = field(default_factory=dict, init=False)
-    _dfs: dict[str, int] = field(default_factory=dict, init=False)
+    _found: dict[str, TermRows] = field(default_factory=dict, init=False)
 
     @property
     def allowed(self) -> BitMap:
@@ -65,11 +64,8 @@ class RecallScope:
         return self.config.signals
 
     def members(self, group: Group, value: str) -> BitMap:
-        """Return the ordinals of the allowed atoms that have this value, for example a tag.
-
-        The ordinals are read from a set of the follower `tags`.
-        """
-        return members(self.rows, (group, value), self.index.documents) & self.allowed
+        """Return the ordinals of the allowed atoms that have this value, for example a tag."""
+        return self.atoms.members(self.rows, group, value)
 
     @property
     def mask(self) -> NDArray[np.bool_]:
@@ -86,12 +82,21 @@ class RecallScope:
         norms = self.index.norms(self.config.bm25.k1, self.config.bm25.b)
         return Lists(self.index, norms, [(one.weight, one.rows) for one in terms], head, tags)
 
+    def find(self, terms: Sequence[str], *, heads: bool = False) -> dict[str, TermRows]:
+        """Return the stored postings of terms; with `heads`, also those of the heads.
+
+        All rows that this question has not read yet are read together.
+        """
+        found = self._found
+        new = [term for term in terms if term not in found or (heads and not found[term].heads)]
+        if new:
+            found.update(zip(new, self.index.find(new, heads=heads), strict=True))
+        return {term: found[term] for term in terms}
+
     def df(self, term: str) -> int:
         """Return the number of documents that contain a term."""
-        found = self._dfs.get(term)
-        if found is None:
-            found = self._dfs[term] = self.index.df(term)
-        return found
+        rows = self._found.get(term)
+        return (self.find([term])[term] if rows is None else rows).df
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency of a term. It is highest if no document contains the term."""

@@ -15,7 +15,9 @@ Scored = tuple[int, float]
 
 def lists_of(view: IndexView, terms: Iterable[str], config: Bm25Config, head: float = 0.0) -> Lists:
     """The lists of these terms, each with the weight 1."""
-    weighted = weighted_terms(view, dict.fromkeys(terms, 1.0), config, head)
+    weights = dict.fromkeys(terms, 1.0)
+    found = dict(zip(weights, view.find(list(weights), heads=head > 0), strict=True))
+    weighted = weighted_terms(view.counted, found, weights, config)
     norms = view.norms(config.k1, config.b)
     return Lists(view, norms, [(one.weight, one.rows) for one in weighted], head)
 

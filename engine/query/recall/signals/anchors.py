@@ -90,7 +90,8 @@ def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = T
     With `tags`, also those for the tags that consist only of these terms.
     """
     head = scope.signals.head
-    terms = weighted_terms(scope.index, weights, scope.config.bm25, head)
+    found = scope.find(list(weights), heads=bool(head))
+    terms = weighted_terms(scope.index.counted, found, weights, scope.config.bm25)
     named = []
     for tag in tags_named(scope, weights) if tags and scope.signals.tag else ():
         atoms = scope.members(Group.TAG, tag)
@@ -107,8 +108,17 @@ def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
     starts.update(tag_identity(word.text) for word in scope.question.words if word.terms)
     found: set[str] = set()
+    # The first tag that is not below the last start. There is no tag between them, so most starts need no
+    # look-up if there are few tags.
+    first: str | None = ""
     for start in sorted(starts):
+        if first is None:
+            break
+        if start <= first and not first.startswith(start):
+            continue
+        first = None
         for count, tag in enumerate(values(scope.rows, Group.TAG, start)):
+            first = tag if first is None else first
             if not tag.startswith(start) or count == TAGS_SEEN_MAX:
                 break
             if set(analyze_query(tag.replace("-", " ").replace("_", " ").replace("/", " "))) <= terms.keys():

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from engine.base.errors import InvalidInputError
-from engine.followers.index_view import IndexView, TermRows
+from engine.followers.index_view import TermRows
 
 MICRO: Final = 1_000_000
 """The factor that converts a score to millionths. Scores are compared in millionths, because sums may differ
@@ -62,12 +62,14 @@ class WeightedTerm(NamedTuple):
 
 
 def weighted_terms(
-    view: IndexView, weights: Mapping[str, float], config: Bm25Config, head: float = 0.0
+    documents: int, found: Mapping[str, TermRows], weights: Mapping[str, float], config: Bm25Config
 ) -> list[WeightedTerm]:
-    """Return the terms in `weights` that occur in at least one document, in ascending order."""
-    terms = sorted(weights)
+    """Return the terms in `weights` that occur in at least one document, in ascending order.
+
+    `documents` is N, and `found` holds the stored postings of each term.
+    """
     return [
-        WeightedTerm(term, weights[term] * idf(view.counted, rows.df) * (config.k1 + 1), rows)
-        for term, rows in zip(terms, view.find(terms, heads=head > 0), strict=True)
-        if rows.df
+        WeightedTerm(term, weights[term] * idf(documents, found[term].df) * (config.k1 + 1), found[term])
+        for term in sorted(weights)
+        if found[term].df
     ]

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.followers.index_view import decoded
 from engine.followers.tags import day_of, union, values
 from engine.language.model import Ask
 from engine.query.recall.pool import Pool
@@ -33,10 +34,17 @@ def speakers(scope: RecallScope, pool: Pool) -> None:
     if not scope.signals.label or not len(pool):
         return
     labelled = np.zeros(len(pool), np.bool_)
-    for term in scope.question.terms:
-        for start, offsets, _ in scope.index.heads(term):
-            rows = pool.rows_of(offsets.astype(np.int64) + start)
-            labelled[rows[rows >= 0]] = True
+    heads = [
+        (start, row)
+        for found in scope.find(scope.question.terms, heads=True).values()
+        for start, row in zip(scope.index.starts, found.heads, strict=False)
+        if row is not None
+    ]
+    if not heads:
+        return
+    for start, row in heads:
+        rows = pool.rows_of(decoded(row)[0].astype(np.int64) + start)
+        labelled[rows[rows >= 0]] = True
     labelled &= scope.positions.titles[pool.ordinals] == 0
     pool.multiply("label", 1.0 + scope.signals.label * labelled)
 

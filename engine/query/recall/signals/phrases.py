@@ -153,6 +153,8 @@ def add_amounts(scope: RecallScope, pool: Pool, signal: str, amounts: dict[int, 
 
     The amounts are lowered for atoms that are not internal. Ordinals that are not in the pool are skipped.
     """
+    if not amounts:
+        return
     ordinals = np.array(sorted(amounts), np.int64)
     rows = pool.rows_of(ordinals)
     added = np.zeros(len(pool))

@@ -87,10 +87,13 @@ def walkers(scope: RecallScope, tags: Sequence[WalkedTag], words: WordScores) ->
     The result maps ordinal → tag → the amount that the tag adds to the score. `words` scores
     documents for the question's words.
     """
+    newest = [np.array(one.atoms[max(0, len(one.atoms) - 4 * WALKERS_MAX) :], np.int64) for one in tags]
     found: dict[int, dict[str, float]] = {}
-    for bridge, score, atoms in tags:
-        newest = np.array(atoms[max(0, len(atoms) - 4 * WALKERS_MAX) :], np.int64)
-        lacking = newest[words.at(newest) <= 0][-WALKERS_MAX:]
-        for ordinal in lacking.tolist():
+    if not newest:
+        return found
+    lacking = words.at(np.concatenate(newest)) <= 0
+    for (bridge, score, _), ordinals in zip(tags, newest, strict=True):
+        without, lacking = lacking[: len(ordinals)], lacking[len(ordinals) :]
+        for ordinal in ordinals[without][-WALKERS_MAX:].tolist():
             found.setdefault(ordinal, {})[bridge.tag] = scope.signals.walk * score * bridge.weight
     return found
