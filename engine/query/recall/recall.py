@@ -17,6 +17,7 @@ from engine.query.recall import protocol
 from engine.query.recall.answer import Recall
 from engine.query.recall.choose import CATEGORY_CANDIDATES, SPARE, choose
 from engine.query.recall.config import RecallConfig
+from engine.query.recall.considered import considered
 from engine.query.recall.scope import RecallScope
 from engine.query.view import View
 
@@ -58,6 +59,7 @@ def recall(
     if not question.terms:
         raise InvalidInputError("the question has no searchable word, number or symbol")
     index = view.store.index.view(rows)
+    question = considered(question, index, view.config.protocol.terms)
     atoms = view.allowed.atoms(rows, log, filters, index.documents, view.config.signals.internal)
     positions = view.positions.positions(index)
     marked = maybe_superseded(rows, filters)
