@@ -6,14 +6,43 @@
 
 use pyo3::prelude::*;
 
+mod answer;
+mod cbor;
+mod chunks;
+mod commit;
+mod digests;
+mod documents;
 mod hashing;
+mod leaves;
+mod log;
+mod lookup;
+mod pages;
+mod rows;
 mod score;
+mod segments;
+mod simhash;
+mod stored;
 mod surroundings;
+mod text;
 mod threads;
+mod words;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    hashing::register(module)?;
-    score::register(module)?;
-    surroundings::register(module)
+    let subjects = [
+        answer::register,
+        chunks::register,
+        commit::register,
+        documents::register,
+        hashing::register,
+        leaves::register,
+        log::register,
+        pages::register,
+        score::register,
+        surroundings::register,
+        stored::register,
+        segments::register,
+        text::register,
+    ];
+    subjects.iter().try_for_each(|register| register(module))
 }
