@@ -21,10 +21,12 @@ mod pages;
 mod records;
 mod replay;
 mod rows;
+mod score;
 mod segments;
 mod simhash;
 mod simple;
 mod stored;
+mod surroundings;
 mod text;
 mod threads;
 mod words;
@@ -43,8 +45,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         pages::register,
         records::register,
         replay::register,
+        score::register,
         segments::register,
         stored::register,
+        surroundings::register,
         text::register,
     ];
     subjects.iter().try_for_each(|register| register(module))
