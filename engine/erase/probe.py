@@ -66,7 +66,7 @@ class SharedPieces(NamedTuple):
 
 
 def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
-    """Return distinct pieces of the contents and titles. Each begins at one of its text's longest words."""
+    """Return distinct pieces of contents and titles. A piece begins at one of the longest words of a text."""
     found: dict[str, None] = {}
     for body in bodies:
         for text in (body.content, body.title or ""):

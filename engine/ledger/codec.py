@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable
 from types import NoneType
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from engine.base.errors import CorruptionError
 from proofs import codec, forms
@@ -15,6 +15,32 @@ from proofs.forms import Check, FormError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class LastDecoded(Generic[R]):
+    """The last decoded row of one kind. The same bytes are read again and again, and mean the same each time.
+
+    The value that is decoded must not be changed by anybody.
+    """
+
+    __slots__ = ("_decode", "_last")
+
+    def __init__(self, decode: Callable[[bytes], R]) -> None:
+        self._decode = decode
+        self._last: tuple[bytes, R] | None = None
+
+    def __call__(self, raw: bytes) -> R:
+        """Return the value of the row `raw`, or raise what decoding it raises."""
+        last = self._last  # read once, because other threads may replace it
+        if last is not None and last[0] == raw:
+            return last[1]
+        value = self._decode(raw)
+        self._last = raw, value
+        return value
+
+    def expect(self, raw: bytes, value: R) -> None:
+        """Remember that decoding `raw` gives `value`. Call this when the row is encoded."""
+        self._last = raw, value
 
 
 def unpack(raw: bytes, where: str) -> Any:

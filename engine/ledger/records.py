@@ -15,7 +15,7 @@ from blake3 import blake3
 from engine.base import limits
 from engine.base.errors import CorruptionError
 from engine.kernels import NATIVE
-from engine.ledger.codec import fields, packed, unpack
+from engine.ledger.codec import LastDecoded, fields, packed, unpack
 from engine.ledger.layout import COUNTERS, atom_key, edge_from_key, type_code_key, type_name_key
 from proofs.codec import pack
 from proofs.forms import edge_code, many, optional, raw_up_to, signed, sized, text, uint
@@ -187,7 +187,12 @@ def decode_edge(raw: bytes, where: str = "edge record") -> EdgeRecord:
 
 def encode_counters(counters: Counters) -> bytes:
     """Return the value of the row that stores the counters."""
-    return pack(list(counters))
+    raw = pack(list(counters))
+    _counters.expect(raw, counters)
+    return raw
+
+
+_counters = LastDecoded(lambda raw: Counters(*fields(unpack(raw, "counters"), _COUNTER_FIELDS, "counters")))
 
 
 def read_counters(rows: Lookup) -> Counters:
@@ -199,7 +204,7 @@ def read_counters(rows: Lookup) -> Counters:
     raw = rows.get(COUNTERS)
     if raw is None:
         return Counters(0, FIRST_TYPE_CODE)
-    return Counters(*fields(unpack(raw, "counters"), _COUNTER_FIELDS, "counters"))
+    return _counters(raw)
 
 
 def read_atom(rows: Lookup, atom: bytes) -> AtomRecord | None:

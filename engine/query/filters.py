@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from backends.base import Reader
 from engine.base import limits, validation
 from engine.base.errors import InvalidInputError
-from engine.commands.merge import SUPERSEDED
-from engine.followers.tags import LIVE, day_of, members, union, values
+from engine.followers.tags import LIVE, SUPERSEDED, day_of, members, union, values
 from engine.language.categories import Category, categories_of
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import record_at

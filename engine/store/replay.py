@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -166,6 +164,9 @@ def scratch_backend(*, on_disk: bool) -> Iterator[Backend]:
         with open_backend("memory:") as backend:
             yield backend
         return
+    import shutil
+    import tempfile
+
     folder = Path(tempfile.mkdtemp(prefix="memroot-scratch-"))
     try:
         with open_backend(str(folder / "store")) as backend:

@@ -24,7 +24,7 @@ from engine.query.recall.signals.bm25 import weighted_terms
 from engine.text.analyzer import index_terms
 
 TEXTS_READ: Final = 12
-"""The texts of this many candidates are read: those with the highest scores."""
+"""The number of candidates whose texts are read. They are the candidates with the highest scores."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,13 @@ from pyroaring import BitMap
 from backends.base import Reader
 from engine.base.model import Direction
 from engine.base.validation import PROVENANCES, show_id
-from engine.commands.merge import SUPERSEDES
 from engine.followers.index import IndexFollower
 from engine.followers.index_view import IndexView
 from engine.ledger.queries import edges_at, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom
 from engine.query.duplicates import are_near
 from engine.query.filters import NO_FILTERS, maybe_superseded
-from proofs.leaves import State
+from proofs.leaves import EdgeType, State
 
 
 class SupersededAtoms:
@@ -87,7 +86,7 @@ class SupersededAtoms:
         found = self._cache.get(ordinal)
         if found is None:
             old = record_at(self._rows, ordinal)
-            edges = edges_at(self._rows, old.id, Direction.IN, [SUPERSEDES])
+            edges = edges_at(self._rows, old.id, Direction.IN, [bytes([EdgeType.SUPERSEDES])])
             records = (read_atom(self._rows, edge.src) for edge in edges)
             found = self._cache[ordinal] = tuple(
                 one
