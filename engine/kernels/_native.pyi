@@ -55,13 +55,15 @@ def open_bodies(
     body_checks: bytes,
     /,
 ) -> list[list[Any] | None]: ...
-def read_text(
-    text: str,
-    words: dict[str, tuple[str, ...]],
-    numbers: dict[str, int],
+def read_texts(
+    terms: Terms,
+    texts: Sequence[str],
+    cut: tuple[bool, bool],
+    most: int,
+    asked: Sequence[str],
     weights: Sequence[float],
+    total: float,
     window: int,
     chars: int,
-    cut: tuple[bool, bool],
     /,
-) -> tuple[list[str], float, str] | None: ...
+) -> list[tuple[list[str], float, str] | None]: ...

@@ -68,8 +68,13 @@ impl Table {
         self.list_at(word, 0..word.len())
     }
 
+    /// Return the number of a term, if a text with this term has been analysed.
+    pub fn id(&self, term: &[u8]) -> Option<TermId> {
+        self.ids.get(term, 0, term.len())
+    }
+
     /// Return the terms of the word at `range` in `text`.
-    fn list_at(&self, text: &[u8], range: Range<usize>) -> Option<&[TermId]> {
+    pub fn list_at(&self, text: &[u8], range: Range<usize>) -> Option<&[TermId]> {
         let (first, end) = self.words.get(text, range.start, range.end)?;
         Some(&self.lists[first as usize..end as usize])
     }
@@ -305,7 +310,8 @@ fn index_terms_many<'py>(
     })
 }
 
-fn shown<'py>(py: Python<'py>, table: &mut Table, id: TermId) -> Bound<'py, PyString> {
+/// Return a term as a Python string.
+pub fn shown<'py>(py: Python<'py>, table: &mut Table, id: TermId) -> Bound<'py, PyString> {
     let term = &mut table.terms[id as usize];
     let shown = term.shown.get_or_insert_with(|| {
         PyString::new(py, std::str::from_utf8(&term.text).unwrap_or_default()).unbind()
