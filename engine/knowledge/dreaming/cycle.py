@@ -62,7 +62,7 @@ class DreamReport:
     mentions: int
     """The number of edges `mentions` added."""
     relations: int
-    """The number of edges `related_to` added between entities."""
+    """The number of `related_to` edges that were added between entities."""
     duplicates: tuple[DuplicateGroup, ...]
     """The groups of atoms that are near-duplicates. The dreamer lists these groups and does not merge the
     atoms."""
