@@ -1,6 +1,7 @@
 # The twin of each function describes what the function returns.
 from collections.abc import Callable, Sequence
 from typing import Any, Self
+
 from proofs.events import AtomBody, Entry, EventKind
 from proofs.leaves import State
 
@@ -114,3 +115,15 @@ def extended_frontier(frontier: bytes, leaves: list[bytes], /) -> bytes | None: 
 def headers_of_kinds(headers: list[bytes], kinds: list[int], /) -> list[int]: ...
 def decode_rows(rows: Sequence[bytes | None], checks: bytes, /) -> list[list[Any] | None]: ...
 def added_records(entries: list[Entry], /) -> tuple[dict[int, bytes], dict[bytes, bytes]]: ...
+def read_texts(
+    terms: Terms,
+    texts: Sequence[str],
+    cut: tuple[bool, bool],
+    most: int,
+    asked: Sequence[str],
+    weights: Sequence[float],
+    total: float,
+    window: int,
+    chars: int,
+    /,
+) -> list[tuple[list[str], float, str] | None]: ...
