@@ -155,7 +155,7 @@ def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) ->
     """Return, for each pair of fingerprints, True if their texts are near-duplicates.
 
     Each element of `some` is compared with the element of `other` at the same index, or with `other` itself
-    if this is a single fingerprint. The comparison gives the same result as `engine.text.simhash.near`.
+    if `other` is a single fingerprint. The comparison gives the same result as `engine.text.simhash.near`.
     """
     differing = some ^ other
     for _ in range(NEAR_BITS - 1):

@@ -120,8 +120,8 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
 def answering(rows: Reader, filters: Filters) -> BitMap:
     """Return the ordinals of all live atoms that pass `filters` and may answer a question.
 
-    Entities are excluded unless `filters` names kinds, because an entity is only a name, and the facts about
-    it are in the atoms that mention it.
+    Entities are excluded unless `filters` names kinds. An entity is only a name; the facts about it are in
+    the atoms that mention it.
     """
     found = allowed(rows, filters)
     return found if filters.kinds else found - members(rows, (Group.KIND, ENTITY))

@@ -81,7 +81,7 @@ class SupersededAtoms:
     def _superseding(self, ordinal: int) -> tuple[AtomRecord, ...]:
         """Return the live atoms that supersede the atom with this ordinal, if that atom is live.
 
-        Only atoms are returned whose provenance ranks at least as high as the provenance of that atom.
+        The provenance of each returned atom ranks at least as high as the provenance of the superseded atom.
         """
         found = self._cache.get(ordinal)
         if found is None:
