@@ -7,19 +7,21 @@ STORE ?= demo-store
 SEED ?= 1
 # How many times the stated number of examples `make soak` tries.
 FACTOR ?= 1
+# With which kernels `make soak` and `make nightly` run everything, one after the other.
+KERNELS ?= auto python
 
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint words soak nightly coverage package docs workflows bench retrieval exploration dreaming clean
+.PHONY: demo test quick lint crate words soak nightly coverage package docs workflows bench retrieval exploration dreaming clean
 
 # The crate in engine/kernels is compiled during the installation if Cargo is there.
-KERNELS := $(wildcard engine/kernels/Cargo.* engine/kernels/src/*.rs)
+CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernels/src/*.rs)
 
-$(VENV)/.installed: pyproject.toml $(KERNELS)
+$(VENV)/.installed: pyproject.toml $(CRATE)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[nlp]' --group dev
 	touch $@
 
 demo: $(VENV)/.installed
@@ -33,20 +35,30 @@ quick: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -n 2 --dist worksteal --quick
 
-lint: $(VENV)/.installed
+lint: $(VENV)/.installed crate
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Checks the crate, where the tools of Rust are.
+crate:
+	@cd engine/kernels && if cargo fmt --version >/dev/null 2>&1; then cargo fmt --check; \
+	else echo 'cargo fmt is not installed: the format of the crate is not checked'; fi
+	@cd engine/kernels && if cargo clippy --version >/dev/null 2>&1; \
+	then cargo clippy --locked --quiet --target-dir ../../build/kernels -- --deny warnings; \
+	else echo 'cargo clippy is not installed: the crate is not checked'; fi
+
 words: $(VENV)/.installed
 	$(BIN)/python -m tests.support.sample_words $(SEED)
 
 soak: $(VENV)/.installed
-	MEMROOT_SOAK=$(FACTOR) $(BIN)/python -m pytest -n 2 --dist worksteal -m "soak or hypothesis"
+	for kernels in $(KERNELS); do MEMROOT_KERNELS=$$kernels MEMROOT_SOAK=$(FACTOR) \
+		$(BIN)/python -m pytest -n 2 --dist worksteal -m "soak or hypothesis" || exit; done
 
 nightly: $(VENV)/.installed lint
-	MEMROOT_SOAK=10 $(BIN)/python -m pytest -n 2 --dist worksteal -m ""
+	for kernels in $(KERNELS); do MEMROOT_KERNELS=$$kernels MEMROOT_SOAK=10 \
+		$(BIN)/python -m pytest -n 2 --dist worksteal -m "" || exit; done
 
 # The tests, and the lines and branches that none of them reaches; htmlcov/index.html shows them. The test that is
 # left out watches which libraries a process loads, and the measuring loads some itself.
@@ -54,7 +66,7 @@ coverage: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-report=html \
 		--deselect tests/cli/test_processes.py::test_start_up_loads_only_what_is_needed
 
-# What a release uploads: the source distribution, and the wheel made from it.
+# The source distribution, and the wheel made from it. A release uploads the former, and wheels of its own.
 package: $(VENV)/.installed
 	rm -rf dist
 	$(BIN)/python -m build

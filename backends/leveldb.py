@@ -123,12 +123,14 @@ class LevelDBBackend(Backend):
         return self._multi_get(None, keys)
 
     def _multi_get(self, source: Any, keys: Sequence[bytes]) -> list[bytes | None]:
+        self._handle_state.enter()
         try:
-            with self._handle_state.inside():
-                get = (source or self._db).get
-                return [get(key, verify_checksums=True) for key in keys]
+            get = (source or self._db).get
+            return [get(key, verify_checksums=True) for key in keys]
         except self._error as error:
             raise self._convert_error(error) from error
+        finally:
+            self._handle_state.leave()
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         """Return an iterator over the rows with start <= key < end that exist at the time of the call.
@@ -201,8 +203,11 @@ class LevelDBBackend(Backend):
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of the current rows."""
-        with self._handle_state.inside():
+        self._handle_state.enter()
+        try:
             return LevelDBSnapshot(self, self._db.snapshot())
+        finally:
+            self._handle_state.leave()
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch` atomically; with `durable`, this and all earlier writes survive a power failure."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
@@ -148,6 +147,8 @@ def _remove(*folders: Path) -> None:
         if folder.is_symlink():
             folder.unlink()
         elif folder.exists():
+            import shutil
+
             shutil.rmtree(folder)
 
 

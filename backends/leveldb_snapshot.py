@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -50,9 +49,16 @@ class LevelDBSnapshot(Snapshot):
         """Release the snapshot; open scans raise BackendClosed."""
         self.refusal = "the snapshot is closed"
         if self._source is not None:
-            with contextlib.suppress(BackendClosed), self._backend._handle_state.inside():
+            handle_state = self._backend._handle_state
+            try:
+                handle_state.enter()
+            except BackendClosed:
+                return
+            try:
                 self._backend._live.discard(self._source)
                 self._source = None
+            finally:
+                handle_state.leave()
 
     def __del__(self) -> None:
         self.close()

@@ -37,9 +37,9 @@ Past = tuple[int, bytes | None]
 class _Rows:
     """The current rows, and the old rows that open snapshots and scans still need, protected by one lock.
 
-    A snapshot is a version number. While a snapshot is open, a write saves the value that it replaces in
-    `past`, and a deleted key stays in `order` with the value None. `journal` lists the saved values, oldest
-    first, so that closing the oldest snapshot frees exactly the values that only it could see.
+    A snapshot is a version number. While a snapshot is open, a write saves in `past` the value that
+    it replaces, and a deleted key stays in `order` with the value None. `journal` lists the saved values,
+    oldest first, so that closing the oldest snapshot frees exactly the values that only it could see.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class _Rows:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Take the lock. Check before and after that the handle is open, as a fork can copy a held lock."""
+        """Take the lock. Check if the handle is open, before and after: a fork can copy a held lock."""
         self.handle_state.check()
         with self.lock:
             self.handle_state.check()

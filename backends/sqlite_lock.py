@@ -4,10 +4,10 @@ SQLite's own lock ends with every commit; this lock can be held over several com
 the database itself, because closing any descriptor of the database would release the locks that SQLite holds
 on the database. The operating system releases the flock when its holder dies.
 
-The file is created at the first write and never removed. If it is removed by hand while a process holds it,
-other processes no longer wait for that process: its writes are no longer exclusive, and its guarded writes
-may fail. No row is lost and no transaction is applied in part, because SQLite's lock still separates
-transactions. The next write creates the file again.
+The file is created at the first write and never removed. If it is removed by hand while
+a process holds the lock, other processes no longer wait for that process: its writes are no longer exclusive,
+and its guarded writes may fail. No row is lost and no transaction is applied in part, because SQLite's lock
+still separates transactions. The next write creates the file again.
 """
 
 from __future__ import annotations

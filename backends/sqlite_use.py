@@ -1,7 +1,7 @@
 """The use lock of a named memory in a SQLite file: a flock on the empty file `PATH-use-NAME`.
 
-Every handle holds the lock shared. To rename or delete the memory, the lock must be held exclusively, so
-renaming and deleting are refused while a handle is open. The operating system releases the lock when the
+Every handle holds the lock shared. Renaming or deleting the memory needs the lock
+exclusively, and is therefore refused while a handle is open. The operating system releases the lock when the
 process that holds it dies. A leftover file has no effect.
 """
 

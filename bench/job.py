@@ -89,7 +89,7 @@ def in_child(name: str, job: Job) -> Result:
 
 
 class Untimed:
-    """Wraps an iterator, and measures the time to generate items, to be subtracted from a total time."""
+    """Wraps an iterator and measures the time to generate items, which is subtracted from a total time."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -117,7 +117,7 @@ def timed(call: Callable[[T], object], items: Iterable[T]) -> list[float]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that at least `share` of all values do not exceed."""
+    """Return the smallest value v such that at least `share` of all values are at most v."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 

@@ -1,6 +1,6 @@
 """Measure writing: bulk adds, single adds and ingest.
 
-Question: how many atoms become durable per second, with the root and everything that it commits to up to
+Question: how many atoms become durable per second, if the root and all data that it covers are up to
     date at the end; and how long does one durable add take?
 Data: `bench.data.texts`; for ingest the shared garden, or generated Markdown in quick runs and if the garden
     is missing. Seed: the job's.

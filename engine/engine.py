@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeGuard, Unpack
+from weakref import WeakSet
 
 from backends import open_backend
 from backends.base import Backend, Snapshot
@@ -24,21 +25,19 @@ from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Re
 from engine.base.validation import atom_id, instance, integer, label, optional_integer, several, show_id
 from engine.commands.atoms import UNCHANGED, Add, Revise, Revive, Tag, Tombstone, Unchanged, Untag
 from engine.commands.base import Command
-from engine.commands.edges import Link, RegisterType, Relate, TypeName, Unlink, Unrelate
-from engine.commands.merge import Merge, Supersede, Unmerge
 from engine.erase.destroy import Stage, ignore_stage, resume
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, read_entries, read_entry, read_log
 from engine.ledger.queries import atom_of, get_record, resolve_id
 from engine.query.filters import NO_FILTERS, FilterFields, Filters, narrowed
 from engine.query.view import View
-from engine.store.checkpoint import take_checkpoint
 from engine.store.past import AsOf, atom_record_at, history, history_item, size_at
 from engine.store.replay import Progress, no_progress
 from engine.store.status import Status, status
 from engine.store.store import Store
 
 if TYPE_CHECKING:
+    from engine.commands.edges import TypeName
     from engine.erase.run import Erasable, Erasure
     from engine.knowledge.dreaming.config import DreamConfig
     from engine.knowledge.dreaming.cycle import DreamReport
@@ -479,6 +478,8 @@ class Engine:
             InvalidInputError: `name` is not a label.
             LimitError: All 32,768 codes for predicates are in use.
         """
+        from engine.commands.edges import RegisterType
+
         return self._apply_one(RegisterType(name))
 
     def link(self, src: str, type: TypeName, dst: str, weight: float = 1.0, data: bytes = b"") -> Receipt:  # noqa: A002
@@ -496,6 +497,8 @@ class Engine:
             NotFoundError: One of the atoms was never recorded, or the predicate was never registered.
             ConflictError: One of the atoms is erased.
         """
+        from engine.commands.edges import Link
+
         return self._apply_one(Link(src, type, dst, weight, data))
 
     def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt:  # noqa: A002
@@ -510,6 +513,8 @@ class Engine:
         Raises:
             NotFoundError: The predicate was never registered.
         """
+        from engine.commands.edges import Unlink
+
         return self._apply_one(Unlink(src, type, dst, reason))
 
     def relate(
@@ -540,6 +545,8 @@ class Engine:
                 the two entities.
             RefusedError: An entity or its name was erased, and `force` is not set.
         """
+        from engine.commands.edges import Relate
+
         return self._apply_one(Relate(subject, predicate, object, source, weight, force))
 
     def unrelate(self, subject: str, predicate: str, object: str, reason: str = "") -> Receipt:  # noqa: A002
@@ -554,6 +561,8 @@ class Engine:
         Raises:
             NotFoundError: An entity or the predicate was never recorded.
         """
+        from engine.commands.edges import Unrelate
+
         return self._apply_one(Unrelate(subject, predicate, object, reason))
 
     def merge(self, keep: str, other: str, *, force: bool = False) -> Receipt:
@@ -572,6 +581,8 @@ class Engine:
             RefusedError: The atoms are not near-duplicates or are too short to compare, and `force` is not
                 set.
         """
+        from engine.commands.merge import Merge
+
         return self._apply_one(Merge(keep, other, force))
 
     def unmerge(self, other: str, *, force: bool = False) -> Receipt:
@@ -586,6 +597,8 @@ class Engine:
             ConflictError: The atom is tombstoned, but not by a merge; or the kept atom is tombstoned.
             RefusedError: Another atom with the same content was erased, and `force` is not set.
         """
+        from engine.commands.merge import Unmerge
+
         return self._apply_one(Unmerge(other, force))
 
     def supersede(self, old: str, new: str, reason: str = "") -> Receipt:
@@ -600,6 +613,8 @@ class Engine:
             NotFoundError: One of the atoms was never recorded.
             ConflictError: One of the atoms is hidden, or `old` already supersedes `new`.
         """
+        from engine.commands.merge import Supersede
+
         return self._apply_one(Supersede(old, new, reason))
 
     def revert(
@@ -1181,6 +1196,8 @@ class Engine:
         Raises:
             ConflictError: Other processes kept appending events.
         """
+        from engine.store.checkpoint import take_checkpoint
+
         with translated():
             return take_checkpoint(self.store, self.actor)[0]
 
@@ -1200,6 +1217,7 @@ class Engine:
             RefusedError: The key may not sign for this store.
             CorruptionError: The headers in the backend differ from those that were written.
         """
+        from engine.store.checkpoint import take_checkpoint
         from engine.trust.notes.issue import issue
 
         with translated():
@@ -1347,5 +1365,12 @@ class Engine:
 
 def _is_command(value: object) -> TypeGuard[Command]:
     """Return True, or raise InvalidInputError if `value` is not a command."""
-    instance(value, Command, "a command")
+    # `isinstance` of a protocol compares its attributes, which takes 5 µs.
+    if type(value) not in _COMMANDS:
+        instance(value, Command, "a command")
+        _COMMANDS.add(type(value))
     return True
+
+
+_COMMANDS: WeakSet[type] = WeakSet()
+"""The types of commands that were accepted before."""

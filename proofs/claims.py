@@ -260,10 +260,10 @@ StateClaim = (
     | AtomsMentioning
     | NoneMentioning
 )
-"""Every claim about the state of the store. To verify it, the roots of the namespaces are needed."""
+"""Every claim about the state of the store. Its verification needs the roots of the namespaces."""
 
 LogClaim = EventIs | LogBegins | RootRecorded | BeginsWithRoot
-"""Every claim about the log. To verify it, only the root of the log is needed."""
+"""Every claim about the log. Its verification needs only the root of the log."""
 
 Claim = StateClaim | LogClaim
 

@@ -181,8 +181,8 @@ def decode_header(raw: bytes, seq: int) -> Header:
     """Decode the header stored at `seq`.
 
     Raises:
-        FormError: the bytes are not the canonical encoding of a header of this format version whose seq is
-            `seq`.
+        FormError: the bytes are not the canonical encoding of a header of this format version, or the seq in
+            the header is not `seq`.
     """
     where = f"journal header {seq}"
     value = unpack(raw, where)

@@ -39,7 +39,7 @@ class EventKind(IntEnum):
 ERASING_KINDS = frozenset({EventKind.ERASED, EventKind.EDGE_ERASED})
 """The kinds of events that destroy the payloads of earlier events on the same subject.
 
-Only payloads of earlier events that are themselves of these kinds are kept.
+The payload of an earlier event is kept only if that event is itself of one of these kinds.
 """
 
 RESERVED_KINDS = {12: "analyzer_changed"}

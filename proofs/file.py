@@ -18,7 +18,7 @@ from proofs.strict_cbor import checked_array, checked_fields, decode_strict
 MAGIC: Final = "memroot-proof"
 VERSION: Final = 2
 BEGINNING: Final = b"\x89" + bytes([0x60 + len(MAGIC)]) + MAGIC.encode() + bytes([VERSION])
-"""The first bytes of every proof: the head of an array of nine items, the magic text and the version."""
+"""The first bytes of every proof: the head of an array of nine items, then the magic text and the version."""
 TREES: Final = ("atoms", "edges", "tags")
 """The namespaces whose trees a proof opens only at some keys. The tree of `index` is included as a whole."""
 

@@ -47,7 +47,7 @@ def check_none_tagged(claim: NoneTagged, fields: list[Any], lookups: Lookups, in
 def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, most: int) -> list[int]:
     """Return the ordinals of live atoms that have the tag, ascending.
 
-    The witness must include every chunk, and there may be at most `most` such ordinals.
+    The witness must include every chunk. `most` is the maximum number of such ordinals.
     """
     chunks = -(-index.ordinals // (1 << CHUNK_BITS))
     ordinals: list[int] = []
@@ -88,7 +88,7 @@ def chunk_bits(raw: bytes, number: int, index: Index) -> int:
 
 
 def check_count(count: int, most: int) -> None:
-    """Check that there are at most `most` live ordinals, the number of atoms listed.
+    """Check that there are not more live ordinals than `most`, the number of atoms listed.
 
     The function is called while the ordinals are still being counted, so that a proof with too many ordinals
     is refused early.

@@ -1,9 +1,9 @@
 """The log: the Merkle tree of RFC 6962 and RFC 9162 (section 2.1) over the journal's headers.
 
 The log uses SHA-256 and not BLAKE3, because C2SP checkpoints and the witnesses of transparency logs require
-SHA-256. The tree over n leaves splits at the largest power of two below n. The root can therefore be computed
-using only the roots of the perfect subtrees. There is one perfect subtree for each binary digit 1 of n. The
-roots of these subtrees are called the frontier. To append a leaf, only the frontier is needed.
+SHA-256. The tree over n leaves splits at the largest power of two below n. The root can be computed from the
+roots of the perfect subtrees alone. There is one perfect subtree for each binary digit 1 of n. The
+roots of these subtrees are called the frontier. Appending a leaf needs only the frontier.
 """
 
 from __future__ import annotations

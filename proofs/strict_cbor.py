@@ -37,8 +37,8 @@ def decode_strict(raw: bytes, where: str, *, body: bool = False) -> Any:
 
     With `body`, maps, negative integers, booleans and floats are allowed too.
 
-    All item heads are checked before cbor2 runs, because cbor2 acts on tags while it decodes, such as the
-    tags of fractions and regular expressions. The time is linear in the length.
+    All item heads are checked before cbor2 runs, because cbor2 acts on some tags, such as those of
+    fractions and regular expressions, while it decodes. The time is linear in the length.
 
     Raises:
         ProofError: the bytes are not one item of this form (`encoding`), or have too many items (`size`).

@@ -51,7 +51,7 @@ def _live_mentioning(
 ) -> list[tuple[int, int | None]]:
     """Return the ordinals of live atoms whose text contains the term, ascending, with the term frequencies.
 
-    The witness must include every segment, and there may be at most `most` live ordinals.
+    The witness must include every segment. `most` is the maximum number of live ordinals.
     """
     entries = zip(checked_array(rows, "the rows", len(index.parts)), index.parts, strict=True)
     rows_of = ((part, _row_of(term, entry, part.summary)) for entry, part in entries)

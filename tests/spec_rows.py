@@ -47,14 +47,13 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal) if payload is not None}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
     for name in ("records", "index", "tags", "trees", "log"):
-        version = 4 if name == "index" else 1
+        version = {"index": 5, "trees": 2}.get(name, 1)
         rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
-    leaves = {
-        name: {key: dumps(value) for key, value in found.items()}
-        for name, found in values([fields for fields, _ in events]).items()
-    }
-    for name, found in leaves.items():
-        rows |= {b"v/" + name.encode() + b"/" + key: value for key, value in found.items()}
+    leaves: dict[str, dict[bytes, bytes]] = {}
+    for name, changed in values([fields for fields, _ in events]).items():
+        leaves[name] = {key: dumps(value) for key, value in changed.items()}
+        of_several = [key for key, (_, _, _, created, _, last, _) in changed.items() if last != created]
+        rows |= {b"v/" + name.encode() + b"/" + key: leaves[name][key] for key in of_several}
     leaves["tags"] = tag_rows(events)
     rows |= {b"g/" + key: value for key, value in leaves["tags"].items()}
     rows |= log_rows(headers)
@@ -70,7 +69,8 @@ def index_rows(
     """SPEC 12: return the rows of `index`, and the leaves of its tree that have rows."""
     giving = [(fields[1], body) for fields, body in events if fields[3] in GIVES_ORDINAL]
     documents = [document(body, terms, stop_words) for _, body in giving]
-    rows = {b"i/doc/" + u(ordinal, 4): u(seq, 8) for ordinal, (seq, _) in enumerate(giving)}
+    tail = len(giving) - len(giving) % 256
+    rows = {b"i/doc/" + u(tail + at, 4): u(seq, 8) for at, (seq, _) in enumerate(giving[tail:])}
     if giving:
         rows[b"i/head"] = u(len(giving), 4) + leaf_of(headers[giving[-1][0]])
     leaves = index_leaves(documents, stop_words)

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from backends.memory import MemoryBackend
 from engine.engine import Engine
-from engine.ledger.layout import LOG, value_key
+from engine.followers.trees import read_value
+from engine.ledger.layout import LOG
 from engine.text.analyzer import analyze_query, fingerprint, index_terms
 from engine.text.probes import probes
+from proofs.leaves import encode_value
 from tests import spec_naive as naive
 from tests.spec_analyzer import SpecAnalyzer
 from tests.spec_facts import Document, document, number
@@ -86,9 +88,9 @@ def test_engine_keeps_the_other_bytes_of_the_example(example_engine: Engine) -> 
     log = rows.get(LOG)
     assert log is not None
     assert cbor2.loads(log)[1].hex() == example["frontier"]
-    value = rows.get(value_key("atoms", bytes.fromhex(example["id first"])))
+    value = read_value(rows, "atoms", bytes.fromhex(example["id first"]))
     assert value is not None
-    assert value.hex() == example["value first"]
+    assert encode_value(value).hex() == example["value first"]
 
 
 def test_page_alone_gives_the_roots_of_the_example() -> None:

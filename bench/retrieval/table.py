@@ -15,7 +15,7 @@ from bench.retrieval.sets import QuestionSet
 
 
 def markdown(headings: Sequence[str], lines: Sequence[Sequence[str]], text: int = 1) -> str:
-    """Return a Markdown table whose first `text` columns are texts and whose other columns are numbers."""
+    """Return a Markdown table. Its first columns (as many as `text`) are texts; the others are numbers."""
     cells = [headings, *lines]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     shown = [

@@ -89,7 +89,7 @@ def test_fusion_adds_up_the_reciprocal_ranks() -> None:
 
 
 def test_fusion_settles_ties_by_the_first_ranking() -> None:
-    """Of two documents with equal ranks in one ranking each, that of the first ranking comes first."""
+    """If two documents have equal ranks in different rankings, that of the first ranking comes first."""
     assert fused([["b"], ["a"]], 2) == ["b", "a"]
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 from backends.errors import (
     BackendBusy,
@@ -43,16 +42,30 @@ _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
 )
 
 
-@contextmanager
-def translated() -> Iterator[None]:
+class _Translation:
+    """The context manager of `translated`. It has no state, so all blocks share one."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, BackendError):
+            translated_class, hint = next(
+                (target, hint) for source, target, hint in _TRANSLATIONS if isinstance(error, source)
+            )
+            raise translated_class(str(error), hint=hint) from error
+
+
+_TRANSLATION = _Translation()
+
+
+def translated() -> _Translation:
     """Convert each backend error that is raised in the `with` block to the matching `EngineError`.
 
     If `_TRANSLATIONS` defines a hint for the error, the `EngineError` has this hint.
     """
-    try:
-        yield
-    except BackendError as error:
-        translated_class, hint = next(
-            (target, hint) for source, target, hint in _TRANSLATIONS if isinstance(error, source)
-        )
-        raise translated_class(str(error), hint=hint) from error
+    return _TRANSLATION

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import TypeVar
 
 from engine.base import limits
@@ -23,6 +24,9 @@ from proofs.further import Scalar, is_scalar
 from proofs.sets import tag_identity
 
 Choice = TypeVar("Choice", bound=StrEnum)
+
+_CACHED = 1024
+"""The number of different labels and tags whose check is remembered. Most atoms repeat them."""
 
 PROVENANCES = ("internal", "external", "quarantine")
 
@@ -86,6 +90,14 @@ def content(value: object) -> str:
     Raises:
         InvalidInputError: see `text_bytes`, or `value` is blank.
     """
+    if (
+        type(value) is str
+        and value.isascii()
+        and 0 < len(value) <= limits.CONTENT_BYTES_MAX
+        and "\x00" not in value
+        and not value.isspace()
+    ):
+        return value
     text = text_bytes(value, "content", limits.CONTENT_BYTES_MAX)
     if not text.strip():
         raise InvalidInputError("content is blank; give some text")
@@ -98,6 +110,8 @@ def line(value: object, what: str, most: int) -> str:
     Raises:
         InvalidInputError: see `text_bytes`, or `value` has a control character or line break.
     """
+    if type(value) is str and len(value) <= most and value.isascii() and value.isprintable():
+        return value
     text = text_bytes(value, what, most)
     if match := _CONTROL.search(text):
         raise InvalidInputError(f"{what} has the control character U+{ord(match[0]):04X}")
@@ -122,12 +136,21 @@ def label(value: object, what: str) -> str:
     Raises:
         InvalidInputError: `value` is not a label.
     """
-    if not isinstance(value, str) or not _LABEL.fullmatch(value):
-        raise InvalidInputError(
-            f"{what} {quoted(value)} is not valid: it must have 1 to 32 characters, each a lower-case ASCII "
-            "letter, a digit or one of `._-`"
-        )
-    return value
+    if (
+        isinstance(value, str)
+        and len(value) <= 32
+        and (_is_label(value) if type(value) is str else _LABEL.fullmatch(value))
+    ):
+        return value
+    raise InvalidInputError(
+        f"{what} {quoted(value)} is not valid: it must have 1 to 32 characters, each a lower-case ASCII "
+        "letter, a digit or one of `._-`"
+    )
+
+
+@lru_cache(maxsize=_CACHED)
+def _is_label(value: str) -> bool:
+    return _LABEL.fullmatch(value) is not None
 
 
 def labels(values: object, what: str, most: int) -> tuple[str, ...]:
@@ -137,6 +160,8 @@ def labels(values: object, what: str, most: int) -> tuple[str, ...]:
         InvalidInputError: one of `values` is not a label, or `values` is a single text.
         LimitError: there are more than `most` labels.
     """
+    if type(values) is tuple and len(values) == 1:
+        return (label(values[0], what),)
     unique = {label(value, what) for value in several(values, what)}
     if len(unique) > most:
         raise LimitError(f"there are {len(unique)} values of {what}; at most {most} are allowed")
@@ -149,6 +174,8 @@ def several(values: object, what: str) -> Iterable[object]:
     Raises:
         InvalidInputError: `values` is text or bytes, or is not iterable.
     """
+    if type(values) is tuple or type(values) is list:
+        return values
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InvalidInputError(f"{what} must be a list of texts, not {type(values).__name__}")
     return values
@@ -200,11 +227,20 @@ def tags(values: object) -> tuple[str, ...]:
     """
     spellings: dict[str, str] = {}
     for value in several(values, "tags"):
-        spelling = tag(value)
-        spellings.setdefault(tag_identity(spelling), spelling)
+        identity, spelling = _parts_of_tag(value) if type(value) is str else _parts_of_any_tag(value)
+        spellings.setdefault(identity, spelling)
     if len(spellings) > limits.TAGS_PER_ATOM_MAX:
         raise LimitError(f"there are {len(spellings)} tags; at most {limits.TAGS_PER_ATOM_MAX} are allowed")
     return tuple(spellings[identity] for identity in sorted(spellings))
+
+
+def _parts_of_any_tag(value: object) -> tuple[str, str]:
+    spelling = tag(value)
+    return tag_identity(spelling), spelling
+
+
+_parts_of_tag = lru_cache(maxsize=_CACHED)(_parts_of_any_tag)
+"""Return the identity and the stored form of a tag that is exactly of the type `str`."""
 
 
 def aliases(values: object) -> tuple[str, ...] | None:

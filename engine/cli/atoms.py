@@ -219,7 +219,7 @@ def supersede(session: Session, old: str, new: str, reason: str) -> int:
 def merge(session: Session, keep: str, other: str, force: bool) -> int:
     """Merge an atom into its near-duplicate.
 
-    KEEP gets the tags and buckets of OTHER, and an edge `supersedes` is added that leads to OTHER. OTHER is
+    KEEP gets the tags and buckets of OTHER. An edge `supersedes` is added from KEEP to OTHER. OTHER is
     hidden, not deleted. `engine unmerge` undoes all of this. Prints the id of KEEP.
     """
     with session.engine() as engine:

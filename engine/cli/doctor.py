@@ -25,7 +25,7 @@ from engine.language.model import RULES
 
 LIBRARIES = (
     *("blake3", "cbor2", "PyStemmer", "numpy", "pyroaring", "sortedcontainers", "markdown-it-py"),
-    *("mdit-py-plugins", "PyYAML", "platformdirs", "rich", "click", "plyvel", "plyvel-ci"),
+    *("mdit-py-plugins", "PyYAML", "rich", "click", "plyvel", "plyvel-ci"),
 )
 
 _KERNELS = {

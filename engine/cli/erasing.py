@@ -67,7 +67,7 @@ def erase(
     if receipt.probe is not None and receipt.probe.verdict == "failed":
         error = VerificationError(
             "the atom was erased, but its content is still found: " + "; ".join(receipt.probe.reasons),
-            hint="run `engine verify-root`, and report where it was found as a bug",
+            hint="this is a bug; run `engine verify-root`, and report the result together with this message",
         )
         failure = Failure.of(error)
     return session.out.answer(

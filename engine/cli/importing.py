@@ -59,7 +59,7 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
     help="The provenance of new atoms: internal, external or quarantine.",
 )
 @option("--prune", help="Also tombstone the atoms of files that no longer exist.")
-@option("sure", "--yes", help="Confirm --prune if none of the current files was ingested before.")
+@option("sure", "--yes", help="Allow --prune even if none of the current files was ingested before.")
 @option("--force", help="Also ingest content that was erased.")
 @dry_run()
 def ingest(

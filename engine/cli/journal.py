@@ -9,15 +9,11 @@ from engine.base.error_translation import translated
 from engine.base.errors import InconsistentError, InvalidInputError
 from engine.base.model import HistoryItem
 from engine.cli.command import argument, command, option
-from engine.cli.contradiction import contradicted
 from engine.cli.options import AS_OF, ID, at_least, limit
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Table, counted, dumped
 from engine.front.times import Moment, shown_time
-from engine.trust.notes.files import read_file
-from engine.trust.tiles.export import export, published_notes
-from proofs.note import NOTE_BYTES_MAX
 
 LAST = 20
 """The default number of events that `log` lists."""
@@ -86,6 +82,10 @@ def log(
 
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:
+    from engine.trust.notes.files import read_file
+    from engine.trust.tiles.export import export
+    from proofs.note import NOTE_BYTES_MAX
+
     if not folder:
         raise InvalidInputError("no folder was given: `engine log export DIR`")
     given = None if note is None else read_file(note, NOTE_BYTES_MAX)
@@ -105,6 +105,9 @@ def _contradicted(session: Session, error: InconsistentError, folder: Path) -> i
 
     The evidence is saved beside the folder of the export, not in it, because the folder may be public.
     """
+    from engine.cli.contradiction import contradicted
+    from engine.trust.tiles.export import published_notes
+
     notes = [note for note in published_notes(folder) if note.checkpoint.text == error.known]
     named = folder.resolve() if folder.name in {"", ".."} else folder
     return contradicted(session, error, {str(named): notes[0] if notes else None})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -17,6 +19,8 @@ from engine.cli.session import Session
 from engine.cli.tree import build
 
 INTERRUPTED = 130
+COLLECT_AFTER: Final = 20_000
+"""The number of new objects after which Python looks for unreachable cycles of objects."""
 NAMES: Final = ("engine", "memroot")
 """The names under which the command is installed. Under any other name, help texts use `engine`."""
 
@@ -28,6 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     8 partial import · 9 rollback or fork · 130 interrupted. Only shell completion raises an
     exception, SystemExit.
     """
+    if argv is None:
+        # Loading modules makes many objects and hardly any cycle. Looking for cycles after every 700 objects,
+        # as Python does, and among all objects at exit, takes a sixth of the time of one recall (measured).
+        gc.set_threshold(COLLECT_AFTER)
+        atexit.register(gc.freeze)
     args = list(sys.argv[1:] if argv is None else argv)
     _open_streams()
     try:

@@ -29,8 +29,8 @@ FORMATS = ("basic-memory", JOURNAL, "mcp-memory", "mem0")
 def export(session: Session, file: str, form: str) -> int:
     """Export the memory for another store or another program.
 
-    The format journal contains the whole journal as JSON Lines; `engine import journal` creates a store with
-    the same root from it. The other formats contain the live atoms; data that a format cannot express is
+    The format journal contains the whole journal as JSON Lines; `engine import journal` reads it and creates
+    a store with the same root. The other formats contain the live atoms; data that a format cannot express is
     counted.
     """
     one_of(FORMATS, form, "format")

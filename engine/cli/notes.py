@@ -37,7 +37,7 @@ from proofs.vkey import parse_vkey
 def checkpoint(session: Session, key: str | None, out: str | None) -> int:
     """Print a checkpoint to keep outside the store.
 
-    Records the overall root in the journal, unless the last event already records it, and prints the origin,
+    Records the overall root in the journal, unless the last event already records it. Prints the origin,
     size and root of the log. Exit code 9: the store does not continue the checkpoint in FILE, or the
     last checkpoint that the key signed.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.base.errors import InvalidInputError
 from engine.base.validation import choice
@@ -13,10 +13,11 @@ from engine.cli.options import AS_OF, QUESTION, at_least, filter_options, limit
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, Shown, counted
-from engine.query.context.windows import Context
-from engine.query.graph.bright import BrightGraph
-from engine.query.graph.drawing import dot, mermaid
-from engine.query.recall.answer import Hit, Recall
+
+if TYPE_CHECKING:
+    from engine.query.context.windows import Context
+    from engine.query.graph.bright import BrightGraph
+    from engine.query.recall.answer import Hit, Recall
 
 DEFAULT_BUDGET = 2000
 
@@ -180,6 +181,8 @@ def bright(session: Session, query: tuple[str, ...], form: str, **wanted: Any) -
         session.out.json_line(plain(graph))
         return 0
     if drawn in {Format.MERMAID, Format.DOT}:
+        from engine.query.graph.drawing import dot, mermaid
+
         text: Iterable[Shown] = [(mermaid if drawn is Format.MERMAID else dot)(graph).removesuffix("\n")]
     else:
         text = _graph(graph)

@@ -2,13 +2,17 @@
 
 A command reads the records and appends the events that are needed. If the records already have the requested
 state, it appends no event, so commands are idempotent. Deciding a command either succeeds as a whole or
-raises an error before anything is written.
+raises an error before anything is written. Each class is imported when it is first used.
 """
 
-from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag
-from engine.commands.base import Command, Transaction
-from engine.commands.edges import Link, RegisterType, Relate, Unlink, Unrelate
-from engine.commands.merge import Merge, Supersede, Unmerge
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag
+    from engine.commands.base import Command, Transaction
+    from engine.commands.edges import Link, RegisterType, Relate, Unlink, Unrelate
+    from engine.commands.merge import Merge, Supersede, Unmerge
 
 __all__ = [
     "Add",
@@ -28,3 +32,19 @@ __all__ = [
     "Unrelate",
     "Untag",
 ]
+
+_MODULES = ("atoms", "base", "edges", "merge")
+
+
+def __getattr__(name: str) -> Any:
+    """Import the class of a command.
+
+    Raises:
+        AttributeError: there is no such class.
+    """
+    if name in __all__:
+        for module in _MODULES:
+            found = getattr(import_module(f"{__name__}.{module}"), name, None)
+            if found is not None:
+                return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

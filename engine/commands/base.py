@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
-from backends.base import Batch
+from backends.base import Batch, Reader
 from engine.base import limits, validation
 from engine.base.errors import LimitError
 from engine.base.model import EventRef, Receipt
@@ -12,6 +13,7 @@ from engine.base.validation import label, show_id
 from engine.followers.records import count, seal
 from engine.ledger.fold import Overlay, fold
 from engine.ledger.journal import Appender, LogState, Sources
+from engine.ledger.layout import DESTROYED
 from engine.ledger.queries import body_of
 from engine.ledger.records import AtomRecord, EdgeRecord, Lookup, read_atom, read_counters, read_edge
 from proofs.events import AtomBody, Body, Detail, Entry, EventKind
@@ -79,6 +81,7 @@ class Transaction:
         self._origin = self._line(origin, "origin", limits.ORIGIN_BYTES_MAX)
         self._appender = Appender(self.rows, log, *sources)
         self._counters = read_counters(rows)
+        self._destroyed: bool | None = None
 
     @property
     def entries(self) -> list[Entry]:
@@ -136,11 +139,40 @@ class Transaction:
         """Add one event to the batch: its journal rows and the resulting changes of the records."""
         if self.screen is not None:
             body = self.screen.body(kind, body)
-        body = body._replace(request=self._request, origin=self._origin)
+        if (body.request, body.origin) != (self._request, self._origin):
+            body = body._replace(request=self._request, origin=self._origin)
         entry = self._appender.append(kind, self.actor, prev, detail, body)
         fold(entry, self.rows)
         self._counters = count((entry,), self._counters)
+        if kind is EventKind.ERASED:
+            self._destroyed = True
         return entry
+
+    @property
+    def room(self) -> int:
+        """The number of atoms that `add` can take, if they are small."""
+        return min(self._appender.room, limits.ORDINAL_MAX - self._counters.next_ordinal)
+
+    def add(self, atoms: Sequence[bytes], bodies: Sequence[AtomBody]) -> list[Entry]:
+        """Add atoms which were never recorded: one event for each, as `append` does. `room` is their maximum.
+
+        Call this only if the transaction has no filter for secrets.
+        """
+        if self._request is not None or self._origin is not None:
+            bodies = [body._replace(request=self._request, origin=self._origin) for body in bodies]
+        ordinal = self._counters.next_ordinal
+        entries = self._appender.append_added(self.actor, ordinal, atoms, bodies)
+        self._counters = self._counters._replace(next_ordinal=ordinal + len(entries))
+        return entries
+
+    def may_be_destroyed(self) -> bool:
+        """Return False if no content was ever erased, so that no content needs to be looked up."""
+        if self._destroyed is None:
+            head = self.head
+            self._destroyed = (
+                not isinstance(head, Reader) or next(head.scan_prefix(DESTROYED), None) is not None
+            )
+        return self._destroyed
 
     def finish(self) -> Batch:
         """Return the batch: the rows of the journal and records, the log row and the cursor of the records.

@@ -19,6 +19,7 @@ from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag, live, recorded
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
+from engine.followers.tags import SUPERSEDED
 from engine.ledger.codec import unpack
 from engine.ledger.journal import entries_back
 from engine.ledger.records import AtomRecord, EdgeRecord
@@ -28,9 +29,6 @@ from proofs.codec import pack
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
-
-SUPERSEDED: Final = "superseded"
-"""The tag of an atom that was replaced by a different atom. Queries return such atoms only on request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +68,9 @@ class Supersede:
         return receipt(old.id, State.LIVE, *tx.entries[first:])
 
 
+_SUPERSEDES: Final = bytes([EdgeType.SUPERSEDES])
 MERGED: Final = "merged into "
 """The beginning of the reason with which a merge tombstones an atom. The id of the kept atom follows."""
-
-SUPERSEDES: Final = bytes([EdgeType.SUPERSEDES])
 
 
 class MergeGain(NamedTuple):
@@ -229,7 +226,7 @@ def _merge_of(tx: Transaction, other: AtomRecord) -> _MergeRecord | None:
         keep = atom_id(other.tombstoned_reason.removeprefix(MERGED))
     except InvalidInputError:
         return None
-    edge = tx.edge(keep, SUPERSEDES, other.id)
+    edge = tx.edge(keep, _SUPERSEDES, other.id)
     gain = None if edge is None else read_gain(edge.data)
     return None if edge is None or gain is None else _MergeRecord(keep, edge, gain)
 
@@ -245,7 +242,7 @@ def _refuse_merged(tx: Transaction, record: AtomRecord) -> None:
 
 def _refuse_superseded(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> None:
     # The edge shows which of the two texts is the corrected one; a merge must not keep the superseded text.
-    edge = tx.edge(other.id, SUPERSEDES, keep.id)
+    edge = tx.edge(other.id, _SUPERSEDES, keep.id)
     if edge is not None and edge.state is State.LIVE:
         names = show_id(other.id), show_id(keep.id)
         raise ConflictError(
@@ -280,7 +277,7 @@ def _refuse_unlike(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> None
 def _record(tx: Transaction, keep: bytes, other: bytes, gain: MergeGain) -> None:
     """Add the edge from the kept atom to the merged atom. Its data lists the values that the merge added."""
     ends = show_id(keep), EdgeType.SUPERSEDES, show_id(other)
-    edge = tx.edge(keep, SUPERSEDES, other)
+    edge = tx.edge(keep, _SUPERSEDES, other)
     if edge is not None and edge.state is State.LIVE:
         former = read_gain(edge.data)
         if former is None:

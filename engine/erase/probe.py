@@ -60,13 +60,13 @@ class SharedPieces(NamedTuple):
     """The pieces that also occur in payloads of events that are not being erased."""
 
     pieces: frozenset[int]
-    """The indexes, in the list of all pieces, of the pieces that payloads of other events also contain."""
+    """The pieces that payloads of other events also contain, as indexes of the list of all pieces."""
     atoms: tuple[str, ...]
     """The ids of at most 20 atoms that are not erased and whose payloads contain shared pieces."""
 
 
 def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
-    """Return distinct pieces of the contents and titles. Each begins at one of its text's longest words."""
+    """Return distinct pieces of contents and titles. A piece begins at one of the longest words of a text."""
     found: dict[str, None] = {}
     for body in bodies:
         for text in (body.content, body.title or ""):

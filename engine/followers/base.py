@@ -118,11 +118,22 @@ def _leaf_at(rows: Lookup, size: int) -> bytes:
 
 def are_current(rows: Lookup, log: LogState, followers: Iterable[Follower]) -> bool:
     """Return True if the rows of all `followers` are up to date with the head of the journal."""
-    size = log.size
-    leaf = _leaf_at(rows, size)
+    leaf = _leaf_at(rows, log.size)
     return all(
-        read_cursor(rows, follower.name) == Cursor(follower.version, size, leaf) for follower in followers
+        _is_at(rows.get(cursor_key(follower.name)), follower, log.size, leaf) for follower in followers
     )
+
+
+def is_current(rows: Lookup, log: LogState, follower: Follower, cursor: bytes | None) -> bool:
+    """Return what `are_current` returns for one follower whose cursor was read already."""
+    return _is_at(cursor, follower, log.size, _leaf_at(rows, log.size))
+
+
+def _is_at(raw: bytes | None, follower: Follower, size: int, leaf: bytes) -> bool:
+    if raw == encode_cursor(Cursor(follower.version, size, leaf)):
+        return True
+    _decode_cursor(raw, follower.name)
+    return False
 
 
 def catch_up(

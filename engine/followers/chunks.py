@@ -16,6 +16,7 @@ from functools import lru_cache
 from pyroaring import BitMap, FrozenBitMap
 
 from engine.base.errors import CorruptionError
+from engine.kernels import NATIVE
 from proofs.forms import FormError
 from proofs.sets import DENSE_BYTES, SPARSE_MAX, sparse_members
 
@@ -48,6 +49,32 @@ def apply(raw: bytes, changes: Mapping[int, bool], key: bytes) -> bytes:
         bits[member >> 3] &= ~(1 << (member & 7))
     count = int.from_bytes(bits, "little").bit_count()
     return bytes(bits) if count > SPARSE_MAX else _packed(_bit_map(bytes(bits), 0, count))
+
+
+def extend(before: Mapping[bytes, bytes | None], joining: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return the chunks with the keys of `joining` after members have joined them.
+
+    `before` holds the present chunks, and `joining` holds the new members of each as a chunk that is a list,
+    without a limit of its length.
+
+    Raises:
+        CorruptionError: a present chunk is not a chunk.
+    """
+    if NATIVE is not None:
+        after = NATIVE.extended_chunks([before[key] for key in joining], list(joining.values()))
+        if after is not None:
+            return dict(zip(joining, after, strict=True))
+    return {
+        key: apply(before[key] or b"", dict.fromkeys(_unpacked(members), True), key)
+        for key, members in joining.items()
+    }
+
+
+def _unpacked(raw: bytes) -> array[int]:
+    numbers = array("H", raw)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
 
 
 def _packed(members: Iterable[int]) -> bytes:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engine.base.errors import CorruptionError
 from engine.base.limits import INTEGER_MAX
 from engine.followers.segments import HEAD, HEAD_BYTES, columns_head, describe
-from engine.text.analyzer import index_terms
+from engine.kernels import NATIVE
+from engine.text.analyzer import KERNEL_TERMS, index_terms
 from engine.text.labels import label_of
 from engine.text.simhash import combine, phrase_hash, term_hash
 from engine.text.words import STOP_WORDS
@@ -48,6 +49,34 @@ class IndexedDocument(NamedTuple):
 NO_DOCUMENT: Final = IndexedDocument((), 0, 0, 0)
 """The document of an ordinal whose payload is destroyed. Compare with `is`, not `==`, because the
 document of a text without terms may be equal to it."""
+
+
+class NewDocument:
+    """The document of an ordinal that is in no segment yet. It is analysed at most once, on first use."""
+
+    __slots__ = ("_analysed", "body")
+
+    def __init__(self, body: AtomBody | None) -> None:
+        """Keep the body of the atom, or None if the payload is destroyed."""
+        self.body = body
+        self._analysed: IndexedDocument | None = None
+
+    @property
+    def analysed(self) -> IndexedDocument:
+        """The data from which the index is built; `NO_DOCUMENT` if the payload is destroyed."""
+        if self._analysed is None:
+            self._analysed = document_of(self.body)
+        return self._analysed
+
+    @property
+    def kernel_item(self) -> tuple[object, ...] | None:
+        """The document as the kernels take it: analysed already, if its text is not ASCII."""
+        body = self.body
+        if body is None:
+            return None
+        if body.content.isascii() and (body.title is None or body.title.isascii()):
+            return body.content, body.title, body.source, body.sequence
+        return tuple(self.analysed)
 
 
 def atom_body(body: Body | None) -> AtomBody | None:
@@ -170,6 +199,39 @@ class Columns(NamedTuple):
     facts: Facts
     documents: int
     """The number of documents whose payload is not erased."""
+
+
+def columns_of(documents: Sequence[NewDocument]) -> Columns:
+    """Return the columns of a sequence of documents, of which there are at most `proofs.segments.LARGEST`."""
+    if NATIVE is not None:
+        items = NATIVE.build_columns(KERNEL_TERMS, [document.kernel_item for document in documents])
+        if items is not None:
+            return _from_kernel(len(documents), *items)
+    return build([document.analysed for document in documents])
+
+
+def _from_kernel(
+    size: int,
+    terms: list[bytes],
+    dfs: bytes,
+    offsets: bytes,
+    tfs: bytes,
+    lengths: bytes,
+    facts: bytes,
+    documents: int,
+) -> Columns:
+    import numpy as np
+
+    columns = np.frombuffer(facts, "<u8").astype(np.uint64, copy=False).reshape(4, size)
+    return Columns(
+        terms,
+        np.frombuffer(dfs, "<i8").astype(np.int64, copy=False),
+        np.frombuffer(offsets, "<u2"),
+        np.frombuffer(tfs, "u1"),
+        np.frombuffer(lengths, "<u2"),
+        Facts(*columns),
+        documents,
+    )
 
 
 def build(documents: Sequence[IndexedDocument]) -> Columns:

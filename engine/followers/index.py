@@ -16,21 +16,29 @@ from typing import Final
 
 from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
-from engine.followers import columns, postings
 from engine.followers.base import Follower
-from engine.followers.columns import NO_DOCUMENT, IndexedDocument, atom_body, document_of
+from engine.followers.columns import NewDocument, atom_body
 from engine.followers.index_view import IndexView, PostingsCache
-from engine.followers.postings import Tail
+from engine.followers.postings import StoredPart, Tail, build_segment
 from engine.followers.segments import SegmentName, decode_summary, describe, parse_summary_key, segments_of
-from engine.ledger.journal import erased_ordinals
-from engine.ledger.layout import INDEX, INDEX_HEAD, INDEX_SUMMARIES, document_key, tree_prefix
+from engine.ledger.codec import decode_header
+from engine.ledger.journal import erased_ordinals, read_body
+from engine.ledger.layout import (
+    INDEX,
+    INDEX_HEAD,
+    INDEX_SUMMARIES,
+    document_key,
+    journal_key,
+    payload_key,
+    tree_prefix,
+)
 from engine.ledger.pages import PagedTree
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
 from proofs.hashing import key_digest
 from proofs.segments import SEGMENT_DOCUMENTS, Summary, count_leaf, encode_summary, segment_leaf
 
-LoadBody = Callable[[Reader, int], AtomBody | None]
-"""A function (rows, seq) that returns the atom body of an event, or None if the payload is destroyed."""
+LoadBodies = Callable[[Reader, Sequence[int]], Sequence[AtomBody | None]]
+"""A function (rows, seqs) that returns the atom body of each event, or None if the payload is destroyed."""
 
 _ORDINAL_KINDS = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED)
 _DOCUMENT_KINDS = (*_ORDINAL_KINDS, EventKind.ERASED)
@@ -39,7 +47,9 @@ BULK_DOCUMENTS: Final = 4096
 adds spent 37 % of their time on segments that were merged soon after (measured)."""
 
 _DESTROYED: Final = b""
-"""The value of the document row of an ordinal whose payload is destroyed."""
+"""The value of the document row of an ordinal whose payload is destroyed. Other ordinals have a document row
+only while they are in the tail."""
+_NO_DOCUMENT: Final = NewDocument(None)
 
 _CACHED_TAILS_MAX = 2
 """The maximum number of cached tails. The newest tail and the previous tail are kept, because the batch that
@@ -56,15 +66,16 @@ class IndexFollower(Follower):
     """
 
     name = "index"
-    version = 4
+    version = 5
     prefixes = (INDEX, tree_prefix("index"))
 
-    def __init__(self, load_body: LoadBody) -> None:
+    def __init__(self, load_bodies: LoadBodies | None = None) -> None:
         """Create the follower.
 
-        The follower calls `load_body` only for ordinals of the tail, and only if the tail is not in memory.
+        The follower calls `load_bodies` (by default `read_bodies`) only for ordinals of the tail, and only if
+        the tail is not in memory.
         """
-        self._load_body = load_body
+        self._load_bodies = load_bodies or read_bodies
         self._tree = PagedTree("index")
         self._tails: tuple[Tail, ...] = ()
         self._cache = PostingsCache()
@@ -86,7 +97,7 @@ class IndexFollower(Follower):
         return size if size or more else len(entries)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Put a document row for each new ordinal, and build the segments that are now complete.
+        """Put the document rows of the tail, and build the segments that are now complete.
 
         Raises:
             CorruptionError: a row is malformed or missing, or an entry does not assign the next ordinal.
@@ -101,18 +112,18 @@ class IndexFollower(Follower):
             if entry.header.kind is EventKind.ERASED:
                 erased |= _erase(entry.header, rows, tail.start, documents)
             else:
-                _append_document(entry, tail.start, documents, batch)
+                _append_document(entry, tail.start, documents)
         count = tail.start + len(documents)
-        empty = {ordinal for ordinal, document in enumerate(documents, tail.start) if document is NO_DOCUMENT}
-        for ordinal in erased | empty:
+        start = count - count % SEGMENT_DOCUMENTS
+        _put_document_rows(batch, changing, tail, documents, start)
+        for ordinal in erased:
             batch.put(document_key(ordinal), _DESTROYED)
-        if erased or count // SEGMENT_DOCUMENTS != tail.end // SEGMENT_DOCUMENTS:
+        if erased or start != tail.start:
             self._build(rows, batch, tail, documents, count, erased)
         if not count:
             return
         head = count.to_bytes(4, "big") + changing[-1].leaf
         batch.put(INDEX_HEAD, head)
-        start = count - count % SEGMENT_DOCUMENTS
         self._cache_tail(Tail(head, start, tuple(documents[max(start - tail.start, 0) :])))
 
     def root(self, rows: Reader) -> bytes:
@@ -140,7 +151,7 @@ class IndexFollower(Follower):
         rows: Reader,
         batch: Batch,
         tail: Tail,
-        documents: Sequence[IndexedDocument],
+        documents: Sequence[NewDocument],
         count: int,
         erased: AbstractSet[int],
     ) -> None:
@@ -156,21 +167,16 @@ class IndexFollower(Follower):
             parts = []
             for old in [old for old in summaries if name.start <= old.start < name.end]:
                 stored = list(rows.scan_prefix(old.row_prefix))
-                part = postings.decode(old, summaries[old], stored)
-                offsets = {ordinal - old.start for ordinal in erased if old.start <= ordinal < old.end}
-                parts.append(columns.remove(part, offsets) if offsets else part)
-                for key, _ in stored:
-                    batch.delete(key)
+                removed = sorted(ordinal - old.start for ordinal in erased if old.start <= ordinal < old.end)
+                parts.append(StoredPart(old, summaries[old], stored, removed))
+                batch.rows.update(dict.fromkeys([key for key, _ in stored]))
                 batch.delete(old.summary_key)
                 batch.delete(old.blocks_key)
                 leaves[key_digest("index", old.key)] = None
             first = max(name.start, tail.start)
-            if first < name.end:
-                parts.append(columns.build(documents[first - tail.start : name.end - tail.start]))
-            term_rows, summary, blocks = postings.encode(columns.merge(parts))
-            prefix = name.row_prefix
-            for term, value in term_rows:
-                batch.put(prefix + term, value)
+            added = documents[first - tail.start : max(name.end - tail.start, 0)]
+            term_rows, summary, blocks = build_segment(name.row_prefix, parts, added)
+            batch.rows.update(term_rows)
             raw = encode_summary(summary)
             batch.put(name.summary_key, raw)
             batch.put(name.blocks_key, blocks)
@@ -199,31 +205,65 @@ class IndexFollower(Follower):
             raise CorruptionError(f"{describe(INDEX_HEAD)} does not consist of a count and a hash")
         start = count - count % SEGMENT_DOCUMENTS
         keys = [document_key(ordinal) for ordinal in range(start, count)]
-        documents = []
+        seqs = []
         for key, raw in zip(keys, rows.multi_get(keys), strict=True):
             if raw is None or len(raw) not in (0, 8):
                 problem = "is missing" if raw is None else "is not 8 bytes long"
                 raise CorruptionError(f"{describe(key)} {problem}")
-            body = None if raw == _DESTROYED else self._load_body(rows, int.from_bytes(raw, "big"))
-            documents.append(document_of(body))
+            seqs.append(None if raw == _DESTROYED else int.from_bytes(raw, "big"))
+        bodies = iter(self._load_bodies(rows, [seq for seq in seqs if seq is not None]))
+        documents = [_NO_DOCUMENT if seq is None else NewDocument(next(bodies)) for seq in seqs]
         return Tail(head, start, tuple(documents))
 
 
-def _append_document(entry: Entry, start: int, documents: list[IndexedDocument], batch: Batch) -> None:
+def read_bodies(rows: Reader, seqs: Sequence[int]) -> list[AtomBody | None]:
+    """Return the atom body of each event in `seqs`, or None if the payload is destroyed.
+
+    Raises:
+        CorruptionError: a row is missing or does not have the bytes that were written.
+    """
+    headers = rows.multi_get([journal_key(seq) for seq in seqs])
+    payloads = rows.multi_get([payload_key(seq) for seq in seqs])
+    bodies = []
+    for seq, header, payload in zip(seqs, headers, payloads, strict=True):
+        if header is None:
+            raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
+        bodies.append(atom_body(read_body(rows, decode_header(header, seq), payload)))
+    return bodies
+
+
+def _append_document(entry: Entry, start: int, documents: list[NewDocument]) -> None:
     """Append the document of an event to `documents`, whose first element has the ordinal `start`."""
     detail, ordinal = entry.header.detail, start + len(documents)
     if not isinstance(detail, AtomDetail) or detail.ordinal != ordinal:
         raise CorruptionError(f"event {entry.header.seq} does not assign the next ordinal, {ordinal}")
-    batch.put(document_key(ordinal), entry.header.seq.to_bytes(8, "big"))
-    documents.append(document_of(atom_body(entry.body)))
+    documents.append(NewDocument(atom_body(entry.body)))
 
 
-def _erase(erased: Header, rows: Reader, start: int, documents: list[IndexedDocument]) -> set[int]:
-    """Set erased documents of the tail to `NO_DOCUMENT`; return the erased ordinals that are in segments."""
+def _put_document_rows(
+    batch: Batch, changing: Sequence[Entry], tail: Tail, documents: Sequence[NewDocument], start: int
+) -> None:
+    """Put the rows of the ordinals in the new tail, which begins at `start`, and of destroyed documents.
+
+    `changing` are the new entries that change documents; `tail` is the tail before them, and `documents` are
+    the documents of this tail and of these entries.
+    """
+    for ordinal in range(tail.start, min(tail.end, start)):
+        batch.delete(document_key(ordinal))
+    seqs = [entry.header.seq for entry in changing if entry.header.kind in _ORDINAL_KINDS]
+    for ordinal in range(max(tail.end, start), tail.start + len(documents)):
+        batch.put(document_key(ordinal), seqs[ordinal - tail.end].to_bytes(8, "big"))
+    for ordinal, document in enumerate(documents, tail.start):
+        if document.body is None:
+            batch.put(document_key(ordinal), _DESTROYED)
+
+
+def _erase(erased: Header, rows: Reader, start: int, documents: list[NewDocument]) -> set[int]:
+    """Destroy erased documents of the tail; return the erased ordinals that are in segments."""
     in_segments = set()
     for ordinal in erased_ordinals(rows, erased):
         if start <= ordinal < start + len(documents):
-            documents[ordinal - start] = NO_DOCUMENT
+            documents[ordinal - start] = _NO_DOCUMENT
         elif ordinal < start and rows.get(document_key(ordinal)) != _DESTROYED:
             in_segments.add(ordinal)
     return in_segments

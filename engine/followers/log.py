@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
 from engine.followers.base import Follower
+from engine.kernels import NATIVE
 from engine.ledger.layout import SUBTREE, journal_key, subtree_key
 from proofs.events import Entry
 from proofs.log import DIGEST_BYTES, leaf_hash, node_hash
@@ -38,11 +39,18 @@ class LogFollower(Follower):
         while first // WIDTH < (first + len(hashes)) // WIDTH:
             index = first // WIDTH
             hashes = read_hashes(rows, level, index * WIDTH, first) + hashes
-            complete = range(0, len(hashes) - WIDTH + 1, WIDTH)
-            hashes = [complete_root(hashes[at : at + WIDTH]) for at in complete]
+            hashes = _complete_roots(hashes)
             level, first = level + 1, index
             for number, root in enumerate(hashes, first):
                 batch.put(subtree_key(level, number), root)
+
+
+def _complete_roots(hashes: list[bytes]) -> list[bytes]:
+    """Return the root of each complete subtree of `WIDTH` hashes."""
+    roots = None if NATIVE is None else NATIVE.complete_roots(hashes, WIDTH)
+    if roots is not None:
+        return roots  # type: ignore[no-any-return]
+    return [complete_root(hashes[at : at + WIDTH]) for at in range(0, len(hashes) - WIDTH + 1, WIDTH)]
 
 
 def complete_root(hashes: Sequence[bytes]) -> bytes:

@@ -6,7 +6,7 @@ SPEC: Index defines the bytes. numpy is imported on first use only.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,10 +15,13 @@ from engine.base.errors import CorruptionError
 from engine.followers.columns import (
     FIRST_OF_TEXT,
     Columns,
-    IndexedDocument,
+    NewDocument,
     build,
+    columns_of,
     decode_facts,
     encode_facts,
+    merge,
+    remove,
 )
 from engine.followers.segments import (
     BLOCK_ROWS,
@@ -32,6 +35,8 @@ from engine.followers.segments import (
     describe,
     encode_blocks,
 )
+from engine.kernels import NATIVE
+from engine.text.analyzer import KERNEL_TERMS
 from engine.text.identifiers import TERM_BYTES_MAX
 from proofs.rows import row_leaf, rows_root
 from proofs.segments import TAIL_LEVEL, Summary
@@ -46,17 +51,55 @@ TermRow = tuple[bytes, bytes]
 segment."""
 
 
+class StoredPart(NamedTuple):
+    """A stored segment that becomes a part of a larger one, or is written again without erased documents."""
+
+    name: SegmentName
+    summary: Summary
+    rows: list[TermRow]
+    """All rows of the segment with their whole keys, in key order."""
+    removed: list[int]
+    """The offsets of the documents to remove, ascending. None of them may be removed already."""
+
+
 class Encoded(NamedTuple):
     """The stored form of a segment."""
 
-    rows: list[TermRow]
+    rows: dict[bytes, bytes]
     """The rows in key order."""
     summary: Summary
     blocks: bytes
     """The value of the row of blocks, which `engine.followers.segments` describes."""
 
 
-def encode(columns: Columns) -> Encoded:
+def build_segment(prefix: bytes, parts: Sequence[StoredPart], documents: Sequence[NewDocument]) -> Encoded:
+    """Return the segment that consists of `parts`, which are adjacent, and of the `documents` after them.
+
+    The keys of the rows begin with `prefix`.
+
+    Raises:
+        CorruptionError: a row of a part is malformed, or the rows do not match the summary.
+    """
+    if NATIVE is not None:
+        stored = [
+            (len(name.row_prefix), name.size, *summary[:3], rows, removed)
+            for name, summary, rows, removed in parts
+        ]
+        items = [document.kernel_item for document in documents]
+        encoded = NATIVE.build_segment(KERNEL_TERMS, prefix, stored, items)
+        if encoded is not None:
+            rows, kept, total, count, root, blocks = encoded
+            return Encoded(rows, Summary(kept, total, count, root), blocks)
+    columns = []
+    for name, summary, rows, removed in parts:
+        part = decode(name, summary, rows)
+        columns.append(remove(part, removed) if removed else part)
+    if documents or not columns:
+        columns.append(build([document.analysed for document in documents]))
+    return encode(prefix, merge(columns))
+
+
+def encode(prefix: bytes, columns: Columns) -> Encoded:
     """Encode the columns of a segment as its rows, its summary and its row of blocks."""
     import numpy as np
 
@@ -79,7 +122,8 @@ def encode(columns: Columns) -> Encoded:
     roots = block_roots([row_leaf(term, value) for term, value in rows])
     total = int(columns.lengths.sum(dtype=np.int64))
     blocks = encode_blocks([term for term, _ in rows[::BLOCK_ROWS]], roots)
-    return Encoded(rows, Summary(columns.documents, total, len(rows), rows_root(roots)), blocks)
+    keyed = {prefix + term: value for term, value in rows}
+    return Encoded(keyed, Summary(columns.documents, total, len(rows), rows_root(roots)), blocks)
 
 
 def decode_lengths(key: bytes, value: bytes | None, documents: int) -> NDArray[np.uint16]:
@@ -235,7 +279,7 @@ class Postings(NamedTuple):
 class Tail:
     """The documents after the last segment, which are read from the journal. The object is immutable."""
 
-    def __init__(self, head: bytes, start: int, documents: tuple[IndexedDocument, ...]) -> None:
+    def __init__(self, head: bytes, start: int, documents: tuple[NewDocument, ...]) -> None:
         """`head` is the value of the row `i/head`; `start` is the ordinal of the first of `documents`."""
         self.head = head
         self.start = start
@@ -254,12 +298,12 @@ class Tail:
     @cached_property
     def columns(self) -> Columns:
         """The content of the tail as columns, in the form that the columns of a segment have."""
-        return build(self.documents)
+        return columns_of(self.documents)
 
     @cached_property
     def rows(self) -> list[TermRow]:
         """The rows that the tail would have if it were a segment, in key order."""
-        return self._encoded.rows
+        return list(self._encoded.rows.items())
 
     @cached_property
     def summary(self) -> Summary:
@@ -278,7 +322,7 @@ class Tail:
 
     @cached_property
     def _encoded(self) -> Encoded:
-        return encode(self.columns)
+        return build_segment(b"", (), self.documents)
 
     @cached_property
     def _ranges(self) -> dict[bytes, tuple[int, int]]:

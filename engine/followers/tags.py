@@ -11,7 +11,7 @@ thousand rows, this and the work of the other followers take less than 0.2 s (me
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
 from engine.followers import chunks
 from engine.followers.base import Follower
+from engine.kernels import NATIVE
 from engine.ledger.journal import erased_ordinals
 from engine.ledger.layout import TAGS, tree_prefix
 from engine.ledger.pages import PagedTree
@@ -38,6 +39,8 @@ SetName = tuple[Group, str]
 """The name of a set of ordinals: a group (such as tags) and a value (such as one tag; empty for `LIVE`)."""
 
 LIVE: SetName = (Group.LIVE, "")
+SUPERSEDED = "superseded"
+"""The tag of an atom that was replaced by a different atom. Queries return such atoms only on request."""
 
 _MICROSECONDS = 1_000_000
 _EPOCH = dt.date(1970, 1, 1).toordinal()
@@ -61,35 +64,65 @@ class TagsFollower(Follower):
         self._tree = PagedTree("tags")
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Collect the changes of all entries, in order, by chunk; then write each changed chunk once."""
-        changes: dict[tuple[SetName, int], dict[int, bool]] = {}
-        erased: set[int] = set()
-        for entry in entries:
-            for name, ordinal, member in _changes(entry):
-                chunk = changes.setdefault((name, ordinal >> CHUNK_BITS), {})
-                chunk[ordinal & 0xFFFF] = member
-            if entry.header.kind is EventKind.ERASED:
-                erased |= erased_ordinals(rows, entry.header)
-        if erased:
-            _remove_from_all(erased, rows, changes)
-        keys = [_row_key(name, chunk) for name, chunk in changes]
-        digests: dict[bytes, bytes | None] = {}
-        for key, raw, changed in zip(keys, rows.multi_get(keys), changes.values(), strict=True):
-            before = raw or b""
-            after = chunks.apply(before, changed, key)
-            if after == before:
-                continue
-            digests[key_digest("tags", key[len(TAGS) :])] = value_digest("tags", after) if after else None
-            if after:
-                batch.put(key, after)
-            else:
-                batch.delete(key)
-        if digests:
-            self._tree.update(rows, batch, digests)
+        """Collect the changes of all entries by chunk; then write each changed chunk once."""
+        added, rest = _added_members(entries)
+        changes = _changes_of([entries[at] for at in rest], rows)
+        both = added.keys() & changes.keys()
+        before = dict(zip(keys := [*added, *changes], rows.multi_get(keys), strict=True))
+        after = {key: chunks.apply(before[key] or b"", changes[key], key) for key in changes.keys() - both}
+        after |= chunks.extend(before, {key: added[key] for key in added if key not in both})
+        for key in both:
+            joined = chunks.extend(before, {key: added[key]})[key]
+            after[key] = chunks.apply(joined, changes[key], key)
+        written = {key: raw for key, raw in after.items() if raw != (before[key] or b"")}
+        if written:
+            batch.rows.update((key, raw or None) for key, raw in written.items())
+            self._tree.update(rows, batch, _digests(written))
 
     def root(self, rows: Reader) -> bytes:
         """Return the root of the `tags` tree."""
         return self._tree.root(rows)
+
+
+def _digests(written: Mapping[bytes, bytes]) -> dict[bytes, bytes | None]:
+    """Return the changes of the tree that follow from the new bytes of rows; no bytes mean no row."""
+    members = [key[len(TAGS) :] for key, raw in written.items() if raw]
+    digests: dict[bytes, bytes | None] = {
+        key_digest("tags", key[len(TAGS) :]): None for key, raw in written.items() if not raw
+    }
+    values = [raw for raw in written.values() if raw]
+    if NATIVE is not None:
+        return digests | NATIVE.leaf_digests("tags", members, values)  # type: ignore[no-any-return]
+    for key, raw in zip(members, values, strict=True):
+        digests[key_digest("tags", key)] = value_digest("tags", raw)
+    return digests
+
+
+def _added_members(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequence[int]]:
+    """Return the members that newly added atoms add to each row, and the positions of all other entries.
+
+    Both parts can be applied in any order, because no other event adds the first ordinal of an atom. An atom
+    that is erased in the same batch needs the order of its events, so then all positions are returned.
+    """
+    found = None
+    if NATIVE is not None and not any(entry.header.kind is EventKind.ERASED for entry in entries):
+        found = NATIVE.added_members(list(entries))
+    return ({}, range(len(entries))) if found is None else found
+
+
+def _changes_of(entries: Iterable[Entry], rows: Reader) -> dict[bytes, dict[int, bool]]:
+    """Return what `entries` change in each row: the low 16 bits of an ordinal → whether it is a member."""
+    changes: dict[tuple[SetName, int], dict[int, bool]] = {}
+    erased: set[int] = set()
+    for entry in entries:
+        for name, ordinal, member in _changes(entry):
+            chunk = changes.setdefault((name, ordinal >> CHUNK_BITS), {})
+            chunk[ordinal & 0xFFFF] = member
+        if entry.header.kind is EventKind.ERASED:
+            erased |= erased_ordinals(rows, entry.header)
+    if erased:
+        _remove_from_all(erased, rows, changes)
+    return {_row_key(name, chunk): changed for (name, chunk), changed in changes.items()}
 
 
 def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:

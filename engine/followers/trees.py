@@ -2,20 +2,25 @@
 
 The value of a leaf is computed from headers alone, so the roots of both trees stay reproducible after
 payloads are destroyed. Content, title and the other fields are proved by opening the commitment in the value.
+
+A value has a row of its own only after a second event on its subject. Until then, it follows from the header
+of the event that created the subject (`first_value`), so most atoms need no row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from backends.base import Batch, Reader
+from engine.base.errors import CorruptionError
 from engine.followers.base import Follower
+from engine.kernels import NATIVE
 from engine.ledger.codec import decode_stored
-from engine.ledger.fold import Overlay
+from engine.ledger.journal import read_header
 from engine.ledger.layout import VALUE, tree_prefix, value_key
 from engine.ledger.pages import PagedTree
-from engine.ledger.records import Lookup
-from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind
+from engine.ledger.records import Lookup, read_atom, read_edge
+from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind, Header
 from proofs.hashing import key_digest, value_digest
 from proofs.leaves import State, Value, decode_value, edge_key, encode_value
 
@@ -27,46 +32,89 @@ _STATES_AFTER = {
     EventKind.ATOM_REVIVED: State.LIVE,
 }
 
+Digests = dict[bytes, bytes | None]
+"""The changes of a tree: key digest → value digest."""
+
 
 class TreesFollower(Follower):
-    """Maintains the plain value of each leaf, and the trees over the digests of the values."""
+    """Maintains the trees over the digests of the values, and the values that have a row."""
 
     name = "trees"
-    version = 1
+    version = 2
     prefixes = (VALUE, tree_prefix("atoms"), tree_prefix("edges"))
 
     def __init__(self) -> None:
         self._trees = {name: PagedTree(name) for name in ("atoms", "edges")}
 
+    def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
+        """Wait for a whole batch if more entries follow: it changes fewer pages than several small ones."""
+        return 0 if more else len(entries)
+
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
         """Compute the values after `entries`, then update each tree once."""
-        overlay = Overlay(rows, batch)
-        values: dict[str, dict[bytes, Value]] = {name: {} for name in self._trees}
-        for entry in entries:
-            namespace, key = subject_of(entry)
-            if namespace:
-                changed = values[namespace]
-                before = changed.get(key) or read_value(overlay, namespace, key)
-                after = value_after(entry, before)
-                if after is not None:
-                    changed[key] = after
-        for namespace, changed in values.items():
-            digests: dict[bytes, bytes | None] = {}
-            for key, value in changed.items():
-                raw = encode_value(value)
+        atoms, edges, rest = added_leaves(entries)
+        digests = {"atoms": atoms, "edges": edges}
+        for (namespace, key), value in _changed_values(entries, rest, rows).items():
+            raw = encode_value(value)
+            if not _follows_from_header(value):
                 batch.put(value_key(namespace, key), raw)
-                digests[key_digest(namespace, key)] = value_digest(namespace, raw)
-            if digests:
-                self._trees[namespace].update(rows, batch, digests)
+            digests[namespace][key_digest(namespace, key)] = value_digest(namespace, raw)
+        for namespace, changed in digests.items():
+            if changed:
+                self._trees[namespace].update(rows, batch, changed)
 
     def root(self, rows: Reader, namespace: str) -> bytes:
         """Return the root of the tree `atoms` or `edges`."""
         return self._trees[namespace].root(rows)
 
 
-def subject_of(entry: Entry) -> tuple[str, bytes]:
+def added_leaves(entries: Sequence[Entry]) -> tuple[Digests, Digests, list[int]]:
+    """Return the leaves of the atoms and of the edges that `entries` create.
+
+    The third result lists the positions of the other entries, whose subjects may have earlier events.
+    """
+    if NATIVE is not None:
+        return NATIVE.added_leaves(list(entries))  # type: ignore[no-any-return]
+    leaves: dict[str, Digests] = {"atoms": {}, "edges": {}}
+    rest = []
+    for at, (header, _, _) in enumerate(entries):
+        if header.prev is None and header.kind in _CREATING_KINDS:
+            namespace, key = subject_of(header)
+            raw = encode_value(first_value(header))
+            leaves[namespace][key_digest(namespace, key)] = value_digest(namespace, raw)
+        else:
+            rest.append(at)
+    return leaves["atoms"], leaves["edges"], rest
+
+
+def _changed_values(
+    entries: Sequence[Entry], places: Sequence[int], rows: Reader
+) -> Mapping[tuple[str, bytes], Value]:
+    """Return the values that the entries at `places` change."""
+    changed: dict[tuple[str, bytes], Value] = {}
+    first = entries[0].header.seq
+    for place in places:
+        header = entries[place].header
+        subject = subject_of(header)
+        if not subject[0]:
+            continue
+        before = changed.get(subject)
+        if before is None and header.prev is not None:
+            before = _read_row(rows, *subject)
+            if before is None and header.prev < header.seq:
+                at = header.prev - first
+                earlier = entries[at].header if at >= 0 else read_header(rows, header.prev)[0]
+                if earlier.kind in _CREATING_KINDS and subject_of(earlier) == subject:
+                    before = first_value(earlier)
+        after = value_after(header, before)
+        if after is not None:
+            changed[subject] = after
+    return changed
+
+
+def subject_of(header: Header) -> tuple[str, bytes]:
     """Return the namespace and key of the leaf that an event changes, or ("", b"") if it changes no leaf."""
-    detail = entry.header.detail
+    detail = header.detail
     if isinstance(detail, AtomDetail):
         return "atoms", detail.id
     if isinstance(detail, EdgeDetail):
@@ -77,24 +125,52 @@ def subject_of(entry: Entry) -> tuple[str, bytes]:
 def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
     """Return the value of a leaf, or None if the atom or edge of the leaf was never recorded.
 
+    The rows must hold the records and the values of the same moment.
+
     Raises:
-        CorruptionError: the row is malformed.
+        CorruptionError: a row is missing or malformed.
     """
+    value = _read_row(rows, namespace, key)
+    if value is not None:
+        return value
+    record = (
+        read_atom(rows, key) if namespace == "atoms" else read_edge(rows, key[:16], key[16:-16], key[-16:])
+    )
+    if record is None:
+        return None
+    header, _ = read_header(rows, record.last_seq)
+    if header.kind not in _CREATING_KINDS or subject_of(header) != (namespace, key):
+        raise CorruptionError(
+            f"the value of {namespace} {key.hex()} is missing",
+            hint="run `engine verify-root`, then `engine rebuild`",
+            family="values",
+        )
+    return first_value(header)
+
+
+def _read_row(rows: Lookup, namespace: str, key: bytes) -> Value | None:
     raw = rows.get(value_key(namespace, key))
     return None if raw is None else decode_stored(decode_value, raw, f"value of {namespace} {key.hex()}")
 
 
-def value_after(entry: Entry, before: Value | None) -> Value | None:
-    """Return the value of a leaf after `entry`, or None if the event does not change it.
+def first_value(header: Header) -> Value:
+    """Return the value of a leaf after the event that created its atom or edge."""
+    ordinal = header.detail.ordinal if isinstance(header.detail, AtomDetail) else 0
+    return Value(State.LIVE, ordinal, 1, header.seq, header.seq, header.seq, header.commitment)
+
+
+def _follows_from_header(value: Value) -> bool:
+    return value.last_seq == value.created_seq
+
+
+def value_after(header: Header, before: Value | None) -> Value | None:
+    """Return the value of a leaf after an event, or None if the event does not change it.
 
     `before` is the value before the event, or None if the leaf had no value yet.
     """
-    header, kind = entry.header, entry.header.kind
-    ordinal = header.detail.ordinal if isinstance(header.detail, AtomDetail) else 0
+    kind = header.kind
     if before is None:
-        if kind not in _CREATING_KINDS:
-            return None
-        return Value(State.LIVE, ordinal, 1, header.seq, header.seq, header.seq, header.commitment)
+        return first_value(header) if kind in _CREATING_KINDS else None
     erased = before.state == State.ERASED
     if kind is EventKind.ATOM_ADDED and not erased:
         return None
@@ -102,7 +178,7 @@ def value_after(entry: Entry, before: Value | None) -> Value | None:
     if kind in _CONTENT_KINDS:
         return after._replace(
             state=State.LIVE,
-            ordinal=ordinal,
+            ordinal=header.detail.ordinal if isinstance(header.detail, AtomDetail) else 0,
             version=before.version + 1,
             payload_seq=header.seq,
             commitment=header.commitment,

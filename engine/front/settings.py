@@ -13,6 +13,7 @@ separately: a file may contain nothing else.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -143,16 +144,21 @@ def _files() -> Iterator[_Values]:
     for folder in _upwards():
         if values := _read(folder / PROJECT_FILE):
             yield values
-    from platformdirs import user_config_path
-
-    if values := _read(user_config_path("engine", appauthor=False) / "config.toml"):
+    if values := _read(_user_folder("XDG_CONFIG_HOME", "~/.config") / "config.toml"):
         yield values
 
 
 def _default(name: str) -> str:
-    from platformdirs import user_data_path
+    return str(_user_folder("XDG_DATA_HOME", "~/.local/share") / name)
 
-    return str(user_data_path("engine", appauthor=False) / name)
+
+def _user_folder(variable: str, default: str) -> Path:
+    """Return the user's folder for this program in the folder that `variable` or the system names."""
+    folder = Path(os.environ.get(variable, ""))
+    if not folder.is_absolute():
+        on_mac = sys.platform == "darwin"
+        folder = Path("~/Library/Application Support" if on_mac else default).expanduser()
+    return folder / "engine"
 
 
 def _upwards() -> list[Path]:
@@ -165,17 +171,18 @@ def _upwards() -> list[Path]:
 
 def _read(file: Path) -> _Values | None:
     """Return the values of a settings file, with absolute paths, or None if there is no such file."""
-    import tomllib
-
     try:
-        settings = tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        raise InvalidInputError(
-            f"{file}: {error}",
-            hint='write store = "PATH or URL" and, to mirror the store, mirror = "DIR"',
-        ) from error
+        raise _invalid(file, error) from error
+    import tomllib  # takes 2 ms; most runs have no settings file
+
+    try:
+        settings = tomllib.loads(text)
+    except ValueError as error:
+        raise _invalid(file, error) from error
     texts = [settings.pop(name, None) for name in ("store", "mirror", "memory")]
     url, mirror, memory = texts
     secrets = settings.pop("secrets", None)
@@ -189,6 +196,12 @@ def _read(file: Path) -> _Values | None:
     folder = None if mirror is None else file.parent / Path(mirror).expanduser()
     place = None if url is None else _absolute(url, file.parent)
     return _Values(place, str(file), folder, memory, secrets)
+
+
+def _invalid(file: Path, error: Exception) -> InvalidInputError:
+    return InvalidInputError(
+        f"{file}: {error}", hint='write store = "PATH or URL" and, to mirror the store, mirror = "DIR"'
+    )
 
 
 def _is_text(value: object) -> bool:

@@ -1,4 +1,67 @@
 # The twin of each function describes what the function returns.
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from proofs.events import AtomBody, Entry
+
+class Terms:
+    def __new__(
+        cls, stop_words: list[str], clipped_endings: list[str], stem: Callable[[list[str]], list[str]], /
+    ) -> Self: ...
 
 def leaf_hashes(leaves: Sequence[bytes], /) -> list[bytes]: ...
+def update_pages(
+    prefix: bytes,
+    changes: dict[bytes, bytes | None],
+    read: Callable[[list[bytes]], Sequence[bytes | None]],
+    /,
+) -> tuple[dict[bytes, bytes | None], bytes] | None: ...
+def added_leaves(
+    entries: list[Entry], /
+) -> tuple[dict[bytes, bytes | None], dict[bytes, bytes | None], list[int]]: ...
+def added_members(entries: list[Entry], /) -> tuple[dict[bytes, bytes], list[int]] | None: ...
+def extended_chunks(stored: list[bytes | None], joining: list[bytes], /) -> list[bytes] | None: ...
+def leaf_digests(namespace: str, keys: list[bytes], values: list[bytes], /) -> dict[bytes, bytes | None]: ...
+def complete_roots(hashes: list[bytes], width: int, /) -> list[bytes] | None: ...
+def index_terms_many(terms: Terms, texts: Sequence[str], /) -> list[list[str] | None]: ...
+def build_columns(
+    terms: Terms, documents: Sequence[tuple[object, ...] | None], /
+) -> tuple[list[bytes], bytes, bytes, bytes, bytes, bytes, int] | None: ...
+def build_segment(
+    terms: Terms,
+    prefix: bytes,
+    stored: Sequence[tuple[int, int, int, int, int, Sequence[tuple[bytes, bytes]], Sequence[int]]],
+    documents: Sequence[tuple[object, ...] | None],
+    /,
+) -> tuple[dict[bytes, bytes], int, int, int, bytes, bytes] | None: ...
+def added_rows(
+    frontier: bytes,
+    ordinal: int,
+    actor: str,
+    ids: list[bytes],
+    bodies: list[AtomBody],
+    salts: list[bytes],
+    times: list[int],
+    /,
+) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
+def default_ids(id_key: bytes, bodies: list[AtomBody], /) -> list[bytes] | None: ...
+def decode_rows(rows: Sequence[bytes | None], checks: bytes, /) -> list[list[Any] | None]: ...
+def estimate_tokens(text: str, /) -> int | None: ...
+def open_bodies(
+    seqs: Sequence[int],
+    headers: Sequence[bytes | None],
+    payloads: Sequence[bytes | None],
+    header_checks: bytes,
+    body_checks: bytes,
+    /,
+) -> list[list[Any] | None]: ...
+def read_text(
+    text: str,
+    words: dict[str, tuple[str, ...]],
+    numbers: dict[str, int],
+    weights: Sequence[float],
+    window: int,
+    chars: int,
+    cut: tuple[bool, bool],
+    /,
+) -> tuple[list[str], float, str] | None: ...

@@ -8,16 +8,27 @@ failure ends the build, and with MEMROOT_KERNELS=python no extension is built.
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-EXTENSION = "engine/kernels/_native.abi3.so"
+CRATE = "engine/kernels"
+EXTENSION = f"{CRATE}/_native.abi3.so"
 SECONDS = 900
+"""The time after which a build is given up, for example because the network does not answer."""
+
+_MAC = {"arm64": "11.0", "x86_64": "10.12"}
+"""The oldest versions of macOS on which Rust's libraries run, unless MACOSX_DEPLOYMENT_TARGET is newer."""
+
+
+class NotBuiltError(Exception):
+    """The extension was not built. The message is the reason."""
 
 
 class KernelsHook(BuildHookInterface[Any]):
@@ -26,43 +37,74 @@ class KernelsHook(BuildHookInterface[Any]):
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the extension into the source tree, and add it to a wheel together with the wheel's tag."""
+        """Build the extension; add it to the wheel, or to the source tree for an editable installation."""
         mode = os.environ.get("MEMROOT_KERNELS") or "auto"
-        target = Path(self.root) / EXTENSION
-        target.unlink(missing_ok=True)
-        problem = "MEMROOT_KERNELS is python" if mode == "python" else self._build(target)
-        if problem:
+        root = Path(self.root)
+        if version == "editable":
+            # What an earlier installation left may not fit the present code.
+            (root / EXTENSION).unlink(missing_ok=True)
+        try:
+            if mode == "python":
+                raise NotBuiltError("MEMROOT_KERNELS is python")
+            library = build(root)
+        except NotBuiltError as problem:
             if mode == "native":
-                raise RuntimeError(f"the kernels were not built: {problem}")
+                raise RuntimeError(f"the kernels were not built: {problem}") from problem
             self.app.display_warning(f"Installing memroot without its compiled kernels: {problem}.")
             return
-        build_data["artifacts"].append(EXTENSION)
+        if version == "editable":
+            put(library, root / EXTENSION)
+            return
+        build_data["force_include"][str(library)] = EXTENSION
         build_data["pure_python"] = False
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        build_data["tag"] = f"cp311-abi3-{platform}"
+        build_data["tag"] = f"cp311-abi3-{platform_tag()}"
 
-    def _build(self, target: Path) -> str:
-        """Compile the crate and copy the library to `target`; return the reason if this is impossible."""
-        crate = target.parent
-        cargo = shutil.which("cargo")
-        if cargo is None:
-            return "Cargo is not installed"
-        output = Path(self.root) / "build" / "kernels"
-        command = [cargo, "build", "--release", "--locked", "--quiet", "--lib", "--target-dir", str(output)]
-        try:
-            ended = subprocess.run(  # noqa: S603  Cargo, with arguments from this file
-                command, cwd=crate, capture_output=True, text=True, timeout=SECONDS, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return f"Cargo failed: {error}"
-        if ended.returncode:
-            return f"Cargo failed: {ended.stderr.strip()[-2000:]}"
-        for suffix in ("so", "dylib"):
-            built = output / "release" / f"libmemroot_kernels.{suffix}"
-            if built.exists():
-                # Copied beside it first, because a running process may have the old library mapped.
-                beside = target.with_suffix(".new")
-                shutil.copyfile(built, beside)
-                beside.replace(target)
-                return ""
-        return f"Cargo left no library in {output}"
+
+def build(root: Path) -> Path:
+    """Compile the crate of the source tree at `root`, and return the path of the library.
+
+    Raises:
+        NotBuiltError: Cargo is missing, fails, takes too long, or leaves no library.
+    """
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        raise NotBuiltError("Cargo is not installed")
+    output = root / "build" / "kernels"
+    command = [cargo, "build", "--release", "--locked", "--quiet", "--lib", "--target-dir", str(output)]
+    try:
+        ended = subprocess.run(  # noqa: S603  Cargo, with arguments from this file
+            command,
+            cwd=root / CRATE,  # where .cargo/config.toml is
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NotBuiltError(f"Cargo failed: {error}") from error
+    if ended.returncode:
+        raise NotBuiltError(f"Cargo failed: {ended.stderr.strip()[-2000:]}")
+    folder = output / os.environ.get("CARGO_BUILD_TARGET", "") / "release"
+    for suffix in ("so", "dylib"):
+        library = folder / f"libmemroot_kernels.{suffix}"
+        if library.exists():
+            return library
+    raise NotBuiltError(f"Cargo left no library in {folder}")
+
+
+def put(library: Path, target: Path) -> None:
+    """Copy `library` to `target`, which a running process may have in use."""
+    beside = target.with_suffix(".new")
+    shutil.copyfile(library, beside)
+    beside.replace(target)
+
+
+def platform_tag() -> str:
+    """Return the platform of the extension as wheels name it."""
+    name = sysconfig.get_platform()
+    if sys.platform == "darwin":
+        # Python may be a universal one, but the extension has the one architecture of this machine.
+        machine = platform.machine()
+        name = f"macosx-{os.environ.get('MACOSX_DEPLOYMENT_TARGET') or _MAC[machine]}-{machine}"
+    return name.replace("-", "_").replace(".", "_")

@@ -168,7 +168,7 @@ def sequence_of(record: AtomRecord) -> int:
 def ids_of(id_key: bytes, kind: str, name: str, content: str) -> Iterator[bytes]:
     """Yield the ids that an atom with this content can have. Try them in order.
 
-    If the atom that has an id was revised and now has a different content, the next id is used.
+    An id may belong to an atom that was revised and now has a different content. Then the next id is used.
     """
     source = source_of(kind, name)
     for occurrence in range(limits.RESULTS_MAX):

@@ -254,7 +254,7 @@ def neighbour(base: When, weekday: Weekday, side: Side) -> When:
 def bounded(base: When, side: Side) -> When:
     """Return the meaning of a phrase such as "since May": all time before, until, since or after `base`.
 
-    An interval before or until a time begins in 1970, and is empty if that time is before 1970.
+    For BEFORE and UNTIL, the interval begins in 1970, or is empty if its end is before 1970.
     """
 
     def interval(today: date | None) -> Interval:

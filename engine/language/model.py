@@ -28,7 +28,7 @@ class Ask(StrEnum):
 
 
 class Part(StrEnum):
-    """The part of speech of a word of a question, in the few classes that recall distinguishes."""
+    """The part of speech of a word: one of the few classes that recall distinguishes."""
 
     PROPER = "proper noun"
     """A name, an identifier, or a word in quotation marks."""

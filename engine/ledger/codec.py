@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+import struct
+from collections.abc import Callable, Iterable
+from types import NoneType
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from engine.base.errors import CorruptionError
 from proofs import codec, forms
@@ -13,6 +15,32 @@ from proofs.forms import Check, FormError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class LastDecoded(Generic[R]):
+    """The last decoded row of one kind. The same bytes are read again and again, and mean the same each time.
+
+    The value that is decoded must not be changed by anybody.
+    """
+
+    __slots__ = ("_decode", "_last")
+
+    def __init__(self, decode: Callable[[bytes], R]) -> None:
+        self._decode = decode
+        self._last: tuple[bytes, R] | None = None
+
+    def __call__(self, raw: bytes) -> R:
+        """Return the value of the row `raw`, or raise what decoding it raises."""
+        last = self._last  # read once, because other threads may replace it
+        if last is not None and last[0] == raw:
+            return last[1]
+        value = self._decode(raw)
+        self._last = raw, value
+        return value
+
+    def expect(self, raw: bytes, value: R) -> None:
+        """Remember that decoding `raw` gives `value`. Call this when the row is encoded."""
+        self._last = raw, value
 
 
 def unpack(raw: bytes, where: str) -> Any:
@@ -49,6 +77,28 @@ def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
         return forms.fields(value, checks, where)
     except FormError as error:
         raise CorruptionError(str(error)) from error
+
+
+_KINDS: Final[dict[type, int]] = {int: 1, bytes: 2, str: 4, list: 8, NoneType: 16}
+
+
+def packed(checks: Iterable[Check]) -> bytes:
+    """Return checks of fields in the form that the compiled kernels read.
+
+    Each check takes 25 bytes: the allowed types as bits (u8), the bounds (i64, i64), and the largest number
+    of bytes of each text in a list (i64).
+
+    Raises:
+        ValueError: a check has a rule of its own, or is for a list of anything but texts.
+    """
+    raw = bytearray()
+    for check in checks:
+        each = check.each
+        if check.rule is not None or (each is not None and (each.types != (str,) or each.least)):
+            raise ValueError("a compiled kernel cannot apply this check")
+        kinds = sum(_KINDS[kind] for kind in check.types)
+        raw += struct.pack(">Bqqq", kinds, check.least, check.most, -1 if each is None else each.most)
+    return bytes(raw)
 
 
 def decode_header(raw: bytes, seq: int) -> Header:

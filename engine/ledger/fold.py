@@ -8,9 +8,9 @@ payload is destroyed turns its subject into a stub: a record in the state ERASED
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from backends.base import Batch
+from backends.base import Batch, Reader
 from engine.ledger.layout import (
     atom_key,
     destroyed_key,
@@ -32,11 +32,13 @@ from engine.ledger.records import (
 from proofs.events import (
     AtomBody,
     AtomDetail,
+    Body,
     EdgeBody,
     EdgeDetail,
     Entry,
     ErasedBody,
     EventKind,
+    Header,
     ReasonBody,
     TagsBody,
     TypeBody,
@@ -63,6 +65,13 @@ class Overlay:
         """Return the value that `key` has after the writes of the batch, or None if `key` has no value."""
         rows = self.batch.rows
         return rows[key] if key in rows else self.base.get(key)
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return what `get` returns for each of `keys`, in the same order."""
+        rows, base = self.batch.rows, self.base
+        if len(keys) < 2 or not isinstance(base, Reader) or not rows.keys().isdisjoint(keys):
+            return [self.get(key) for key in keys]
+        return base.multi_get(keys)
 
 
 def fold(entry: Entry, rows: Overlay) -> None:
@@ -93,11 +102,16 @@ def _atom_revised(entry: Entry, rows: Overlay) -> None:
         )
 
 
-def _put_content(entry: Entry, rows: Overlay, *, version: int, created_seq: int, created: int) -> None:
-    header, detail = entry.header, _atom(entry)
-    payload_destroyed = not isinstance(entry.body, AtomBody)
-    body = entry.body if isinstance(entry.body, AtomBody) else NO_ATOM
-    record = AtomRecord(
+def content_record(
+    header: Header, detail: AtomDetail, content: Body | None, *, version: int, created_seq: int, created: int
+) -> AtomRecord:
+    """Return the record of an atom after an event that gives the atom its whole content.
+
+    `content` is the body of the event, or None if the payload is destroyed; then the record is a stub.
+    """
+    payload_destroyed = not isinstance(content, AtomBody)
+    body = content if isinstance(content, AtomBody) else NO_ATOM
+    return AtomRecord(
         id=detail.id,
         ordinal=detail.ordinal,
         state=State.ERASED if payload_destroyed else State.LIVE,
@@ -119,6 +133,13 @@ def _put_content(entry: Entry, rows: Overlay, *, version: int, created_seq: int,
         tombstoned_at=header.time if payload_destroyed else None,
         tombstoned_reason="",
         tombstoned_by="",
+    )
+
+
+def _put_content(entry: Entry, rows: Overlay, *, version: int, created_seq: int, created: int) -> None:
+    header, detail = entry.header, _atom(entry)
+    record = content_record(
+        header, detail, entry.body, version=version, created_seq=created_seq, created=created
     )
     rows.batch.put(atom_key(detail.id), encode_atom(record))
     rows.batch.put(ordinal_key(detail.ordinal), detail.id)

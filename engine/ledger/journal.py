@@ -7,19 +7,21 @@ distinguish destroyed payloads from lost ones; these rows are written and copied
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import BatchLimitError, CorruptionError, EngineError, LimitError
-from engine.ledger.codec import decode_body, decode_header, fields, unpack
+from engine.ledger.adding import added
+from engine.ledger.codec import LastDecoded, decode_body, decode_header, fields, unpack
 from engine.ledger.fold import Overlay
 from engine.ledger.layout import LOG, erasure_key, journal_key, payload_key
 from engine.ledger.records import Lookup
 from proofs.codec import encode_body, encode_header, pack
 from proofs.events import (
     ERASING_KINDS,
+    AtomBody,
     AtomDetail,
     Body,
     Detail,
@@ -39,7 +41,10 @@ _LOG_FIELDS = (uint(), raw_up_to(8 + 32 * 64))
 
 
 class LogState(NamedTuple):
-    """The decoded row `meta/log`. A commit succeeds only if this row is unchanged."""
+    """The decoded row `meta/log`. A commit succeeds only if this row is unchanged.
+
+    Append leaves to a copy of `frontier` only: several readers share the object.
+    """
 
     row: bytes | None
     time: int
@@ -60,6 +65,10 @@ def read_log(rows: Lookup) -> LogState:
     row = rows.get(LOG)
     if row is None:
         return LogState(None, 0, Frontier())
+    return _log_state(row)
+
+
+def _decode_log(row: bytes) -> LogState:
     time, raw = fields(unpack(row, "log state"), _LOG_FIELDS, "log state")
     try:
         return LogState(row, time, Frontier.from_bytes(raw))
@@ -67,9 +76,14 @@ def read_log(rows: Lookup) -> LogState:
         raise CorruptionError(f"the log state is malformed: {error}") from error
 
 
+_log_state = LastDecoded(_decode_log)
+
+
 def encode_log(time: int, frontier: Frontier) -> bytes:
     """Return the encoded value of the row `meta/log`."""
-    return pack([time, frontier.to_bytes()])
+    row = pack([time, frontier.to_bytes()])
+    _log_state.expect(row, LogState(row, time, frontier.copy()))
+    return row
 
 
 def subject_key(detail: Detail) -> bytes:
@@ -172,19 +186,13 @@ class Appender:
             raise LimitError(f"the journal is full: it has {limits.SEQ_MAX} events")
         salt = self._salts(seq)
         raw_body = encode_body(body)
-        self._time = max(self._time, self._clock())
-        if self._time > limits.INTEGER_MAX:
-            raise LimitError(f"the time is {self._time} µs; at most {limits.INTEGER_MAX} is allowed")
+        self._set_time()
         header = Header(seq, self._time, kind, actor, commitment(salt, raw_body), prev, detail)
         raw_header = encode_header(header)
         size = len(raw_header) + SALT_BYTES + len(raw_body)
         if size > limits.EVENT_BYTES_MAX:
             raise LimitError(f"an event has {size} bytes; at most {limits.EVENT_BYTES_MAX} are allowed")
-        self.bytes += size
-        if self.bytes > limits.BATCH_BYTES_MAX:
-            raise BatchLimitError(
-                f"one batch has over {limits.BATCH_BYTES_MAX} bytes; split it into smaller batches"
-            )
+        self._count_bytes(size)
         leaf = leaf_hash(raw_header)
         self._frontier.append(leaf)
         self._rows.batch.put(journal_key(seq), raw_header)
@@ -194,6 +202,46 @@ class Appender:
         entry = Entry(header, body, leaf)
         self.entries.append(entry)
         return entry
+
+    @property
+    def room(self) -> int:
+        """The number of events that the batch and the journal can still take, if the events are small."""
+        return min(limits.BATCH_EVENTS_MAX - len(self.entries), limits.SEQ_MAX + 1 - self._frontier.size)
+
+    def append_added(
+        self, actor: str, ordinal: int, ids: Sequence[bytes], bodies: Sequence[AtomBody]
+    ) -> list[Entry]:
+        """Append events that add atoms which were never recorded, and put their records into the batch, too.
+
+        The events and the rows are those of `append` and the fold, called for one atom after the other. There
+        must be at most `room` atoms. The first gets the ordinal `ordinal`; the others get the following ones.
+
+        Raises:
+            LimitError: the time is over its limit.
+            BatchLimitError: the batch would exceed its limit of bytes.
+        """
+        salts, times = [], []
+        for seq in range(self._frontier.size, self._frontier.size + len(ids)):
+            salts.append(self._salts(seq))
+            self._set_time()
+            times.append(self._time)
+        rows, entries, self._frontier, size = added(self._frontier, ordinal, actor, ids, bodies, salts, times)
+        self._count_bytes(size)
+        self._rows.batch.rows.update(rows)
+        self.entries += entries
+        return entries
+
+    def _set_time(self) -> None:
+        self._time = max(self._time, self._clock())
+        if self._time > limits.INTEGER_MAX:
+            raise LimitError(f"the time is {self._time} µs; at most {limits.INTEGER_MAX} is allowed")
+
+    def _count_bytes(self, size: int) -> None:
+        self.bytes += size
+        if self.bytes > limits.BATCH_BYTES_MAX:
+            raise BatchLimitError(
+                f"one batch has over {limits.BATCH_BYTES_MAX} bytes; split it into smaller batches"
+            )
 
     def finish(self) -> None:
         """Put the new state of the log into the batch. Call this once, after the last event."""

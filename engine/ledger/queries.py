@@ -6,13 +6,14 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from backends.base import Reader
 from engine.base.errors import ConflictError, CorruptionError, InvalidInputError, NotFoundError
 from engine.base.model import Atom, Direction, Edge, Tombstone
 from engine.base.validation import atom_id, show_id
-from engine.ledger.codec import decode_header, unpack
+from engine.kernels import NATIVE
+from engine.ledger.codec import decode_header, packed, unpack
 from engine.ledger.fold import NO_ATOM
 from engine.ledger.journal import read_body, read_entry, read_header
 from engine.ledger.layout import ATOM, EDGE_FROM, EDGE_TO, atom_key, journal_key, ordinal_key, payload_key
@@ -20,12 +21,15 @@ from engine.ledger.records import (
     AtomRecord,
     EdgeRecord,
     Lookup,
-    decode_atom,
+    decode_atoms,
     decode_edge,
     read_atom,
     type_name,
 )
-from proofs.events import AtomBody, Body
+from proofs.codec import BODIES, DETAILS, HEADER_FIELDS
+from proofs.events import AtomBody, Body, EventKind
+from proofs.forms import Check
+from proofs.hashing import FORMAT
 from proofs.leaves import State
 from proofs.subjects import ID_BYTES
 
@@ -108,14 +112,37 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
         CorruptionError: see `body_of`.
     """
     seqs = [record.payload_seq for record in records]
-    headers = rows.multi_get([journal_key(seq) for seq in seqs])
-    payloads = rows.multi_get([payload_key(seq) for seq in seqs])
-    bodies = []
-    for seq, header, payload in zip(seqs, headers, payloads, strict=True):
-        if header is None:
-            raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
-        bodies.append(_atom_body(read_body(rows, decode_header(header, seq), payload), seq))
-    return bodies
+    headers = rows.multi_get(list(map(journal_key, seqs)))
+    payloads = rows.multi_get(list(map(payload_key, seqs)))
+    opened = [None] * len(seqs) if NATIVE is None else NATIVE.open_bodies(seqs, headers, payloads, *_PACKED)
+    each = zip(seqs, headers, payloads, opened, strict=True)
+    return [
+        _opened(rows, seq, header, payload) if fields is None else AtomBody._make((*fields, *_NO_FURTHER))
+        for seq, header, payload, fields in each
+    ]
+
+
+def _opened(rows: Reader, seq: int, header: bytes | None, payload: bytes | None) -> AtomBody:
+    """Return the body of the event `seq` with these rows."""
+    if header is None:
+        raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
+    return _atom_body(read_body(rows, decode_header(header, seq), payload), seq)
+
+
+_NO_FURTHER: Final = (None,) * (len(AtomBody._fields) - len(BODIES[EventKind.ATOM_ADDED][1]))
+"""The further fields of a body that has none. A compiled kernel leaves any other body to its twin."""
+
+
+def _packed_checks() -> tuple[bytes, bytes]:
+    """Return the checks of the header and of the body of an event that holds a whole atom."""
+    form, seq, time, _, *others = HEADER_FIELDS
+    form = Check(form.types, FORMAT, least=FORMAT)
+    kind = Check((int,), EventKind.ATOM_REVISED, least=EventKind.ATOM_ADDED)
+    detail = DETAILS[EventKind.ATOM_ADDED][1]
+    return packed((form, seq, time, kind, *others, *detail)), packed(BODIES[EventKind.ATOM_ADDED][1])
+
+
+_PACKED: Final = _packed_checks()
 
 
 def _atom_body(body: Body | None, seq: int) -> AtomBody:
@@ -200,11 +227,10 @@ def ids_at(rows: Reader, ordinals: Sequence[int]) -> list[bytes]:
     Raises:
         CorruptionError: one of the ordinals is not assigned to an atom.
     """
-    ids = []
-    for ordinal, atom in zip(ordinals, rows.multi_get(list(map(ordinal_key, ordinals))), strict=True):
-        if atom is None:
-            raise _unassigned_ordinal(ordinal)
-        ids.append(atom)
+    found = rows.multi_get(list(map(ordinal_key, ordinals)))
+    ids = [atom for atom in found if atom is not None]
+    if len(ids) < len(found):
+        raise _unassigned_ordinal(ordinals[found.index(None)])
     return ids
 
 
@@ -214,12 +240,12 @@ def records_of(rows: Reader, atoms: Sequence[bytes]) -> list[AtomRecord]:
     Raises:
         CorruptionError: one of the atoms has no record.
     """
-    records = []
-    for atom, raw in zip(atoms, rows.multi_get(list(map(atom_key, atoms))), strict=True):
-        if raw is None:
-            raise CorruptionError(f"atom {show_id(atom)} has an ordinal but no record", hint=_REBUILD)
-        records.append(decode_atom(raw, atom))
-    return records
+    found = rows.multi_get(list(map(atom_key, atoms)))
+    raws = [raw for raw in found if raw is not None]
+    if len(raws) < len(found):
+        missing = atoms[found.index(None)]
+        raise CorruptionError(f"atom {show_id(missing)} has an ordinal but no record", hint=_REBUILD)
+    return decode_atoms(raws, atoms)
 
 
 def _unassigned_ordinal(ordinal: int) -> CorruptionError:

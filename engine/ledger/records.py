@@ -7,13 +7,15 @@ values that callers receive.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 from blake3 import blake3
 
 from engine.base import limits
 from engine.base.errors import CorruptionError
-from engine.ledger.codec import fields, unpack
+from engine.kernels import NATIVE
+from engine.ledger.codec import LastDecoded, fields, packed, unpack
 from engine.ledger.layout import COUNTERS, atom_key, edge_from_key, type_code_key, type_name_key
 from proofs.codec import pack
 from proofs.forms import edge_code, many, optional, raw_up_to, signed, sized, text, uint
@@ -123,6 +125,7 @@ _EDGE_FIELDS = (
     _LABEL,
     *_HIDDEN,
 )
+_PACKED_ATOM_FIELDS: Final = packed(_ATOM_FIELDS)
 _COUNTER_FIELDS = (uint(limits.ORDINAL_MAX + 1), uint(0x10000))
 
 
@@ -141,8 +144,28 @@ def decode_atom(raw: bytes, atom: bytes) -> AtomRecord:
     value = fields(unpack(raw, where), _ATOM_FIELDS, where)
     if value[0] != atom:
         raise CorruptionError(f"{where} has the id of a different atom, {value[0].hex()}")
-    value[2] = _STATES[value[2]]
     value[9], value[10] = tuple(value[9]), tuple(value[10])
+    return _atom_record(value)
+
+
+def decode_atoms(rows: Sequence[bytes], atoms: Sequence[bytes]) -> list[AtomRecord]:
+    """Decode the record of each of `atoms`.
+
+    Raises:
+        CorruptionError: a row is not the encoding of a record of its atom.
+    """
+    if NATIVE is None:
+        return [decode_atom(raw, atom) for raw, atom in zip(rows, atoms, strict=True)]
+    decoded = NATIVE.decode_rows(rows, _PACKED_ATOM_FIELDS)
+    return [
+        decode_atom(raw, atom) if value is None or value[0] != atom else _atom_record(value)
+        for raw, atom, value in zip(rows, atoms, decoded, strict=True)
+    ]
+
+
+def _atom_record(value: list[Any]) -> AtomRecord:
+    """Return a record of fields that were checked. The fields that are lists are already tuples."""
+    value[2] = _STATES[value[2]]
     return AtomRecord._make(value)
 
 
@@ -164,7 +187,12 @@ def decode_edge(raw: bytes, where: str = "edge record") -> EdgeRecord:
 
 def encode_counters(counters: Counters) -> bytes:
     """Return the value of the row that stores the counters."""
-    return pack(list(counters))
+    raw = pack(list(counters))
+    _counters.expect(raw, counters)
+    return raw
+
+
+_counters = LastDecoded(lambda raw: Counters(*fields(unpack(raw, "counters"), _COUNTER_FIELDS, "counters")))
 
 
 def read_counters(rows: Lookup) -> Counters:
@@ -176,7 +204,7 @@ def read_counters(rows: Lookup) -> Counters:
     raw = rows.get(COUNTERS)
     if raw is None:
         return Counters(0, FIRST_TYPE_CODE)
-    return Counters(*fields(unpack(raw, "counters"), _COUNTER_FIELDS, "counters"))
+    return _counters(raw)
 
 
 def read_atom(rows: Lookup, atom: bytes) -> AtomRecord | None:

@@ -168,7 +168,7 @@ class Lease:
         self._changed.notify_all()
 
     def _close_later(self) -> None:
-        """Close the store later, unless a call uses it before or at that time."""
+        """Close the store later, unless a call uses it by then."""
         self._idle_since = since = time.monotonic()
 
         def close() -> None:

@@ -4,8 +4,8 @@ Names, arguments and results are those of `@modelcontextprotocol/server-memory`,
 for that server can use this one. The tools are implemented by `engine.knowledge.KnowledgeGraph`.
 
 This profile differs from the original server in four points. Errors have the format of this server. An answer
-that costs more than `READ_TOKENS_MAX` tokens is refused, whereas the original server returns everything; an
-incomplete answer is not possible, because the format of the answers cannot express that something is missing.
+that costs more than `READ_TOKENS_MAX` tokens is refused, whereas the original server returns everything. The
+answer cannot be shortened: its format cannot express that something is missing.
 Equal observations of an entity are stored once. Arguments have size limits.
 """
 

@@ -62,7 +62,7 @@ def names_in(root: MemoriesRoot) -> list[str]:
 
 
 def described(root: MemoriesRoot, name: str) -> Memory:
-    """Return the description of an existing memory, whose followers are first updated if they lack events.
+    """Return the description of an existing memory. Followers that lack events are updated first.
 
     Only one process at a time can open a LevelDB memory. If another process has it open, only the size is
     known.

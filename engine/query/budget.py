@@ -92,6 +92,9 @@ def body(content: str) -> str:
     bodies is exactly the sum of the costs of these parts. Because of rounding, the cost may differ
     slightly from this sum if the parts contain characters outside ASCII.
     """
+    if content.isprintable():  # one line of visible characters, as most texts are
+        line = content.rstrip()
+        return f"\n{INDENT}{line}" if line else ""
     lines = [line.rstrip() for line in _UNSEEN.sub("\ufffd", content).splitlines()]
     while lines and not lines[-1]:
         lines.pop()
@@ -134,4 +137,5 @@ def _after_word(text: str, end: int) -> int:
 
 def on_one_line(text: str) -> str:
     """Return `text` on one line, with single spaces as white space and without invisible characters."""
-    return " ".join(_UNSEEN.sub("\ufffd", text).split())
+    visible = text if text.isprintable() else _UNSEEN.sub("\ufffd", text)
+    return " ".join(visible.split())

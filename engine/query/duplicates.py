@@ -17,13 +17,13 @@ from backends.base import Reader
 from engine.base import limits
 from engine.base.model import Direction
 from engine.base.validation import PROVENANCES, atom_id, positive, show_id
-from engine.commands.merge import SUPERSEDES
 from engine.followers.index import IndexFollower
 from engine.followers.tags import LIVE, members
 from engine.ledger.queries import bodies_of, edges_at, get_record, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.snippets import beginning
 from engine.text.simhash import NEAR_BITS, distance, near_pairs
+from proofs.leaves import EdgeType
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) ->
     """Return, for each pair of fingerprints, True if their texts are near-duplicates.
 
     Each element of `some` is compared with the element of `other` at the same index, or with `other` itself
-    if this is a single fingerprint. The comparison gives the same result as `engine.text.simhash.near`.
+    if `other` is a single fingerprint. The comparison gives the same result as `engine.text.simhash.near`.
     """
     differing = some ^ other
     for _ in range(NEAR_BITS - 1):
@@ -170,7 +170,7 @@ def _best_first(rows: Reader, ordinals: Sequence[int]) -> list[AtomRecord]:
     ids = {record.id for record in records}
 
     def sort_key(record: AtomRecord) -> tuple[bool, int, int]:
-        incoming = edges_at(rows, record.id, Direction.IN, (SUPERSEDES,))
+        incoming = edges_at(rows, record.id, Direction.IN, (bytes([EdgeType.SUPERSEDES]),))
         superseded = any(edge.src in ids for edge in incoming)
         return superseded, PROVENANCES.index(record.provenance), record.created_seq
 

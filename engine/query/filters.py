@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from backends.base import Reader
 from engine.base import limits, validation
 from engine.base.errors import InvalidInputError
-from engine.commands.merge import SUPERSEDED
-from engine.followers.tags import LIVE, day_of, members, union, values
+from engine.followers.tags import LIVE, SUPERSEDED, day_of, members, union, values
 from engine.language.categories import Category, categories_of
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import record_at
@@ -121,8 +120,8 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
 def answering(rows: Reader, filters: Filters) -> BitMap:
     """Return the ordinals of all live atoms that pass `filters` and may answer a question.
 
-    Entities are excluded unless `filters` names kinds, because an entity is only a name, and the facts about
-    it are in the atoms that mention it.
+    Entities are excluded unless `filters` names kinds. An entity is only a name; the facts about it are in
+    the atoms that mention it.
     """
     found = allowed(rows, filters)
     return found if filters.kinds else found - members(rows, (Group.KIND, ENTITY))

@@ -4,14 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, islice
+from typing import Final, NamedTuple
 
 from engine.text.analyzer import index_terms
+from engine.text.identifiers import word_terms
 
 SNIPPET_CHARS = 200
 ELLIPSIS = "…"
 WORD_CHARS_MAX = 64
 WORDS_MAX = 1 << 15
 """The limits of the cache that maps words to their terms. A full cache takes about 6 MB."""
+
+READ_CHARS_MAX: Final = 1 << 16
+"""The largest part of a text, in characters, that a question analyses. A longer text is searched for the
+question's terms, and only a part around one of them is analysed."""
+
+_BEFORE: Final = 1 << 10
+"""The number of characters of a long text that are analysed before the first occurrence of a term. At its
+begin and end, the part may be up to as many characters shorter, so that it consists of whole words."""
+
+
+class Part(NamedTuple):
+    """A part of a text: the whole text, or READ_CHARS_MAX characters of it or fewer."""
+
+    text: str
+    before: bool
+    """True if the whole text has characters before the part."""
+    after: bool
+    """True if the whole text has characters after the part."""
+
+
+def part_of(text: str, weights: Mapping[str, float]) -> Part:
+    """Return the part of a text to analyse for a question with these terms and weights.
+
+    It is the whole text if the text has at most READ_CHARS_MAX characters. Otherwise it begins shortly before
+    the first place where a term of the question stands literally (the case of ASCII letters is ignored). Of
+    several terms that occur, the one with the highest weight counts. If none occurs, the part is the
+    beginning of the text. Finding the part takes a few ms for a text of 1 MiB.
+    """
+    if len(text) <= READ_CHARS_MAX:
+        return Part(text, before=False, after=False)
+    start = max(0, _first_mention(text, weights) - _BEFORE)
+    end = min(start + READ_CHARS_MAX, len(text))
+    if start:
+        start = next((at + 1 for at in range(start, start + _BEFORE) if text[at].isspace()), start)
+    if end < len(text):
+        end = next((at for at in range(end, end - _BEFORE, -1) if text[at].isspace()), end)
+    return Part(text[start:end], start > 0, end < len(text))
+
+
+def _first_mention(text: str, weights: Mapping[str, float]) -> int:
+    """Return the index of the first occurrence of the heaviest term that stands in the text, or 0."""
+    # Bytes, because `str.lower` may change the number of characters, and differs between Unicode versions.
+    lowered = text.encode("utf-8", "surrogatepass").lower()
+    for term in sorted(weights, key=lambda term: (-weights[term], term)):
+        at = lowered.find(term.encode("utf-8", "surrogatepass"))
+        if at >= 0:
+            return len(lowered[:at].decode("utf-8", "surrogatepass"))
+    return 0
 
 
 def beginning(text: str, chars: int = SNIPPET_CHARS) -> str:
@@ -27,7 +77,7 @@ class _Words(dict[str, tuple[str, ...]]):
     """
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        terms = tuple(index_terms(word))
+        terms = word_terms(word) if word.isascii() and word.isalnum() else tuple(index_terms(word))
         if len(word) <= WORD_CHARS_MAX:
             if len(self) >= WORDS_MAX:
                 self.clear()
@@ -36,6 +86,11 @@ class _Words(dict[str, tuple[str, ...]]):
 
 
 _WORDS = _Words()
+
+
+def words_to_terms() -> dict[str, tuple[str, ...]]:
+    """Return a mapping of words to their terms, which computes the terms of a word when it is asked for."""
+    return _WORDS
 
 
 class Snippets:
@@ -54,15 +109,19 @@ class Snippets:
 
         Each term counts once. If several parts weigh the same, the first is returned. A fifth of the length
         is used for the text before the part. If the text contains none of the terms, the result is the
-        beginning of the text.
+        beginning of the text. Of a text over READ_CHARS_MAX characters, only `part_of` it is considered.
         """
-        words = text.split()
+        return self.within(part_of(text, self._weights))
+
+    def within(self, part: Part) -> str:
+        """Return the snippet of a part of a text, which ends with `…` where the whole text goes on."""
+        words = part.text.split()
         start = self._heaviest(words, self._chars - self._chars // 5)
         lead = self._chars // 5
         while start and len(words[start - 1]) < lead:
             start -= 1
             lead -= len(words[start]) + 1
-        return _cut(words, start, self._chars)
+        return _cut(words, start, self._chars, before=part.before, more=part.after)
 
     def _heaviest(self, words: Sequence[str], chars: int) -> int:
         """Return the index of the first word of the part in which the question's terms weigh most.
@@ -92,7 +151,9 @@ class Snippets:
                 last += 1
             # A window that gained no term weighs no more than the window before it.
             if grown:
-                weight = sum(weights[term] for term in sorted(within) if within[term])
+                weight = 0.0
+                for term in sorted(within):  # not `sum`, which rounds differently from Python 3.12 on
+                    weight += weights[term] if within[term] else 0.0
                 if weight > best_weight:
                     best, best_weight = at, weight
             if last == number:
@@ -103,8 +164,8 @@ class Snippets:
         return best
 
 
-def _cut(words: Sequence[str], start: int, chars: int, *, more: bool = False) -> str:
-    shown = ELLIPSIS if start else ""
+def _cut(words: Sequence[str], start: int, chars: int, *, before: bool = False, more: bool = False) -> str:
+    shown = ELLIPSIS if start or before else ""
     room, end = chars - len(shown), start
     for word in islice(words, start, None):
         room -= len(word) + 1

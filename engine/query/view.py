@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from backends.base import Snapshot
-from engine.query.recall.config import RecallConfig
 from engine.store.past import AsOf, past_store, size_at
 from engine.store.store import Store
 
 if TYPE_CHECKING:
     from engine.query.positions import PositionsCache
+    from engine.query.recall.config import RecallConfig
 
 
 class View:
@@ -28,7 +28,15 @@ class View:
 
     def __init__(self, store: Store, config: RecallConfig | None = None) -> None:
         self.store = store
-        self.config = config or RecallConfig()
+        if config is not None:
+            self.config = config
+
+    @cached_property
+    def config(self) -> RecallConfig:
+        """The constants of recall."""
+        from engine.query.recall.config import RecallConfig  # only queries need it
+
+        return RecallConfig()
 
     @cached_property
     def positions(self) -> PositionsCache:

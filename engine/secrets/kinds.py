@@ -87,7 +87,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def is_card(text: str) -> bool:
-    """Return True if the digits form a payment card number: the issuer is known, the Luhn checksum is right.
+    """Return True if the digits form a payment card number with a known issuer and a right Luhn checksum.
 
     Spaces and hyphens between the digits are ignored.
     """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,8 +42,8 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, s
         target: A store whose journal is always equal to the beginning of the source's journal.
         events: Consecutive events of the source that follow the last event of the target.
         head: The log row that the target must still have, as returned by the previous call. It must not be
-            read again from the target, because then events that a different process appended would be taken
-            for events of the source.
+            read again from the target. Otherwise an event that a different process has appended there would
+            be treated as an event of the source.
         sweep: Also delete earlier payloads of each atom or edge that one of the events erases.
 
     Returns:
@@ -166,6 +164,9 @@ def scratch_backend(*, on_disk: bool) -> Iterator[Backend]:
         with open_backend("memory:") as backend:
             yield backend
         return
+    import shutil
+    import tempfile
+
     folder = Path(tempfile.mkdtemp(prefix="memroot-scratch-"))
     try:
         with open_backend(str(folder / "store")) as backend:

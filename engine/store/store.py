@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendInDoubt, GuardFailed
 from engine.base import limits
+from engine.base.collection import without_collection
 from engine.base.errors import (
     BatchLimitError,
     BusyError,
@@ -26,8 +27,8 @@ from engine.base.errors import (
 )
 from engine.base.model import Receipt
 from engine.commands.base import Command, Transaction
-from engine.followers.base import Follower, are_current, catch_up
-from engine.followers.columns import atom_body
+from engine.commands.bulk import decide_all
+from engine.followers.base import Follower, are_current, catch_up, is_current
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
 from engine.followers.records import Records, head_guards, seal
@@ -39,13 +40,13 @@ from engine.ledger.journal import (
     Sources,
     check_analyzer,
     read_entries,
-    read_entry,
     read_identity,
     read_log,
 )
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
-from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from engine.text.analyzer import ANALYZER_NAME
+from engine.text.fingerprint import current_fingerprint
 from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ COMMIT_RETRIES_MAX = 3
 """The number of attempts to commit during which other processes may write. An attempt fails if another
 process appends an event. After the last failure, other processes are locked out."""
 
+_NO_WAIT = nullcontext()
+
 COMMIT_CHUNK = 1000
 """The maximum number of commands in one batch of `commit_many`. Measured: larger batches are not faster."""
 
@@ -118,8 +121,7 @@ locks these processes out."""
 
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
     """Return a new object for each projection (data derived from the journal), the records first."""
-    index = IndexFollower(lambda rows, seq: atom_body(read_entry(rows, seq).body))
-    return Records(), index, TagsFollower(), TreesFollower(), LogFollower()
+    return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower()
 
 
 class Store:
@@ -162,7 +164,7 @@ class Store:
             self._write_genesis(sources)
         self.identity = read_identity(backend)
         if check:
-            check_analyzer(self.identity, ANALYZER_NAME, fingerprint())
+            check_analyzer(self.identity, ANALYZER_NAME, current_fingerprint())
         if finish:
             self._finish_records()
         if resume is not None:
@@ -177,7 +179,7 @@ class Store:
         log = read_log(self.backend)
         appender = Appender(Overlay(self.backend, batch), log, *sources)
         # The store id and the id key are salts for the seqs -1 and -2, which no event has.
-        detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, fingerprint())
+        detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, current_fingerprint())
         body = GenesisBody(sources.salts(-2))
         entry = appender.append(EventKind.GENESIS, "engine", None, detail, body)
         appender.finish()
@@ -221,29 +223,36 @@ class Store:
             raise RefusedError(
                 "the past cannot be changed: a memory opened at a past moment accepts no commands"
             )
-        with self._write_lock, self.masked():
-            for attempt in range(2 * COMMIT_RETRIES_MAX):
-                waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else nullcontext()
-                with waiting, self.backend.snapshot() as rows:
-                    log = read_log(rows)
-                    if if_head is not None and log.size != if_head:
-                        raise ConflictError(
-                            f"the journal has {log.size} events, not {if_head} as if_head requires"
+        try:
+            with self._write_lock:
+                for attempt in range(2 * COMMIT_RETRIES_MAX):
+                    waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else _NO_WAIT
+                    with waiting, self.backend.snapshot() as rows:
+                        log = read_log(rows)
+                        if if_head is not None and log.size != if_head:
+                            raise ConflictError(
+                                f"the journal has {log.size} events, not {if_head} as if_head requires"
+                            )
+                        guards = head_guards(rows, log)
+                        if not is_current(rows, log, self.records, guards[1].expected):
+                            self._finish_records()
+                            continue
+                        screen = None if self.secret_filter is None else self.secret_filter.screen()
+                        key = self.identity.id_key
+                        tx = Transaction(
+                            rows, log, key, self._sources, actor, screen, request=request, origin=origin
                         )
-                    if not are_current(rows, log, (self.records,)):
-                        self._finish_records()
-                        continue
-                    screen = None if self.secret_filter is None else self.secret_filter.screen()
-                    key = self.identity.id_key
-                    tx = Transaction(
-                        rows, log, key, self._sources, actor, screen, request=request, origin=origin
-                    )
-                    receipts = [command.decide(tx) for command in commands]
-                    if not tx.entries or self._write(tx, head_guards(rows, log)):
-                        if self.secret_filter is not None and tx.entries:
-                            self.secret_filter.count(screen)
-                        return receipts
-            raise BusyError("other processes keep writing to this store", hint="try again")
+                        receipts = decide_all(tx, commands)
+                        if not tx.entries or self._write(tx, guards):
+                            if self.secret_filter is not None and tx.entries:
+                                self.secret_filter.count(screen)
+                            return receipts
+                raise BusyError("other processes keep writing to this store", hint="try again")
+        except EngineError as error:
+            # A message may quote a secret.
+            if self.secret_filter is not None:
+                self.secret_filter.mask(error)
+            raise
 
     def commit_many(
         self,
@@ -265,9 +274,11 @@ class Store:
                 behind += len(receipt.events)
                 yield receipt
             if behind >= limits.FOLLOW_EVENTS_MAX // 2:
-                self.follow(more=True)
+                with without_collection():
+                    self.follow(more=True)
                 behind = 0
-        self.follow()
+        with without_collection():
+            self.follow()
 
     def _commit_parts(
         self, commands: Sequence[Command], actor: str, request: str | None, origin: str | None
@@ -278,23 +289,16 @@ class Store:
         commit may fail.
         """
         try:
-            yield from self.commit(commands, actor, request=request, origin=origin)
+            with without_collection():
+                receipts = self.commit(commands, actor, request=request, origin=origin)
         except BatchLimitError:
             if len(commands) == 1:
                 raise
             half = len(commands) // 2
             for part in (commands[:half], commands[half:]):
                 yield from self._commit_parts(part, actor, request, origin)
-
-    @contextmanager
-    def masked(self) -> Iterator[None]:
-        """Redact secrets in the message of every error that is raised in the block."""
-        try:
-            yield
-        except EngineError as error:
-            if self.secret_filter is not None:
-                self.secret_filter.mask(error)
-            raise
+        else:
+            yield from receipts
 
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
         # A crash before this write leaves the store unchanged. After a crash later on, the events and their

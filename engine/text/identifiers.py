@@ -32,7 +32,14 @@ _ACRONYMS: Final = re.compile("[A-Z]{2,}s")
 _NUMBERED: Final = re.compile("([^0-9]+)([0-9]+)|([0-9]+)([^0-9]+)")
 
 # PyStemmer's own cache is disabled: `analyzer` caches the final terms of each word.
-_STEM: Final = Stemmer.Stemmer("english", 0).stemWord
+_STEMMER: Final = Stemmer.Stemmer("english", 0)
+_STEM: Final = _STEMMER.stemWord
+
+
+def stem_words(words: list[str]) -> list[str]:
+    """Return the English stem of each of `words`, which are in lower case."""
+    stems: list[str] = _STEMMER.stemWords(words)
+    return stems
 
 
 def cut(term: str) -> str:

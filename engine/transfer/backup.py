@@ -115,8 +115,8 @@ def backup(store: Store, path: str | Path, progress: Progress = no_progress) -> 
     meanwhile. If this process is killed at any point, the earlier backup still exists.
 
     Raises:
-        InconsistentError: the existing backup is of a different store, or has events that this store does not
-            have, because the store was rolled back or forked. The existing backup is kept.
+        InconsistentError: the existing backup is of a different store; or this store was rolled back or has
+            forked, and so lacks events that the backup has. The existing backup is kept.
         RefusedError: something that is not a backup exists at `path`.
         CorruptionError: the journal is damaged; nothing was replaced.
     """

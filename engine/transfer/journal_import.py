@@ -178,7 +178,7 @@ class Erasures:
 
     def __init__(self) -> None:
         self._claimed: dict[bytes, tuple[int, int]] = {}
-        """Subject → (first event without a payload, erasing event that the line of that event names)."""
+        """Subject → (its first event without a payload, the erasing event that this event's line names)."""
         self._erased: dict[bytes, int] = {}
 
     def add(self, event: RawEntry) -> None:
@@ -193,7 +193,7 @@ class Erasures:
             self._claimed[subject] = (first, by) if by == event.erased else (header.seq, NEVER)
 
     def first_invalid(self) -> int | None:
-        """Return the first event whose missing payload was not destroyed by the event that its line names.
+        """Return the first event whose line names an event that did not destroy the missing payload.
 
         Return None if there is no such event.
         """

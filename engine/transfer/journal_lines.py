@@ -107,7 +107,7 @@ def head_line(head: Head) -> bytes:
 
 
 def read_head(raw: bytes) -> Head:
-    """Return the values of a first line, checked for consistency with each other, not against the events.
+    """Return the values of a first line. They are compared with each other, but not with the events.
 
     Raises:
         LineError: the line is not the first line of an export, or the export has a different version.

@@ -78,9 +78,9 @@ class World:
         """Return a view of the current index."""
         return self.follower.view(self.rows)
 
-    def _load(self, rows: Reader, seq: int) -> AtomBody | None:
-        self.loads += 1
-        return atom_body(self.entries[seq].body)
+    def _load(self, rows: Reader, seqs: Sequence[int]) -> list[AtomBody | None]:
+        self.loads += len(seqs)
+        return [atom_body(self.entries[seq].body) for seq in seqs]
 
 
 def world_of(texts: Iterable[Written]) -> World:
@@ -165,7 +165,8 @@ def plain_rows(texts: Sequence[Written], between: int = 0) -> Rows:
         rows[b"i/blk/" + name] = plain_blocks(own)
     for ordinal, text in enumerate(texts):
         seq = b"" if text is None else (ordinal * (1 + between)).to_bytes(8, "big")
-        rows[b"i/doc/" + ordinal.to_bytes(4, "big")] = seq
+        if text is None or ordinal >= len(texts) - len(texts) % 256:
+            rows[b"i/doc/" + ordinal.to_bytes(4, "big")] = seq
     if texts:
         leaf = ((len(texts) - 1) * (1 + between)).to_bytes(32, "big")
         rows[b"i/head"] = len(texts).to_bytes(4, "big") + leaf

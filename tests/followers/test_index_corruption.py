@@ -177,7 +177,7 @@ def test_an_impossible_summary_key_is_rejected(tail: bytes) -> None:
         (b"i/head", bytes(36), "i/head"),
         (b"i/head", bytes(35), "i/head"),
         (b"i/head", (2000).to_bytes(4, "big") + bytes(32), "i/sum/|i/doc/"),
-        (b"i/head", (300).to_bytes(4, "big") + bytes(32), "i/sum/"),
+        (b"i/head", (300).to_bytes(4, "big") + bytes(32), "i/sum/|i/doc/"),
         (b"i/doc/" + (1000).to_bytes(4, "big"), None, "i/doc/.*missing"),
         (b"i/doc/" + (1000).to_bytes(4, "big"), bytes(7), "i/doc/.*8 bytes"),
         (NAME.summary_key, None, "i/sum/.*missing"),

@@ -223,7 +223,7 @@ def test_another_history_of_equal_length_is_noticed() -> None:
     world.follow(0, 2, lost=True)
     other = [entry(0, 0, body("three")), entry(5, 1, body("four"))]
     batch = Batch()
-    IndexFollower(lambda rows, seq: None).follow(other, world.rows, batch)
+    IndexFollower(lambda rows, seqs: []).follow(other, world.rows, batch)
     world.rows.write(batch)
     world.entries = [other[0]] * 5 + [other[1]]
     assert world.view().impacts("four", 0.9, 0.4).df == 1

@@ -232,7 +232,7 @@ class Reference:
         return overall_root(self.store_id, len(self.headers), log, pairs)
 
     def _index_root(self) -> bytes:
-        follower, rows, batch = IndexFollower(lambda _rows, _seq: None), MemoryBackend(), Batch()
+        follower, rows, batch = IndexFollower(), MemoryBackend(), Batch()
         entries = []
         for ordinal, (leaf, body) in enumerate(self.texts):
             header = Header(ordinal, 0, EventKind.ATOM_ADDED, "", b"", None, AtomDetail(b"", ordinal, None))

@@ -11,10 +11,12 @@ import cbor2
 from backends.base import Reader
 from backends.memory import MemoryBackend
 from engine.engine import Engine
-from engine.ledger.layout import JOURNAL, LOG, PAYLOAD, value_key
+from engine.followers.trees import read_value
+from engine.ledger.layout import JOURNAL, LOG, PAYLOAD
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from proofs.basis import LogHead
+from proofs.leaves import encode_value
 from tests import spec_naive as naive
 from tests.spec_facts import Document, document
 
@@ -79,7 +81,7 @@ def example() -> dict[str, Any]:
         events = [naive.opened(*row) for row in rows]
         first, second = (fields[7] for fields, _ in events[1:3])
         documents = [document(body, index_terms, STOP_WORDS) for _, body in events[1:3]]
-        log, value = backend.get(LOG), backend.get(value_key("atoms", first))
+        log, value = backend.get(LOG), read_value(backend, "atoms", first)
         assert log is not None
         assert value is not None
         shown = engine.root()
@@ -90,7 +92,7 @@ def example() -> dict[str, Any]:
             found |= {f"header {n}": header.hex(), f"payload {n}": payload.hex()}
         found |= {"id first": first.hex(), "id second": second.hex()}
         found |= of_documents(events, documents)
-        found |= {"value first": value.hex(), "frontier": cbor2.loads(log)[1].hex()}
+        found |= {"value first": encode_value(value).hex(), "frontier": cbor2.loads(log)[1].hex()}
         found["summary tail"] = naive.summary(documents, STOP_WORDS).hex()
         found |= {f"root {name}": root for name, root in roots.items()}
         for name in PROVED:

@@ -6,10 +6,39 @@
 
 use pyo3::prelude::*;
 
+mod answer;
+mod cbor;
+mod chunks;
+mod commit;
+mod digests;
+mod documents;
 mod hashing;
+mod leaves;
+mod log;
+mod lookup;
+mod pages;
+mod rows;
+mod segments;
+mod simhash;
+mod stored;
+mod text;
 mod threads;
+mod words;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    hashing::register(module)
+    let subjects = [
+        answer::register,
+        chunks::register,
+        commit::register,
+        documents::register,
+        hashing::register,
+        leaves::register,
+        log::register,
+        pages::register,
+        stored::register,
+        segments::register,
+        text::register,
+    ];
+    subjects.iter().try_for_each(|register| register(module))
 }

@@ -62,7 +62,7 @@ class DreamReport:
     mentions: int
     """The number of edges `mentions` added."""
     relations: int
-    """The number of edges `related_to` added between entities."""
+    """The number of `related_to` edges that were added between entities."""
     duplicates: tuple[DuplicateGroup, ...]
     """The groups of atoms that are near-duplicates. The dreamer lists these groups and does not merge the
     atoms."""
@@ -173,7 +173,7 @@ class _Cycle:
             self._left = len(ordinals) - self._read + len(self._round.texts)
 
     def _to_read(self) -> list[int]:
-        """Return the ordinals of the atoms of the round from which names have not yet been learned."""
+        """Return the ordinals of those atoms in the round from which names have not yet been learned."""
         chosen = spread(self._round.texts & self._survey.internal, self._survey.config.sample)
         return [ordinal for ordinal in chosen if ordinal >= self.cursor.at]
 

@@ -30,8 +30,8 @@ from proofs.sets import Group
 CACHED_MAX: Final = 8192
 """The largest number of entries in each cache. A full cache is cleared."""
 PAIR_EVIDENCE: Final = 8
-"""To decide if two words are a phrase that several texts share, at most this many of the atoms that contain
-both words are read."""
+"""The largest number of atoms that are read to decide if two words are a phrase that several texts share.
+These atoms contain both words."""
 
 Pair = tuple[str, str]
 """Two words in lower case that are adjacent in a text."""
@@ -69,7 +69,7 @@ class Survey:
         """The ordinal of an atom → the phrases chosen for the text of the atom."""
 
     def fits(self, count: int, among: BitMap) -> bool:
-        """Return True if `count` of the atoms `among` are neither too few nor too many for one tag."""
+        """Return True if `count` atoms of the set `among` are neither too few nor too many for one tag."""
         most = max(self.config.hub_min, int(self.config.hub_share * len(among)))
         return self.config.atoms_min <= count <= most
 

@@ -25,7 +25,7 @@ LINE_END: Final = 1
 """The number of tokens that the line end after a window costs."""
 
 GAP_MAX: Final = 2
-"""The largest number of atoms between two hits that are added to join the hits to one window."""
+"""Two hits are joined to one window if at most this many atoms are between them. These atoms are added."""
 
 MISSES_MAX: Final = 8
 """After this many neighbours have exceeded the budget, no further neighbours are tried.
@@ -110,7 +110,7 @@ class Window:
 
 @dataclass(eq=False)
 class Run:
-    """Consecutive passages, with the ranks of those passages that are hits, and the cost of all in tokens."""
+    """Consecutive passages, the ranks of the hits among them, and their total cost in tokens."""
 
     passages: tuple[Passage, ...]
     ranks: dict[str, int]

@@ -107,8 +107,8 @@ class Triple:
 
     subject: str
     predicate: str
-    """An edge type, `has tag` or `next in source`. The last two do not stand for edges. They contain spaces,
-    which no edge type can contain."""
+    """An edge type, or else `has tag` or `next in source`, which do not stand for edges. These two contain
+    spaces, and an edge type cannot."""
     object: str
     direction: str
     """`out` if the node is the subject, `in` if it is the object."""

@@ -47,7 +47,7 @@ FULL_ATOMS: Final = 10
 
 STEP_TOKENS: Final = 500
 """Every step may cost up to this many tokens, if that many are left. If more than twice as many tokens are
-left, a step may cost half of them. A longer answer is cut, so that a further step remains possible."""
+left, a step may cost half of the tokens left. A longer answer is cut, so that a further step is possible."""
 
 NEIGHBORS_TOKENS: Final = 200
 """The number of tokens that the connections of a node may cost (about 100 in the same Standard). If a node

@@ -32,7 +32,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """A tag that is on atoms that contain words of the question and on atoms that contain none of them."""
+    """A tag that connects atoms with words of the question to atoms without such words."""
 
     tag: str
     weight: float
@@ -82,7 +82,7 @@ class Hit:
     if the signal lowered the score. None if recall was called without `explain`."""
     path: tuple[str, ...] = ()
     """How a walker was found. If the text or the edges of an anchor led to the walker, the id of the anchor
-    comes first. Then come the tags that the walker shares with anchors. Empty if the hit is an anchor."""
+    comes first. The tags that the walker shares with anchors follow. Empty if the hit is an anchor."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ from engine.query.recall.protocol import Ranking
 from engine.query.recall.retired import SupersededAtoms
 from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.query.recall.signals.bm25 import MICRO
-from engine.query.snippets import Snippets
-from engine.text.simhash import near
+from engine.text.simhash import NEAR_BITS
 
 _WORD: Final = re.compile(r"\S+")
 
@@ -33,9 +32,6 @@ SPARE: Final = 20
 
 These further candidates may be near-duplicates of hits, or are listed as left out.
 """
-
-BLOCK: Final = 32
-"""The number of candidates whose ids are read at a time."""
 
 CATEGORY_CANDIDATES: Final = 400
 """The number of further candidates that are ranked if the query names categories.
@@ -56,14 +52,12 @@ DROPPED_MAX: Final = 20
 """The largest number of candidates that an explained answer lists as left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A candidate with its row, ordinal, id and score, as listed in the ranking."""
+class Ranked(NamedTuple):
+    """A candidate with its row, ordinal and score, as listed in the ranking."""
 
     row: int
     """The row of the candidate in the pool."""
     ordinal: int
-    id: str
     score: float
 
 
@@ -81,6 +75,7 @@ class Chosen:
     ) -> None:
         self.hits: list[Hit] = []
         self.dropped: list[Dropped] = []
+        """The candidates that were left out, at most DROPPED_MAX; empty unless `explain` is set."""
         self.tokens = 0
         self._scope = scope
         self._ranking = ranking
@@ -88,24 +83,25 @@ class Chosen:
         self._categories = categories
         self._explain = explain
         self._walkers = 0
-        self._duplicates: dict[str, list[str]] = {}
-        """Maps the id of a hit to the ids of its near-duplicates, the best first."""
+        self._left_out: list[tuple[Ranked, str]] = []
+        self._duplicates: dict[int, list[int]] = {}
+        """Maps the index of a hit to the ordinals of its near-duplicates, the best first."""
+        self._words = ranking.pool.parts["words"]
         self._fingerprints = scope.index.facts.fingerprints
         self._hit_fingerprints: list[int] = []
         """The fingerprints of the hits, in the order of the hits."""
-        weights = {term: scope.idf(term) for term in scope.question.terms}
-        self._snippets = Snippets(weights, scope.config.snippet_chars)
 
     def take(self, one: Ranked, target: int) -> str:
         """Add a candidate to the hits and return '', or return the reason why it cannot be a hit."""
-        original = self._original(one)
-        # An anchor contains a word of the question; a walker was found only by its relations.
-        role = Role.ANCHOR if self._ranking.pool.parts["words"][one.row] > 0 else Role.WALKER
+        fingerprint = int(self._fingerprints[one.ordinal])
+        original = self._original(fingerprint)
         if original is not None:
-            self._duplicates.setdefault(original, []).append(one.id)
-            return f"duplicate of {original}"
+            self._duplicates.setdefault(original, []).append(one.ordinal)
+            return f"duplicate of {self.hits[original].id}"
         if len(self.hits) == target:
             return "beyond the limit"
+        # An anchor contains a word of the question; a walker was found only by its relations.
+        role = Role.ANCHOR if self._words[one.row] > 0 else Role.WALKER
         if role is Role.WALKER and self._walkers >= int(self._scope.config.protocol.walkers * target):
             return "too many walkers"
         (atom,) = self._scope.load([one.ordinal])
@@ -117,23 +113,36 @@ class Chosen:
         self.hits.append(hit)
         self.tokens += hit.tokens
         self._walkers += role is Role.WALKER
-        self._hit_fingerprints.append(int(self._fingerprints[one.ordinal]))
+        self._hit_fingerprints.append(fingerprint)
         return ""
 
-    def fold(self) -> None:
-        """Set the field `duplicates` of each hit to the ids of its near-duplicates."""
-        self.hits = [replace(hit, duplicates=tuple(self._duplicates.get(hit.id, ()))) for hit in self.hits]
+    def leave_out(self, one: Ranked, reason: str) -> None:
+        """Record a candidate that is not a hit, if an explained answer is to list it."""
+        if self._explain and len(self._left_out) < DROPPED_MAX:
+            self._left_out.append((one, reason))
 
-    def _original(self, one: Ranked) -> str | None:
-        """Return the id of the best hit that is a near-duplicate of the candidate, or None."""
-        own = int(self._fingerprints[one.ordinal])
-        if not self._scope.config.collapse or not own:
+    def finish(self) -> None:
+        """Set `dropped`, and the field `duplicates` of each hit. Only now are ids of other atoms read."""
+        for original, ordinals in self._duplicates.items():
+            others = tuple(map(show_id, ids_at(self._scope.rows, ordinals)))
+            self.hits[original] = replace(self.hits[original], duplicates=others)
+        ids = ids_at(self._scope.rows, [one.ordinal for one, _ in self._left_out])
+        for (one, reason), atom in zip(self._left_out, ids, strict=True):
+            self.dropped.append(Dropped(show_id(atom), one.score, reason))
+
+    def _original(self, fingerprint: int) -> int | None:
+        """Return the index of the best hit that is a near-duplicate of a text, or None."""
+        if not self._scope.config.collapse or not fingerprint:
             return None
         if len(self._hit_fingerprints) > FEW:
-            found = are_near(np.array(self._hit_fingerprints, np.uint64), np.uint64(own)).nonzero()[0]
-            return self.hits[found[0]].id if len(found) else None
-        pairs = zip(self._hit_fingerprints, self.hits, strict=True)
-        return next((hit.id for fingerprint, hit in pairs if near(own, fingerprint)), None)
+            hits = np.array(self._hit_fingerprints, np.uint64)
+            found = are_near(hits, np.uint64(fingerprint)).nonzero()[0]
+            return int(found[0]) if len(found) else None
+        for number, other in enumerate(self._hit_fingerprints):
+            # As `engine.text.simhash.near`, without two calls for each pair.
+            if other and (other ^ fingerprint).bit_count() < NEAR_BITS:
+                return number
+        return None
 
     def _is_wanted(self, atom: LoadedAtom) -> bool:
         return not self._categories or in_categories(atom.body, atom.record.tags, self._categories)
@@ -144,19 +153,19 @@ class Chosen:
         If there is a budget, the hit contains its text. The text of the first hit is cut if it is too long.
         """
         record, content = atom.record, atom.body.content
+        own_id = show_id(record.id)
         left = None if self._budget is None else self._budget - self.tokens
-        snippet = self._snippets.around(content)
-        shown = snippet if left is None else content
+        shown = atom.reading.snippet if left is None else content
 
         def cost(shown: str) -> int:
-            return tokens_of(hit_text(record.title, record.source, record.sequence, one.id, shown))
+            return tokens_of(hit_text(record.title, record.source, record.sequence, own_id, shown))
 
-        if left is not None and cost(shown) > left:
+        if left is not None and _costs_more(content, left, cost):
             shown = "" if self.hits else _beginning(content, left, cost)
             if not shown:
                 return None
         return Hit(
-            id=one.id,
+            id=own_id,
             score=one.score,
             role=role,
             title=record.title,
@@ -166,7 +175,7 @@ class Chosen:
             tags=record.tags,
             created=record.created,
             provenance=record.provenance,
-            snippet=snippet,
+            snippet=atom.reading.snippet,
             content=None if left is None else shown,
             tokens=cost(shown),
             duplicates=(),
@@ -211,33 +220,41 @@ def choose(
             break
         reason = (superseded.reason(one.ordinal) if superseded else None) or chosen.take(one, target)
         too_long += reason == TOO_LONG
-        if reason and len(chosen.dropped) < DROPPED_MAX:
-            chosen.dropped.append(Dropped(one.id, one.score, reason))
-    chosen.fold()
+        if reason:
+            chosen.leave_out(one, reason)
+    chosen.finish()
     return chosen
 
 
 def _ranked(scope: RecallScope, ranking: Ranking) -> Iterator[Ranked]:
     """Yield the candidates, the best first. Candidates with equal scores are ordered by id.
 
-    They are not ordered by ordinal, because ordinals may change when the atoms are ingested again.
+    They are not ordered by ordinal, because ordinals may change when the atoms are ingested again. Ids are
+    read only where scores are equal.
     """
     pool = ranking.pool
     rows = pool.ranked()
     micros = pool.micros[rows].tolist()
     ordinals = pool.ordinals[rows].tolist()
     start = 0
-    while start < len(rows):
-        end = min(start + BLOCK, len(rows))
-        while end < len(rows) and micros[end] == micros[end - 1]:
+    while start < len(micros):
+        end = start + 1
+        while end < len(micros) and micros[end] == micros[start]:
             end += 1
-        ids = map(show_id, ids_at(scope.rows, ordinals[start:end]))
-        block = [
-            Ranked(int(rows[at]), ordinals[at], atom, micros[at] / MICRO)
-            for at, atom in zip(range(start, end), ids, strict=True)
-        ]
-        yield from sorted(block, key=lambda one: (-one.score, one.id))
+        order: Sequence[int] = range(start, end)
+        if end > start + 1:
+            ids = ids_at(scope.rows, ordinals[start:end])
+            order = sorted(order, key=lambda at: ids[at - start])
+        for at in order:
+            yield Ranked(int(rows[at]), ordinals[at], micros[at] / MICRO)
         start = end
+
+
+def _costs_more(content: str, left: int, cost: Callable[[str], int]) -> bool:
+    """Return True if a text costs more than `left` tokens; of a long text, a beginning often tells."""
+    most = (left + 1) * CHARS_PER_TOKEN_MAX
+    # A longer beginning never costs less.
+    return (len(content) > most and cost(content[:most]) > left) or cost(content) > left
 
 
 def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:

@@ -71,13 +71,12 @@ class Signals:
     forms: float = 0.5
     """The weight of other irregular forms of a word (go, went, gone), relative to the word itself."""
     near: float = 0.5
-    """The share that an atom gains of the term scores of the atoms directly before and after it in its
-    source.
+    """An atom gains this share of the term scores of the atoms directly before and after it in its source.
 
-    An atom also gains 0.6 times this share of the term scores of the atoms two positions away.
+    It also gains 0.6 times this share of the term scores of the atoms two positions away.
     """
     source: float = 0.25
-    """Each atom of a source gains, for each term, this share of the best score of the term in that source."""
+    """For each term, each atom of a source gains this share of the best score of the term in the source."""
     phrase: float = 0.4
     """If the whole title of an atom occurs in the question, the atom gains this share of the best score of
     any candidate."""

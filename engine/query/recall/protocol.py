@@ -24,7 +24,7 @@ from engine.query.recall.signals.bm25 import weighted_terms
 from engine.text.analyzer import index_terms
 
 TEXTS_READ: Final = 12
-"""The texts of this many candidates are read: those with the highest scores."""
+"""The number of candidates whose texts are read. They are the candidates with the highest scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Ranking:
 def run(scope: RecallScope, target: int, most: int) -> Ranking:
     """Run the protocol and return a ranked pool, from which the caller chooses `target` hits.
 
-    At least `most` candidates that contain words of the question are admitted to the pool.
+    The pool has room for at least `most` candidates that contain words of the question.
     """
     weights = anchors.weights_of(scope, scope.question.terms)
     found = anchors.by_words(scope, weights)
@@ -70,7 +70,7 @@ def run(scope: RecallScope, target: int, most: int) -> Ranking:
 
 
 def _best(scope: RecallScope, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
-    """Return the rows of the best `most` candidates in the pool, and these atoms with their texts."""
+    """Return the rows of the best candidates (`most` or fewer), and these atoms with their texts."""
     best = pool.ranked()[:most]
     return best, scope.load(pool.ordinals[best].tolist())
 
@@ -111,10 +111,10 @@ def _level_of(
 ) -> tuple[Level, tuple[str, ...]]:
     """Return the first level that enough atoms cover, and its terms (Standard 065, phases 1 and 2).
 
-    An atom covers a level if the words of the level that it contains have at least the configured share of
-    the weight of all words of the level. If a single word sufficed, enough atoms would cover every question.
-    If all words were necessary, enough atoms would cover almost no question (measured on conversations: 7 of
-    1,982 questions).
+    An atom covers a level if it contains enough words of the level: the sum of their weights must be at least
+    the configured share of the sum for all words of the level. If a single word sufficed, enough atoms would
+    cover every question. If all words were necessary, enough atoms would cover almost no question (measured
+    on conversations: 7 of 1,982 questions).
 
     If no level is covered by enough atoms and the question has at least two entities, the result is `SPLIT`
     with the names. If the question has fewer entities, the result is the level that the largest number of

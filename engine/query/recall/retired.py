@@ -19,14 +19,13 @@ from pyroaring import BitMap
 from backends.base import Reader
 from engine.base.model import Direction
 from engine.base.validation import PROVENANCES, show_id
-from engine.commands.merge import SUPERSEDES
 from engine.followers.index import IndexFollower
 from engine.followers.index_view import IndexView
 from engine.ledger.queries import edges_at, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom
 from engine.query.duplicates import are_near
 from engine.query.filters import NO_FILTERS, maybe_superseded
-from proofs.leaves import State
+from proofs.leaves import EdgeType, State
 
 
 class SupersededAtoms:
@@ -82,12 +81,12 @@ class SupersededAtoms:
     def _superseding(self, ordinal: int) -> tuple[AtomRecord, ...]:
         """Return the live atoms that supersede the atom with this ordinal, if that atom is live.
 
-        Only atoms are returned whose provenance ranks at least as high as the provenance of that atom.
+        The provenance of each returned atom ranks at least as high as the provenance of the superseded atom.
         """
         found = self._cache.get(ordinal)
         if found is None:
             old = record_at(self._rows, ordinal)
-            edges = edges_at(self._rows, old.id, Direction.IN, [SUPERSEDES])
+            edges = edges_at(self._rows, old.id, Direction.IN, [bytes([EdgeType.SUPERSEDES])])
             records = (read_atom(self._rows, edge.src) for edge in edges)
             found = self._cache[ordinal] = tuple(
                 one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +18,24 @@ from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.positions import Positions
 from engine.query.recall.config import RecallConfig, Signals
+from engine.query.recall.reading import Reading, TextReader
 from engine.query.recall.signals.bm25 import idf
-from engine.text.analyzer import index_terms
 from proofs.events import AtomBody
 from proofs.sets import Group
 
 
-@dataclass(eq=False)
-class LoadedAtom:
+class LoadedAtom(NamedTuple):
     """An atom with its content."""
 
     record: AtomRecord
     body: AtomBody
+    reading: Reading
+    """What the question reads in the content."""
 
-    @cached_property
+    @property
     def terms(self) -> list[str]:
-        """All terms of the atom's content in order, including stop words."""
-        return index_terms(self.body.content)
+        """All terms of the atom's content in order, including stop words (see `Reading`)."""
+        return self.reading.terms
 
 
 @dataclass(eq=False)
@@ -113,11 +115,17 @@ class RecallScope:
         """Return the inverse document frequency of a term. It is highest if no document contains the term."""
         return idf(self.index.counted, self.df(term))
 
+    @cached_property
+    def reader(self) -> TextReader:
+        """The reader of texts for this question."""
+        weights = {term: self.idf(term) for term in self.question.terms}
+        return TextReader(weights, self.config.snippet_chars)
+
     def load(self, ordinals: list[int]) -> list[LoadedAtom]:
         """Return the records and contents of atoms. Each atom is read once and then cached."""
         new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in self._loaded]
         if new:
             records = records_of(self.rows, ids_at(self.rows, new))
             for ordinal, record, body in zip(new, records, bodies_of(self.rows, records), strict=True):
-                self._loaded[ordinal] = LoadedAtom(record, body)
+                self._loaded[ordinal] = LoadedAtom(record, body, Reading(self.reader, body.content))
         return [self._loaded[ordinal] for ordinal in ordinals]

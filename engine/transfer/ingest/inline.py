@@ -30,9 +30,9 @@ _REACH: Final = 1024
 def marks(text: str, start: int, end: int) -> Iterator[Mark]:
     """Yield the tags and links of the paragraph `text[start:end]`, in order.
 
-    Code spans and escaped characters contain no tags or links. A tag is `#` at the start or after white
-    space, followed by letters and digits of any script, `_`, `-` and `/`, with at least one letter or digit
-    and not only digits; a nested tag such as `a/b` is one tag. Links are `[[page]]`,
+    Code spans and escaped characters contain no tags or links. A tag begins with `#`, at the start or
+    after white space. Letters and digits of any script, `_`, `-` and `/` follow. They must include a letter
+    or a digit, and must not all be digits. A nested tag such as `a/b` is one tag. Links are `[[page]]`,
     `[[page#heading|shown]]`, embeds such as `![[page]]`, and `[shown](relative/path.md#heading)`. URLs with a
     scheme, absolute paths, and links to the same page are ignored. `isalnum` depends on the Unicode version
     of the running Python. That is acceptable, because the tags and links are journaled and never extracted
@@ -104,7 +104,7 @@ def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
-    """Return where the scan continues, and the tag that begins with the `#` at `at` (or None)."""
+    """Return the offset at which the scan continues, and the tag whose `#` is at offset `at`, or None."""
     stop = _word_end(text, at + 1, end)
     if at > start and not text[at - 1].isspace():
         return stop, None
@@ -128,7 +128,7 @@ def _word_end(text: str, at: int, end: int) -> int:
 
 
 def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return where the scan continues, and the link that begins with the `[[` at `at` (or None)."""
+    """Return the offset at which the scan continues, and the link whose `[[` is at offset `at`, or None."""
     close = text.find("]]", at + 2, min(end, at + _REACH))
     inner = text[at + 2 : close] if close > 0 else "["
     if "[" in inner or "\n" in inner:
@@ -141,9 +141,9 @@ def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return where the scan continues, and the relative link whose label ends with the `]` at `at`.
+    """Return the offset at which the scan continues, and a relative link or None.
 
-    Return None in place of the link if there is no such link.
+    The link is the one whose label ends with the `]` at offset `at`.
     """
     if not text.startswith("](", at) or at + 2 >= end:
         return at + 1, None
@@ -163,7 +163,7 @@ def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _destination_end(text: str, at: int, stop: int) -> int:
-    """Return the offset of the first white space or unpaired `)` at or after `at`."""
+    """Return the offset of the first white space or unpaired `)` from offset `at` on."""
     depth = 0
     while at < stop and not text[at].isspace():
         depth += (text[at] == "(") - (text[at] == ")")

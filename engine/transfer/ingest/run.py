@@ -48,7 +48,7 @@ ACTOR: Final = "ingest"
 
 @dataclass(frozen=True, slots=True)
 class IngestProgress:
-    """The progress of an ingest: numbers of files read so far, of all files, and of pieces found so far."""
+    """The progress of an ingest in numbers: files read so far, all files, and pieces found so far."""
 
     files: int
     total: int
@@ -107,9 +107,10 @@ def ingest(
     Raises:
         NotFoundError: a path does not exist; nothing was written.
         InvalidInputError: a name, tag, bucket or provenance breaks a rule; nothing was written.
-        RefusedError: with `prune` and without `sure`, none of the files in a folder was ingested before, and
-            the atoms of all files that were ingested under the folder's name would be tombstoned. The folder
-            may be a different folder that has the same name. Nothing was written.
+        RefusedError: `prune` is set without `sure`, and none of the files in a folder was ingested before,
+            although other files were ingested under the folder's name. Pruning would tombstone the atoms of
+            all these other files. Perhaps the folder is a different one of the same name. Nothing was
+            written.
     """
     screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     checked_tags = validation.tags(tags)

@@ -155,7 +155,7 @@ def _after(pattern: re.Pattern[str]) -> Callable[[str, int, int, int], Iterator[
 
 
 def _characters(text: str, start: int, end: int, tokens_max: int) -> Iterator[Span]:
-    """Divide a span between characters into parts that are never too large, whatever the text is.
+    """Divide a span between any two characters. No part is too large, whatever the text is.
 
     If possible, no part begins with a combining mark.
     """

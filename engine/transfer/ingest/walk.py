@@ -155,7 +155,7 @@ def _walk(root: Path, prefix: str) -> Iterator[SourceFile | Skipped]:
 
 
 def _entries(path: bytes, relative: bytes) -> list[tuple[bytes, bool]]:
-    """Return (relative path, True if it is a folder) for each entry of a folder that is not hidden.
+    """Return (relative path, True if it is a folder) for each entry of a folder, except hidden entries.
 
     The paths are sorted, and the paths of folders end in `/`.
     """

@@ -82,7 +82,7 @@ def safe(text: str) -> str:
 
 @cache
 def word_class() -> str:
-    """Return the word characters of Unicode 14 in the form that a regular expression has between `[` and `]`.
+    """Return the word characters of Unicode 14 as the part of a regular expression between `[` and `]`.
 
     The result does not depend on the version of Python.
     """

@@ -35,7 +35,7 @@ class MirrorPlace(NamedTuple):
 
     @property
     def new(self) -> str:
-        """The name of the temporary folder for the new mirror, and after the exchange for the old mirror."""
+        """The name of the temporary folder: it holds the new mirror and, after the exchange, the old one."""
         return f".{self.name}.mirror-new"
 
     @property
@@ -59,8 +59,8 @@ def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[MirrorPl
     Raises:
         InvalidInputError: `folder` is not a valid path.
         NotFoundError: the parent folder does not exist.
-        RefusedError: the path is the root, the home or current folder or a parent of one of these, a mount
-            point, inside a store, not a folder, or reached through a symbolic link.
+        RefusedError: the path is the root; the home folder, the current folder, or a parent of one of these
+            two; a mount point; inside a store; not a folder; or reached through a symbolic link.
         BusyError: another run is writing in the parent folder.
         EngineError: the operating system refuses an operation.
     """

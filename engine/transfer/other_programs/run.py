@@ -156,7 +156,7 @@ class _ItemsRun(ImportRun):
             return None
 
     def _has_erased(self, item: Item) -> bool:
-        """Return True, and report the item, if a part of its content was erased."""
+        """If a part of the item's content was erased, report the item and return True."""
         rows = self.store.backend
         for atom in self._commands.atoms(item):
             if is_refused(rows, self.id_key, atom, read_atom(rows, self._commands.id(atom))):
@@ -181,7 +181,7 @@ class _ItemsRun(ImportRun):
         return True
 
     def retire_missing(self) -> Iterator[Command]:
-        """Yield tombstones for atoms of completely read sources that the file no longer contains."""
+        """Yield tombstones for atoms that the file no longer contains, if it contains their whole source."""
         for source in sorted(self._whole):
             with self.store.backend.snapshot() as rows:
                 commands = list(retire_others(rows, ACTOR, source, self._seen))

@@ -26,7 +26,7 @@ def read_items(
     read: Callable[[Any, str, int], Iterator[Item | Omitted | Skipped]],
     lists: Sequence[str] = (),
 ) -> Iterator[Item | Omitted | Skipped]:
-    """Call `read` with each item of a file, the file's name and the item's number, and yield its results.
+    """Call `read` with each item of a file, the file's name and the item's number; yield the results.
 
     An item that is not valid JSON, or for which `read` raises BadItemError, is reported. If the file is an
     array, its elements are the items. If it is an object, the items are the elements of the first list under

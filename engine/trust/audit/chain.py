@@ -1,4 +1,4 @@
-"""Checks that each event in a journal is one that a command could have appended at that place.
+"""Checks that a command could have appended each event of a journal at its place.
 
 The code that processes events does not make these checks, so it would also process a forged journal with
 events that no command appends. Only headers, and the names of predicates in payloads, are checked, because
@@ -56,9 +56,9 @@ class _Chain:
         header = entry.header
         problem = self._order_problem(entry) or self._detail_problem(entry)
         if problem is None:
-            subject = subject_of(entry)
+            subject = subject_of(entry.header)
             if subject[0]:
-                self._values[subject] = value_after(entry, self._value(*subject))
+                self._values[subject] = value_after(entry.header, self._value(*subject))
             self._counters = count((entry,), self._counters)
             self._time, self._last = header.time, header.kind
         return problem
@@ -74,7 +74,7 @@ class _Chain:
         return None
 
     def _detail_problem(self, entry: Entry) -> str | None:
-        namespace, key = subject_of(entry)
+        namespace, key = subject_of(entry.header)
         value = self._value(namespace, key) if namespace else None
         if entry.header.prev != (None if value is None else value.last_seq):
             return "does not name the previous event on its subject"

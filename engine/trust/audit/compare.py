@@ -78,7 +78,7 @@ class Unchecked:
 
     seq: int
     erased: int
-    """The seq of the first event after the checkpoint that destroyed payloads from before the checkpoint."""
+    """The seq of the first later event that destroyed payloads from before the checkpoint."""
 
 
 class ErasuresFromHeaders(Reader):

@@ -231,6 +231,7 @@ class _Verification:
             self._replayed = Store(self._scratch, None, check=False)
             self._check_analyzer(self._replayed.identity)
         self._replayed.recent.add(entries)
+        self._replayed.follow(self._replayed.trees)  # `check_chain` reads the values of the last event
         self._replayed.follow(more=True)
         self._size += len(events)
         self._compare_due()

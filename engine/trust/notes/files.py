@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import sys
 from pathlib import Path
@@ -176,4 +175,6 @@ def _regular(path: Path) -> None:
 
 def _beside(path: Path) -> Path:
     """Return an unused path in the folder of `path`, for a temporary file that will replace `path`."""
+    import secrets
+
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}")

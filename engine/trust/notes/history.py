@@ -127,9 +127,9 @@ def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
     """Write both sides of a contradiction to a new file, and return the path of the file.
 
     The file is `place`.evidence-N.json, where N is the first number whose file does not exist or has
-    the same content. The file contains one JSON object with the keys `problem`, `known` (the note with
-    its signatures; if the argument `known` is empty, the checkpoint text in the InconsistentError) and
-    `found` (the texts of the store's checkpoints, the head last).
+    the same content. The file contains one JSON object with three keys. `problem` is the message of
+    the error. `known` is the note with its signatures or, if the argument `known` is empty, the
+    checkpoint text in the InconsistentError. `found` has the texts of the store's checkpoints, the head last.
 
     Raises:
         EngineError: The file cannot be written.

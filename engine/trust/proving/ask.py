@@ -100,7 +100,7 @@ _IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (
 
 
 class ParsedClaim(NamedTuple):
-    """A parsed claim and, if the words contain it, the number of events that its earlier root covers."""
+    """A parsed claim, and the number of events that the earlier root in the claim covers."""
 
     claim: Claim
     size: int | None

@@ -32,7 +32,7 @@ from proofs.log import EMPTY_ROOT, left_half, node_hash
 class LogPaths:
     """Computes roots and paths of the log, for every size that the log has had, from one snapshot.
 
-    To compute a path in a log of a million events, about 500 rows are read. The roots of complete subtrees
+    Computing a path in a log of a million events reads about 500 rows. The roots of complete subtrees
     with 256 or more leaves are cached. An object must not be used by several threads at the same time.
     """
 

@@ -160,7 +160,7 @@ class _Blocks:
         self._leaves: dict[int, list[bytes]] = {}
 
     def entry(self, term: bytes) -> list[Any]:
-        """Return the witness of a term: its row, or the rows on both sides of its place, and other hashes."""
+        """Return the witness of a term: hashes, and the term's row or the rows on both sides of its place."""
         block = bisect_right(self._firsts, term) - 1
         rows = self._rows(block)
         at = bisect_left(rows, term, key=lambda row: row[0])

@@ -339,7 +339,7 @@ def _missing(files: PublishedFolder, tiles: Tiles, counter: _Counter) -> list[Ti
 
 
 def _earlier(files: PublishedFolder, tile: Tile) -> list[Tile]:
-    """Return the existing partial tiles of earlier sizes with the same number as `tile`."""
+    """Return the existing partial tiles that have the number of `tile` and belong to earlier sizes."""
     names = files.listed(tile_name(tile.kind, tile.number) + PARTIAL)
     if not names:
         return []

@@ -26,9 +26,10 @@ from proofs.basis import Root
 from proofs.claims import AtomIs, AtomsMentioning, Claim, EventIs, NoneMentioning
 from proofs.errors import ProofError
 from proofs.hashing import key_digest
+from proofs.leaves import State
 from proofs.verifier import verify
 from tests.support.engines import backend_of, copied_rows, engine_on, put_rows
-from tests.trust.proving.support import every_claim, filled, log_head, raw_id
+from tests.trust.proving.support import GONE, every_claim, filled, log_head, raw_id
 
 Rows = dict[bytes, bytes]
 Changes = dict[bytes, bytes | None]
@@ -138,7 +139,7 @@ NIBBLE = nibble_of(key_digest("atoms", raw_id(1)), 0)
 PAGE = tree_prefix("atoms") + b"\x01" + child_path(b"", 0, NIBBLE)
 """A page below the root's page, from which the root is computed."""
 WITNESSES: list[tuple[bytes, Claim]] = [
-    (value_key("atoms", raw_id(1)), AtomIs(raw_id(1))),
+    (value_key("atoms", raw_id(GONE)), AtomIs(raw_id(GONE), State.TOMBSTONED)),
     (payload_key(2), AtomIs(raw_id(1))),
     (journal_key(5), EventIs(5)),
     (payload_key(5), EventIs(5)),

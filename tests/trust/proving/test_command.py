@@ -122,6 +122,7 @@ def test_what_cannot_be_proved_has_an_exit_code(store: Cli, code: int, words: li
 
 def test_a_damaged_store_is_exit_code_4(store: Cli) -> None:
     """A value that was changed on the disk exits with 4, not as a false claim, and leaves no file."""
+    assert store("tag", ATOM, "steel").code == store("root").code == 0
     with Engine.open("store", create=False) as engine:
         key = value_key("atoms", raw_id(1))
         raw = bytearray(backend_of(engine).get(key) or b"")

@@ -80,8 +80,8 @@ def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = T
 def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...]:
     """Return the tags whose words are all among `terms`, in ascending order.
 
-    A tag is only looked up if it begins with a word of the question, or with the stem of such a word without
-    the last letter of the stem (`happ` for the word happy, whose stem is `happi`).
+    A tag is only looked up if it begins with a word of the question or with the stem of such a word. The
+    stem is shortened by its last letter (`happ` for the word happy, whose stem is `happi`).
     """
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
     starts.update(tag_identity(word.text) for word in scope.question.words if word.terms)
@@ -96,9 +96,10 @@ def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...
 
 
 def best_words(scope: RecallScope, scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Return the ordinals of the `most` allowed documents with the highest `scores`, the best first.
+    """Return the ordinals of the allowed documents with the highest `scores`, the best first.
 
-    Up to `most` further documents with the same score as the last one are included.
+    `most` is the number of documents. Further documents with the same score as the last one are
+    included, too, but at most the same number.
     """
     ordinals, _ = best(scores * scope.share, most)
     return ordinals[: 2 * most]
@@ -116,7 +117,8 @@ class Neighbours(NamedTuple):
 def pool_of(scope: RecallScope, scores: NDArray[np.float64], most: int) -> tuple[Pool, list[Neighbours]]:
     """Return a pool of candidates, and the neighbours in it.
 
-    The candidates are the `most` allowed documents with the best scores, and the allowed neighbours of these.
+    The candidates are the allowed documents with the best scores, and the allowed neighbours of these
+    documents. `most` is the number of documents.
     """
     hits = best_words(scope, scores, most)
     near = []

@@ -61,7 +61,7 @@ class Bm25Config:
 
 
 def idf(documents: int, df: int) -> float:
-    """Return the inverse document frequency, above 0, of a term that `df` of `documents` contain."""
+    """Return the inverse document frequency, above 0. The term is in `df` of all `documents` documents."""
     return math.log(1 + (documents - df + 0.5) / (df + 0.5))
 
 

@@ -11,7 +11,7 @@ from engine.query.recall.signals.bm25 import idf
 from engine.text.words import STOP_WORDS
 
 ANSWERS: Final = 5
-"""The terms of this many candidates are used: those with the highest scores."""
+"""The number of candidates whose terms are used. They are the candidates with the highest scores."""
 
 LOOKED_UP_MAX: Final = 10
 """The largest number of terms of these candidates that are looked up in the index.

@@ -139,7 +139,7 @@ def linked_to(scope: RecallScope, atom: LoadedAtom) -> list[Target]:
 def add_hops(scope: RecallScope, pool: Pool, hops: Sequence[tuple[float, Sequence[Target]]]) -> None:
     """Raise the scores of the targets in `hops`.
 
-    Each element of `hops` is the score of an anchor, and the targets that were found from this anchor.
+    Each element of `hops` is a pair: the score of an anchor, and the targets that were found from it.
     """
     amounts: dict[int, float] = {}
     for score, targets in hops:

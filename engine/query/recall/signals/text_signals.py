@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -13,9 +13,6 @@ from engine.query.recall.pool import Pool
 from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.text.analyzer import analyze_query
 
-WINDOW: Final = 10
-"""Two terms of a text count as close together if their positions differ by at most this many terms."""
-
 _TIME_TERMS: Final = frozenset(
     analyze_query(
         "yesterday today tonight tomorrow week weeks weekend month months year years ago last next recently "
@@ -23,7 +20,7 @@ _TIME_TERMS: Final = frozenset(
         "january february march april may june july august september october november december"
     )
 )
-"""Terms whose presence in a text means that it contains a time."""
+"""A text that has one of these terms contains a time."""
 
 
 def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[LoadedAtom]) -> None:
@@ -32,10 +29,9 @@ def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[L
     `atoms` holds these candidates with their texts, in the same order.
     """
     signals = scope.signals
-    weights = {term: scope.idf(term) for term in scope.question.terms} if signals.proximity else {}
     dated = atoms if scope.question.ask is Ask.WHEN else ()
     shares = {
-        "proximity": [signals.proximity * proximity(atom.terms, weights) for atom in atoms],
+        "proximity": [signals.proximity * atom.reading.proximity for atom in atoms if signals.proximity],
         "time": [signals.time * (not _TIME_TERMS.isdisjoint(atom.terms)) for atom in dated],
         "trust": [signals.trust * trust_of(atom) for atom in atoms],
     }
@@ -44,27 +40,6 @@ def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[L
             factors = np.ones(len(pool))
             factors[list(rows)] += found
             pool.multiply(signal, factors)
-
-
-def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
-    """Return how close together the question's terms are in a text, from 0 to 1.
-
-    Terms of the question that are within WINDOW terms of each other form a group. The result is the largest
-    share of the sum of all `weights` that the terms of one group have. Each term counts once. The result is 0
-    if no group has two different terms.
-    """
-    marked = [(at, term) for at, term in enumerate(terms) if term in weights]
-    total = sum(weights.values())
-    best = 0.0
-    for number, (start, _) in enumerate(marked):
-        within: dict[str, None] = {}
-        for at, term in marked[number:]:
-            if at - start > WINDOW:
-                break
-            within[term] = None
-        if len(within) > 1:
-            best = max(best, sum(weights[term] for term in within))
-    return best / total if total else 0.0
 
 
 def trust_of(atom: LoadedAtom) -> float:

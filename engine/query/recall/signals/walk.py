@@ -32,10 +32,10 @@ WALKERS_MAX: Final = 24
 
 
 def bridge_weight(atoms: int, total: int) -> float:
-    """Return the weight, 0 to 1, of a tag that is on `atoms` of all `total` atoms.
+    """Return the weight, 0 to 1, of a tag.
 
-    The weight is the `rarity` of the tag. It is 0 if only one atom or every atom has the tag, or if the tag
-    is a hub.
+    `atoms` is the number of atoms with the tag, and `total` is the number of all atoms. The weight is the
+    `rarity` of the tag. It is 0 if only one atom or every atom has the tag, or if the tag is a hub.
     """
     if not 1 < atoms < total or atoms > max(HUB_MIN, HUB_SHARE * total):
         return 0.0
@@ -43,7 +43,7 @@ def bridge_weight(atoms: int, total: int) -> float:
 
 
 def rarity(atoms: int, total: int) -> float:
-    """Return the rarity of a tag, (log(N / n) / log(N))². The tag is on n = `atoms` of all N = `total` atoms.
+    """Return the rarity of a tag, (log(N / n) / log(N))², for n = `atoms` and N = `total`.
 
     The rarity is 1 if one atom has the tag, 0.25 if √N atoms have it, and 0 if all atoms have it.
     """

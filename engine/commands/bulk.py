@@ -1,0 +1,135 @@
+"""Deciding many commands: runs of consecutive `Add` commands are decided together.
+
+The events are exactly those that result if each command is decided by its own method `decide`. A run saves
+time because the records of all its atoms are looked up at once, and because the rows of all new atoms are
+computed in one step (`engine.ledger.adding`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from engine.base.errors import EngineError
+from engine.base.model import EventRef, Receipt
+from engine.base.validation import atom_id, show_id
+from engine.commands.atoms import Add, is_destroyed
+from engine.commands.base import Command, Transaction, receipt
+from engine.ledger.adding import default_ids
+from engine.ledger.layout import atom_key
+from engine.ledger.records import decode_atom
+from proofs.events import AtomBody, EventKind
+from proofs.leaves import State
+
+RUN_CHARS_MAX = 1 << 20
+"""A run ends after contents of this many characters. So a batch with too many bytes is found out early."""
+
+_SCAN_FROM = 4
+"""A run of so many commands first finds out by a scan whether anything was erased."""
+
+
+def decide_all(tx: Transaction, commands: Sequence[Command]) -> list[Receipt]:
+    """Decide `commands` in order, and return their receipts.
+
+    Raises:
+        EngineError: The error that `decide` of the first failing command raises.
+    """
+    receipts: list[Receipt] = []
+    while len(receipts) < len(commands):
+        run = [] if tx.screen is not None else _run(commands, len(receipts), tx.room)
+        if run:
+            receipts += _Adds(tx, run).decide()
+        else:
+            receipts.append(commands[len(receipts)].decide(tx))
+    return receipts
+
+
+def _run(commands: Sequence[Command], start: int, most: int) -> list[Add]:
+    """Return the commands from `start` on that are decided together: at most `most` commands `Add`."""
+    run: list[Add] = []
+    chars = 0
+    for command in islice(commands, start, start + most):
+        # A subclass may decide differently.
+        if type(command) is not Add or chars > RUN_CHARS_MAX:
+            break
+        run.append(command)
+        chars += len(command.content) if type(command.content) is str else 0
+    return run
+
+
+class _Adds:
+    """A run of `Add` commands that is being decided."""
+
+    def __init__(self, tx: Transaction, run: Sequence[Add]) -> None:
+        self._tx = tx
+        self._run = run
+        self._receipts: list[Receipt] = []
+        self._atoms: list[bytes] = []
+        self._bodies: list[AtomBody] = []
+        """The ids and the bodies of new atoms whose events are not appended yet."""
+
+    def decide(self) -> list[Receipt]:
+        """Decide the commands, and return their receipts."""
+        tx = self._tx
+        bodies = self._valid_bodies()
+        atoms = _ids(tx.id_key, self._run, bodies)
+        changed: set[bytes] = set()
+        found = tx.rows.multi_get(list(map(atom_key, atoms)))
+        for add, body, atom, raw in zip(self._run, bodies, atoms, found, strict=False):
+            if raw is None and atom not in changed and not self._is_refused(add, body):
+                self._atoms.append(atom)
+                self._bodies.append(body)
+                changed.add(atom)
+                continue
+            self._append()
+            record = None if raw is None or atom in changed else decode_atom(raw, atom)
+            if record is None or record.state is State.ERASED or add.id is not None or add.key is not None:
+                self._receipts.append(add.decide(tx))
+                changed.add(atom)
+            else:
+                self._receipts.append(receipt(atom, record.state))
+        self._append()
+        if len(atoms) < len(self._run):
+            self._receipts.append(self._run[len(atoms)].decide(tx))
+        return self._receipts
+
+    def _is_refused(self, add: Add, body: AtomBody) -> bool:
+        tx = self._tx
+        return (
+            not add.force
+            and (len(self._run) < _SCAN_FROM or tx.may_be_destroyed())
+            and is_destroyed(tx.rows, tx.id_key, body.content)
+        )
+
+    def _valid_bodies(self) -> list[AtomBody]:
+        """Return the bodies of the commands before the first command that is not valid."""
+        bodies = []
+        for add in self._run:
+            try:
+                bodies.append(add.body())
+            except EngineError:
+                break
+        return bodies
+
+    def _append(self) -> None:
+        """Append the events of the new atoms that wait, and add their receipts."""
+        if not self._atoms:
+            return
+        kind, live = EventKind.ATOM_ADDED, State.LIVE
+        for atom, entry in zip(self._atoms, self._tx.add(self._atoms, self._bodies), strict=True):
+            header = entry.header
+            event = EventRef(header.seq, kind, header.commitment.hex())
+            self._receipts.append(Receipt(show_id(atom), (event,), live))
+        self._atoms, self._bodies = [], []
+
+
+def _ids(id_key: bytes, run: Sequence[Add], bodies: Sequence[AtomBody]) -> list[bytes]:
+    """Return the ids of the atoms before the first command with an invalid id."""
+    atoms = default_ids(id_key, bodies)
+    for at, add in enumerate(islice(run, len(bodies))):
+        if add.id is not None:
+            try:
+                atoms[at] = atom_id(add.id)
+            except EngineError:
+                return atoms[:at]
+    return atoms

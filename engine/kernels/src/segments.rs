@@ -1,0 +1,422 @@
+//! The rows of index segments: checking stored rows, merging, encoding and hashing. The twins are
+//! `engine.followers.columns.merge`, `engine.followers.postings.decode` and `encode`.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use crate::documents::{Columns, HEAD, LARGEST, columns_of};
+use crate::rows::{BLOCK_ROWS, Digest, row_leaf, rows_root};
+use crate::text::Terms;
+use crate::threads::{cores, map_chunks};
+
+const LENGTHS: &[u8] = b"\x00";
+const FACTS: &[u8] = b"\x00\x01";
+const HEAD_BYTES: usize = 5;
+const FACT_BYTES: usize = 32;
+const TERM_BYTES_MAX: usize = 64;
+const SEQUENCE_MAX: u64 = 1 << 63;
+
+/// The number of rows below which starting a second thread takes longer than it saves.
+const ROWS_PER_THREAD: usize = 512;
+
+/// The postings of one term in one part.
+#[derive(Clone, Copy)]
+struct Postings<'a> {
+    term: &'a [u8],
+    max: u8,
+    /// Two bytes for each document, little-endian.
+    offsets: &'a [u8],
+    tfs: &'a [u8],
+}
+
+/// A range of documents that becomes a part of a segment.
+struct Part<'a> {
+    /// The number of ordinals in the parts before this one.
+    before: usize,
+    size: usize,
+    /// The offsets of the documents that are left out, ascending.
+    removed: &'a [u16],
+    postings: Vec<Postings<'a>>,
+    lengths: &'a [u8],
+    /// Four columns of eight bytes for each document.
+    facts: &'a [u8],
+}
+
+/// A segment as it is stored: its rows, its size, and the values of its summary.
+struct Stored<'py> {
+    rows: Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>,
+    prefix: usize,
+    size: usize,
+    documents: usize,
+    total: u64,
+    count: usize,
+    removed: Vec<u16>,
+}
+
+/// Check a row of a term; return `None` if it is malformed.
+fn check_postings<'a>(term: &'a [u8], value: &'a [u8], size: usize) -> Option<Postings<'a>> {
+    let plain = match term {
+        [HEAD, plain @ ..] => plain,
+        plain => plain,
+    };
+    if plain.is_empty() || plain.len() > TERM_BYTES_MAX || plain[0] <= HEAD {
+        return None;
+    }
+    std::str::from_utf8(plain).ok()?;
+    let (head, postings) = value.split_at_checked(HEAD_BYTES)?;
+    let df = u32::from_be_bytes(head[..4].try_into().ok()?) as usize;
+    if df == 0 || df > size || postings.len() != 3 * df {
+        return None;
+    }
+    let (offsets, tfs) = postings.split_at(2 * df);
+    let mut next = 0;
+    for offset in numbers(offsets) {
+        if offset < next || offset >= size {
+            return None;
+        }
+        next = offset + 1;
+    }
+    let (mut least, mut max) = (u8::MAX, 0);
+    for &tf in tfs {
+        least = least.min(tf);
+        max = max.max(tf);
+    }
+    (least > 0 && max == head[4]).then_some(Postings { term, max, offsets, tfs })
+}
+
+fn numbers(raw: &[u8]) -> impl Iterator<Item = usize> + use<'_> {
+    raw.chunks_exact(2).map(|pair| usize::from(u16::from_le_bytes([pair[0], pair[1]])))
+}
+
+/// Return the columns in the row of lengths or of facts, or `None` if its first bytes or its size are wrong.
+fn column_bytes(value: &[u8], size: usize, width: usize) -> Option<&[u8]> {
+    let (head, column) = value.split_at_checked(HEAD_BYTES)?;
+    let fits = head == columns_head(size) && column.len() == width * size;
+    fits.then_some(column)
+}
+
+fn columns_head(size: usize) -> [u8; HEAD_BYTES] {
+    let [a, b, c, d] = (size as u32).to_be_bytes();
+    [a, b, c, d, 0]
+}
+
+fn numbers_of(column: &[u8]) -> impl Iterator<Item = u64> + use<'_> {
+    column.chunks_exact(8).map(|raw| raw.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+}
+
+/// The bytes of stored rows, borrowed from Python objects: pairs of a term and a value.
+type Pairs<'a> = Vec<(&'a [u8], &'a [u8])>;
+
+/// Check all rows of a stored segment; return `None` if the twin must report an error.
+fn check<'a>(pairs: &Pairs<'a>, stored: &StoredInfo<'a>, before: usize) -> Option<Part<'a>> {
+    let [(lengths_key, lengths), (facts_key, facts), rows @ ..] = &pairs[..] else { return None };
+    if *lengths_key != LENGTHS || *facts_key != FACTS || pairs.len() != stored.count {
+        return None;
+    }
+    let lengths = column_bytes(lengths, stored.size, 2)?;
+    let facts = column_bytes(facts, stored.size, FACT_BYTES)?;
+    let total: u64 = numbers(lengths).map(|length| length as u64).sum();
+    let sequences = &facts[8 * stored.size..16 * stored.size];
+    if total != stored.total || numbers_of(sequences).any(|sequence| sequence > SEQUENCE_MAX) {
+        return None;
+    }
+    if !rows.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+        return None;
+    }
+    let checked: Vec<Option<Vec<Postings<'a>>>> = {
+        let chunks: Vec<_> = rows.chunks(rows.len().div_ceil(cores()).max(ROWS_PER_THREAD)).collect();
+        map_chunks(&chunks, 1, |chunk| {
+            chunk.iter().map(|(term, value)| check_postings(term, value, stored.size)).collect()
+        })
+    };
+    let mut postings = Vec::with_capacity(rows.len());
+    for chunk in checked {
+        postings.extend(chunk?);
+    }
+    if stored.removed.windows(2).any(|pair| pair[0] >= pair[1])
+        || stored.removed.last().is_some_and(|&last| usize::from(last) >= stored.size)
+    {
+        return None;
+    }
+    Some(Part { before, size: stored.size, removed: stored.removed, postings, lengths, facts })
+}
+
+/// The values of a stored segment that can be used without Python.
+struct StoredInfo<'a> {
+    size: usize,
+    total: u64,
+    count: usize,
+    removed: &'a [u16],
+}
+
+/// The rows of terms of a segment, in ascending order, with their leaf hashes.
+#[derive(Default)]
+struct Merged<'a> {
+    terms: Vec<&'a [u8]>,
+    values: Vec<u8>,
+    ends: Vec<usize>,
+    leaves: Vec<Digest>,
+}
+
+/// Merge the postings of adjacent parts, of which there is one slice for each part.
+fn merge<'a>(parts: &[Part<'a>], mut slices: Vec<&[Postings<'a>]>) -> Merged<'a> {
+    let mut merged = Merged::default();
+    let mut shared: Vec<(usize, Postings<'a>)> = Vec::with_capacity(parts.len());
+    while let Some(term) = slices.iter().filter_map(|slice| slice.first()).map(|row| row.term).min() {
+        shared.clear();
+        for (at, slice) in slices.iter_mut().enumerate() {
+            if let Some((first, rest)) = slice.split_first() {
+                if first.term == term {
+                    shared.push((at, *first));
+                    *slice = rest;
+                }
+            }
+        }
+        let start = merged.values.len();
+        if append_value(parts, &shared, &mut merged.values) {
+            merged.leaves.push(row_leaf(term, &merged.values[start..]));
+            merged.terms.push(term);
+            merged.ends.push(merged.values.len());
+        } else {
+            merged.values.truncate(start);
+        }
+    }
+    merged
+}
+
+/// Append the value of the row of one term; return whether any document has the term.
+fn append_value(parts: &[Part<'_>], shared: &[(usize, Postings<'_>)], values: &mut Vec<u8>) -> bool {
+    let start = values.len();
+    values.extend_from_slice(&[0; HEAD_BYTES]);
+    for (at, row) in shared {
+        let part = &parts[*at];
+        if part.before == 0 && part.removed.is_empty() {
+            values.extend_from_slice(row.offsets);
+        } else {
+            for offset in kept(part, row).map(|(offset, _)| (part.before + offset) as u16) {
+                values.extend_from_slice(&offset.to_le_bytes());
+            }
+        }
+    }
+    let df = (values.len() - start - HEAD_BYTES) / 2;
+    let mut max = 0;
+    for (at, row) in shared {
+        let part = &parts[*at];
+        if part.removed.is_empty() {
+            max = max.max(row.max);
+            values.extend_from_slice(row.tfs);
+        } else {
+            for (_, tf) in kept(part, row) {
+                max = max.max(tf);
+                values.push(tf);
+            }
+        }
+    }
+    values[start..start + 4].copy_from_slice(&(df as u32).to_be_bytes());
+    values[start + 4] = max;
+    df > 0
+}
+
+fn kept<'a>(part: &'a Part<'_>, row: &'a Postings<'_>) -> impl Iterator<Item = (usize, u8)> + 'a {
+    let removed = |offset: usize| {
+        !part.removed.is_empty() && part.removed.binary_search(&(offset as u16)).is_ok()
+    };
+    numbers(row.offsets).zip(row.tfs.iter().copied()).filter(move |(offset, _)| !removed(*offset))
+}
+
+/// Merge all postings, on several cores if there are many: each core merges a range of terms.
+fn merge_all<'a>(parts: &[Part<'a>]) -> Vec<Merged<'a>> {
+    let Some(longest) = parts.iter().max_by_key(|part| part.postings.len()) else { return Vec::new() };
+    let ranges = (longest.postings.len() / ROWS_PER_THREAD).clamp(1, cores());
+    let bound = |part: &Part<'a>, range: usize| {
+        if range == 0 {
+            return 0;
+        }
+        match longest.postings.get(range * longest.postings.len() / ranges) {
+            Some(first) if range < ranges => part.postings.partition_point(|row| row.term < first.term),
+            _ => part.postings.len(),
+        }
+    };
+    let work: Vec<Vec<&[Postings<'a>]>> = (0..ranges)
+        .map(|range| {
+            parts.iter().map(|part| &part.postings[bound(part, range)..bound(part, range + 1)]).collect()
+        })
+        .collect();
+    map_chunks(&work, 1, |slices| merge(parts, slices.clone()))
+}
+
+/// The rows of lengths and facts of the whole range.
+fn column_rows(parts: &[Part<'_>]) -> (Vec<u8>, Vec<u8>, u64) {
+    let size: usize = parts.iter().map(|part| part.size).sum();
+    let mut lengths = columns_head(size).to_vec();
+    let mut total = 0;
+    for part in parts {
+        let start = lengths.len();
+        lengths.extend_from_slice(part.lengths);
+        blank(&mut lengths[start..], part.removed, 2);
+        total += numbers(&lengths[start..]).map(|length| length as u64).sum::<u64>();
+    }
+    let mut facts = columns_head(size).to_vec();
+    for column in 0..FACT_BYTES / 8 {
+        for part in parts {
+            let start = facts.len();
+            facts.extend_from_slice(&part.facts[8 * part.size * column..8 * part.size * (column + 1)]);
+            blank(&mut facts[start..], part.removed, 8);
+        }
+    }
+    (lengths, facts, total)
+}
+
+/// Set the numbers of removed documents to 0.
+fn blank(column: &mut [u8], removed: &[u16], width: usize) {
+    for &offset in removed {
+        let at = width * usize::from(offset);
+        column[at..at + width].fill(0);
+    }
+}
+
+/// A segment in its stored form, without its term rows.
+struct Encoded {
+    lengths: Vec<u8>,
+    facts: Vec<u8>,
+    total: u64,
+    rows: usize,
+    root: Digest,
+    blocks: Vec<u8>,
+}
+
+fn finish(parts: &[Part<'_>], merged: &[Merged<'_>]) -> Encoded {
+    let (lengths, facts, total) = column_rows(parts);
+    let mut leaves = vec![row_leaf(LENGTHS, &lengths), row_leaf(FACTS, &facts)];
+    leaves.extend(merged.iter().flat_map(|range| &range.leaves));
+    let groups: Vec<&[Digest]> = leaves.chunks(BLOCK_ROWS).collect();
+    let roots = map_chunks(&groups, 4, |group| rows_root(group));
+    let mut names = vec![LENGTHS, FACTS];
+    names.extend(merged.iter().flat_map(|range| &range.terms));
+    let mut blocks = Vec::new();
+    for (first, root) in names.iter().step_by(BLOCK_ROWS).zip(&roots) {
+        blocks.extend_from_slice(&(first.len() as u16).to_be_bytes());
+        blocks.extend_from_slice(first);
+        blocks.extend_from_slice(root);
+    }
+    Encoded { lengths, facts, total, rows: leaves.len(), root: rows_root(&roots), blocks }
+}
+
+/// Read the postings of columns that were built in this call.
+fn part_of(columns: &Columns, before: usize) -> Part<'_> {
+    let size = columns.lengths.len() / 2;
+    let mut postings = Vec::with_capacity(columns.ends.len());
+    let (mut term_start, mut start) = (0, 0);
+    for (&term_end, &end) in columns.term_ends.iter().zip(&columns.ends) {
+        let tfs = &columns.tfs[start..end];
+        postings.push(Postings {
+            term: &columns.terms[term_start..term_end],
+            max: tfs.iter().copied().max().unwrap_or(0),
+            offsets: &columns.offsets[2 * start..2 * end],
+            tfs,
+        });
+        (term_start, start) = (term_end, end);
+    }
+    Part { before, size, removed: &[], postings, lengths: &columns.lengths, facts: &columns.facts }
+}
+
+/// Put all rows into a dict, whose keys begin with `prefix`.
+fn rows_dict<'py>(
+    py: Python<'py>,
+    prefix: &[u8],
+    merged: &[Merged<'_>],
+    encoded: &Encoded,
+) -> PyResult<Bound<'py, PyDict>> {
+    let rows = PyDict::new(py);
+    let mut key = prefix.to_vec();
+    let mut put = |term: &[u8], value: &[u8]| {
+        key.truncate(prefix.len());
+        key.extend_from_slice(term);
+        rows.set_item(PyBytes::new(py, &key), PyBytes::new(py, value))
+    };
+    put(LENGTHS, &encoded.lengths)?;
+    put(FACTS, &encoded.facts)?;
+    for range in merged {
+        let mut start = 0;
+        for (term, &end) in range.terms.iter().zip(&range.ends) {
+            put(term, &range.values[start..end])?;
+            start = end;
+        }
+    }
+    Ok(rows)
+}
+
+/// Rows by key, then the number of documents, their total length, the number of rows, the root of the rows,
+/// and the value of the row of blocks.
+type Items<'py> = (Bound<'py, PyDict>, usize, u64, usize, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+fn stored_of<'py>(part: &Bound<'py, PyTuple>) -> PyResult<Stored<'py>> {
+    let (prefix, size, documents, total, count, rows, removed) = part.extract()?;
+    Ok(Stored { rows, prefix, size, documents, total, count, removed })
+}
+
+/// Return the rows of a segment that consists of stored segments, which may be empty, and then of new
+/// documents; `None` if the twin must do the work.
+///
+/// A stored segment is a tuple: the number of bytes before the terms in its keys, the number of its ordinals,
+/// the three numbers of its summary (documents, total length, rows), its rows as pairs in key order, and the
+/// offsets of documents to remove, ascending.
+#[pyfunction]
+fn build_segment<'py>(
+    py: Python<'py>,
+    terms: &Bound<'py, Terms>,
+    prefix: Vec<u8>,
+    stored: Vec<Bound<'py, PyTuple>>,
+    documents: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Option<Items<'py>>> {
+    let Ok(stored) = stored.iter().map(stored_of).collect::<PyResult<Vec<_>>>() else { return Ok(None) };
+    let Some(columns) = columns_of(py, terms.get(), &documents)? else { return Ok(None) };
+    let size: usize = stored.iter().map(|part| part.size.min(LARGEST)).sum::<usize>() + documents.len();
+    let mut infos = Vec::new();
+    let mut pairs: Vec<Pairs<'_>> = Vec::new();
+    let mut kept_documents = columns.documents;
+    for part in &stored {
+        if part.size > LARGEST || part.documents < part.removed.len() {
+            return Ok(None);
+        }
+        kept_documents += part.documents - part.removed.len();
+        infos.push(StoredInfo {
+            size: part.size,
+            total: part.total,
+            count: part.count,
+            removed: &part.removed,
+        });
+        let borrowed: Option<Pairs<'_>> = part
+            .rows
+            .iter()
+            .map(|(key, value)| Some((key.as_bytes().get(part.prefix..)?, value.as_bytes())))
+            .collect();
+        let Some(borrowed) = borrowed else { return Ok(None) };
+        pairs.push(borrowed);
+    }
+    if size > LARGEST {
+        return Ok(None);
+    }
+    let done = py.detach(|| {
+        let mut parts = Vec::with_capacity(pairs.len() + 1);
+        let mut before = 0;
+        for (pairs, info) in pairs.iter().zip(&infos) {
+            parts.push(check(pairs, info, before)?);
+            before += info.size;
+        }
+        if !columns.lengths.is_empty() {
+            parts.push(part_of(&columns, before));
+        }
+        let merged = merge_all(&parts);
+        let encoded = finish(&parts, &merged);
+        Some((merged, encoded))
+    });
+    let Some((merged, encoded)) = done else { return Ok(None) };
+    let rows = rows_dict(py, &prefix, &merged, &encoded)?;
+    let (root, blocks) = (PyBytes::new(py, &encoded.root), PyBytes::new(py, &encoded.blocks));
+    Ok(Some((rows, kept_documents, encoded.total, encoded.rows, root, blocks)))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(build_segment, module)?)
+}

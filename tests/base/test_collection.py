@@ -1,0 +1,44 @@
+"""Garbage collection is paused during bulk work and always enabled again."""
+
+from __future__ import annotations
+
+import gc
+from itertools import islice
+
+import pytest
+
+from engine import Add, Engine
+from engine.base.collection import without_collection
+from engine.base.errors import EngineError
+
+
+def test_collection_is_restored_after_an_error() -> None:
+    """The search for garbage is off in the block and on after it, also if the block raises an error."""
+    seen = []
+    with pytest.raises(ZeroDivisionError), without_collection():
+        seen.append((gc.isenabled(), 1 // 0))
+    assert gc.isenabled()
+    with without_collection():
+        seen.append((gc.isenabled(), 1))
+    assert seen == [(False, 1)]
+
+
+def test_collection_that_was_off_stays_off() -> None:
+    """A program that turned the search off finds it off after the block."""
+    gc.disable()
+    try:
+        with without_collection():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_callers_of_bulk_work_never_see_collection_paused() -> None:
+    """While a caller has a receipt of a bulk add, and after a failing command, the search is on."""
+    engine = Engine.open("memory:")
+    receipts = engine.apply_many([*(Add(f"text {number}") for number in range(1500)), Add("")])
+    assert all(gc.isenabled() for _ in islice(receipts, 1000))
+    with pytest.raises(EngineError):
+        next(receipts)
+    assert gc.isenabled()

@@ -1,0 +1,153 @@
+"""The compiled kernels build and merge the segments of their twins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.base.errors import CorruptionError
+from engine.followers import columns, postings
+from engine.followers.columns import Columns, NewDocument
+from engine.followers.postings import Encoded, StoredPart, build_segment
+from engine.followers.segments import SegmentName
+from engine.text.analyzer import KERNEL_TERMS
+from engine.text.identifiers import stem_words
+from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
+from tests.followers.support import body
+from tests.kernels.native import native
+
+WORDS = ("the", "sea", "Running", "ADR-016", "aBcD", "x" * 70, "café", "猫が", "of", "don't", "ship", "C++")
+CONTENTS = st.one_of(
+    st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join),
+    st.text(alphabet="Anb:*, #\n1", max_size=50),
+    st.builds(
+        "{}: {}".format, st.sampled_from(["Anna", "**Anna Sea", "a b c d", "a  b", "A" * 41]), st.text()
+    ),
+    st.just("sea " * 300 + "ship " * 400),
+)
+TITLES = st.one_of(
+    st.none(),
+    st.sampled_from(["", "The sea", "The sea (band)", " (x)", "a (b) (c)", "the", "of (sea)", "Café (x)"]),
+)
+BODIES = st.one_of(
+    st.none(),
+    st.builds(
+        body,
+        CONTENTS,
+        TITLES,
+        st.one_of(st.none(), st.sampled_from(["a.md", "ä.md"])),
+        st.one_of(st.none(), st.integers(0, (1 << 63) - 1)),
+    ),
+)
+
+
+@contextmanager
+def kernels(*, used: bool) -> Iterator[None]:
+    """Use the compiled kernels, with an empty table of words, or their twins."""
+    with pytest.MonkeyPatch.context() as patch:
+        module = native()
+        table = module.Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words)
+        for user in (columns, postings):
+            patch.setattr(user, "NATIVE", module if used else None)
+            patch.setattr(user, "KERNEL_TERMS", table)
+        yield
+
+
+def plain(found: Columns) -> list[object]:
+    """Return columns in a form that can be compared."""
+    return [
+        found.terms,
+        *((column.dtype.str, column.tolist()) for column in (*found[1:5], *found.facts)),
+        found.documents,
+    ]
+
+
+def documents_of(bodies: Sequence[object]) -> list[NewDocument]:
+    """Return new documents, which are not analysed yet."""
+    return [NewDocument(one) for one in bodies]  # type: ignore[arg-type]
+
+
+@given(st.lists(BODIES, max_size=12), st.sampled_from([1, 60]))
+def test_columns(bodies: list[object], times: int) -> None:
+    """The columns of documents are those of the twin, also with enough documents for several threads."""
+    with kernels(used=True):
+        found = columns.columns_of(documents_of(bodies * times))
+    with kernels(used=False):
+        expected = columns.columns_of(documents_of(bodies * times))
+    assert plain(found) == plain(expected)
+
+
+def stored_part(number: int, bodies: Sequence[object], removed: list[int]) -> StoredPart:
+    """Return a stored segment of 256 documents, most of them without text."""
+    name = SegmentName(0, 256 * number)
+    shared = [bodies[at] if at < len(bodies) else None for at in range(256)]
+    encoded = build_segment(name.row_prefix, (), documents_of(shared))
+    alive = [at for at in removed if at < len(bodies) and bodies[at] is not None]
+    return StoredPart(name, encoded.summary, list(encoded.rows.items()), alive)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(BODIES, max_size=8), st.lists(st.integers(0, 7), max_size=3, unique=True).map(sorted)
+        ),
+        max_size=4,
+    ),
+    st.lists(BODIES, max_size=8),
+)
+def test_segments(parts: list[tuple[list[object], list[int]]], bodies: list[object]) -> None:
+    """Merging stored segments and new documents gives the rows of the twin, in the same order."""
+    with kernels(used=False):
+        stored = [stored_part(number, *part) for number, part in enumerate(parts)]
+        expected = build_segment(b"i/seg/x/", stored, documents_of(bodies))
+    with kernels(used=True):
+        found = build_segment(b"i/seg/x/", stored, documents_of(bodies))
+    assert (list(found.rows.items()), found[1:]) == (list(expected.rows.items()), expected[1:])
+
+
+def test_large_segments() -> None:
+    """Segments with enough rows for several threads have the rows of the twin."""
+    many = [body(" ".join(f"w{number * at}" for at in range(20))) for number in range(500)]
+    with kernels(used=False):
+        stored = [stored_part(number, many[number::3][:256], [0, 9]) for number in range(3)]
+        expected = build_segment(b"", stored, documents_of(many))
+    with kernels(used=True):
+        assert build_segment(b"", stored, documents_of(many)) == expected
+
+
+@given(st.data())
+def test_damaged_rows(data: st.DataObject) -> None:
+    """Parts with a damaged row are declined, or merged like the twin merges them."""
+    bodies = [body("Anna: the sea"), body("ship sea"), None, body("sea", "Sea")]
+    with kernels(used=False):
+        good = stored_part(0, bodies, [])
+    rows = list(good.rows)
+    for _ in range(data.draw(st.integers(1, 2))):
+        at = data.draw(st.integers(0, len(rows) - 1))
+        key, value = rows[at]
+        cut = data.draw(st.integers(0, len(value)))
+        value = value[:cut] + data.draw(st.binary(max_size=3)) + value[cut + data.draw(st.integers(0, 3)) :]
+        renamed = key + data.draw(st.sampled_from([b"", b"\xff", b"\x00", b"x" * 64]))
+        rows[at] = data.draw(st.sampled_from([(key, value), (renamed, rows[at][1])]))
+    if data.draw(st.booleans()):
+        rows.pop(data.draw(st.integers(0, len(rows) - 1)))
+    part = good._replace(rows=sorted(rows))
+
+    def outcome(*, used: bool) -> Encoded | str:
+        with kernels(used=used):
+            try:
+                return build_segment(b"", [part], documents_of(bodies))
+            except CorruptionError as error:
+                return str(error)
+
+    assert outcome(used=True) == outcome(used=False)
+
+
+def test_more_documents_than_a_segment_has_are_declined() -> None:
+    """A kernel does not build a segment of more than 65,536 documents."""
+    with kernels(used=True):
+        assert native().build_columns(KERNEL_TERMS, [None] * 65_537) is None

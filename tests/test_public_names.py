@@ -1,0 +1,44 @@
+"""The public names of `engine`, which are loaded when they are first used."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import engine
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def stated() -> dict[str, str]:
+    """The names in the stub, each with its module, as Python's parser reads them."""
+    tree = ast.parse((ROOT / "engine" / "__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert len(imports) == len(tree.body)
+    return {str(alias.asname): f"engine.{node.module}" for node in imports for alias in node.names}
+
+
+def test_the_stub_lists_the_public_names() -> None:
+    """`__all__` and `dir` have the names of the stub, and each is the object of its module."""
+    names = stated()
+    assert sorted(vars(engine)["__getattr__"]("__all__")) == sorted(dir(engine)) == sorted(names)
+    for name, module in names.items():
+        value = getattr(engine, name)
+        assert value is getattr(sys.modules[module], name)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    """A name that is not public is refused as by any other module."""
+    with pytest.raises(AttributeError, match="module 'engine' has no attribute 'Enginee'"):
+        _ = engine.Enginee  # type: ignore[attr-defined]
+
+
+def test_importing_the_package_loads_none_of_its_modules() -> None:
+    """`import engine` loads no other module of the project and no library."""
+    code = "import sys; before = set(sys.modules); import engine; print(*sorted(set(sys.modules) - before))"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in ended.stdout.split()}
+    assert loaded - sys.stdlib_module_names == {"engine"}
+    assert "engine." not in ended.stdout
