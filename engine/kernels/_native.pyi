@@ -2,7 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from proofs.events import AtomBody, Entry
+from proofs.events import AtomBody, EdgeBody, EdgeDetail, Entry
 
 class Terms:
     def __new__(
@@ -40,6 +40,15 @@ def added_rows(
     actor: str,
     ids: list[bytes],
     bodies: list[AtomBody],
+    salts: list[bytes],
+    times: list[int],
+    /,
+) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
+def linked_rows(
+    frontier: bytes,
+    actor: str,
+    edges: list[EdgeDetail],
+    bodies: list[EdgeBody],
     salts: list[bytes],
     times: list[int],
     /,

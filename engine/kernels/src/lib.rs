@@ -14,6 +14,7 @@ mod digests;
 mod documents;
 mod hashing;
 mod leaves;
+mod links;
 mod log;
 mod lookup;
 mod pages;
@@ -34,6 +35,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         documents::register,
         hashing::register,
         leaves::register,
+        links::register,
         log::register,
         pages::register,
         stored::register,
