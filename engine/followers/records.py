@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from backends.base import Batch, Guard, Reader
 from engine.followers.base import Cursor, Follower, encode_cursor
-from engine.ledger.fold import Overlay, fold
+from engine.ledger.adding import fold_all
+from engine.ledger.fold import Overlay
 from engine.ledger.journal import LogState
 from engine.ledger.layout import COUNTERS, LOG, RECORD_PREFIXES, cursor_key
 from engine.ledger.records import Counters, Lookup, encode_counters, read_counters
@@ -27,9 +28,7 @@ class Records(Follower):
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
         """Put the records and the counters that result from `entries` into `batch`."""
-        overlay = Overlay(rows, batch)
-        for entry in entries:
-            fold(entry, overlay)
+        fold_all(entries, Overlay(rows, batch))
         batch.put(COUNTERS, encode_counters(count(entries, read_counters(rows))))
 
 

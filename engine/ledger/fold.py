@@ -286,9 +286,14 @@ def _put_edge(record: EdgeRecord, rows: Overlay) -> None:
 
 
 def _atom(entry: Entry) -> AtomDetail:
-    detail = entry.header.detail
+    return atom_detail(entry.header)
+
+
+def atom_detail(header: Header) -> AtomDetail:
+    """Return the detail of an event on an atom."""
+    detail = header.detail
     if not isinstance(detail, AtomDetail):
-        raise TypeError(f"not an event on an atom: {entry.header.kind.name}")
+        raise TypeError(f"not an event on an atom: {header.kind.name}")
     return detail
 
 
