@@ -9,11 +9,10 @@ other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from engine.kernels import NATIVE
-from engine.ledger.fold import Overlay, atom_detail, content_record, fold
+from engine.ledger.fold import content_record
 from engine.ledger.layout import atom_key, journal_key, ordinal_key, payload_key
 from engine.ledger.records import default_id, encode_atom
 from proofs.codec import encode_body, encode_header
@@ -121,52 +120,6 @@ def added_twin(
         size += len(raw_header) + len(payload)
         ordinal += 1
     return Added(rows, entries, frontier, size)
-
-
-def fold_all(entries: Sequence[Entry], rows: Overlay) -> None:
-    """Call `fold` for each of `entries`, or do its work for a run of events that add new atoms."""
-    at = 0
-    while at < len(entries):
-        run = _added_run(entries, at)
-        end = at + max(1, len(run))
-        if len(run) < _RUN_MIN or not _fold_added(run, rows):
-            for entry in entries[at:end]:
-                fold(entry, rows)
-        at = end
-
-
-_RUN_MIN = 4
-
-
-def _added_run(entries: Sequence[Entry], start: int) -> list[Entry]:
-    """Return the entries from `start` on that add one atom each and have their body."""
-    run = []
-    for entry in islice(entries, start, None):
-        if entry.header.kind is not EventKind.ATOM_ADDED or type(entry.body) is not AtomBody:
-            break
-        run.append(entry)
-    return run
-
-
-def _fold_added(run: list[Entry], rows: Overlay) -> bool:
-    """Fold events that add atoms, and return True. Return False if an atom is recorded or added twice."""
-    keys = [atom_key(atom_detail(entry.header).id) for entry in run]
-    if len(set(keys)) < len(run) or any(raw is not None for raw in rows.multi_get(keys)):
-        return False
-    records = None if NATIVE is None else NATIVE.added_records(run)
-    rows.batch.rows.update(added_records_twin(run) if records is None else records)
-    return True
-
-
-def added_records_twin(entries: Sequence[Entry]) -> dict[bytes, bytes]:
-    """Return the rows of the records and of the ordinals of atoms that were never recorded before."""
-    rows: dict[bytes, bytes] = {}
-    for header, body, _ in entries:
-        detail = atom_detail(header)
-        record = content_record(header, detail, body, version=1, created_seq=header.seq, created=header.time)
-        rows[atom_key(detail.id)] = encode_atom(record)
-        rows[ordinal_key(detail.ordinal)] = detail.id
-    return rows
 
 
 def default_ids(id_key: bytes, bodies: Sequence[AtomBody]) -> list[bytes]:

@@ -286,14 +286,9 @@ def _put_edge(record: EdgeRecord, rows: Overlay) -> None:
 
 
 def _atom(entry: Entry) -> AtomDetail:
-    return atom_detail(entry.header)
-
-
-def atom_detail(header: Header) -> AtomDetail:
-    """Return the detail of an event on an atom."""
-    detail = header.detail
+    detail = entry.header.detail
     if not isinstance(detail, AtomDetail):
-        raise TypeError(f"not an event on an atom: {header.kind.name}")
+        raise TypeError(f"not an event on an atom: {entry.header.kind.name}")
     return detail
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.ledger.adding import added_records_twin, added_twin, default_ids_twin
+from engine.ledger.adding import added_twin, default_ids_twin
 from proofs.events import AtomBody
 from proofs.log import Frontier
 from tests.kernels.native import native
@@ -88,9 +88,6 @@ def test_added_rows(
     assert found[1] == [entry.header.commitment for entry in entries]
     assert found[2] == [entry.leaf for entry in entries]
     assert found[3:] == (frontier.to_bytes(), total)
-
-    records = {key: value for key, value in rows.items() if key[:2] in (b"a/", b"o/")}
-    assert native().added_records(entries) == added_records_twin(entries) == records
 
 
 @given(st.lists(bodies, max_size=5))

@@ -25,7 +25,7 @@ const EVENTS_PER_THREAD: usize = 256;
 const INTEGER_MAX: u64 = i64::MAX as u64;
 
 /// Why a kernel does not compute a result: the arguments are unusual, or Python raised an error.
-struct Declined;
+pub struct Declined;
 
 impl From<PyErr> for Declined {
     fn from(_: PyErr) -> Self {
@@ -33,16 +33,16 @@ impl From<PyErr> for Declined {
     }
 }
 
-type Encoded<T> = Result<T, Declined>;
+pub type Encoded<T> = Result<T, Declined>;
 
 /// One event that adds an atom, as far as it can be encoded before anything is hashed.
-struct Event {
-    seq: u64,
-    time: u64,
-    ordinal: u64,
-    id: [u8; 16],
-    payload: Vec<u8>,
-    record: Vec<u8>,
+pub struct Event {
+    pub seq: u64,
+    pub time: u64,
+    pub ordinal: u64,
+    pub id: [u8; 16],
+    pub payload: Vec<u8>,
+    pub record: Vec<u8>,
 }
 
 struct Sealed {
@@ -163,7 +163,7 @@ fn put_label(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()> {
 }
 
 /// Write the record of a new atom (`engine.ledger.records.encode_atom`).
-fn put_record(out: &mut Vec<u8>, event: &Event, body: &Bound<'_, PyTuple>) -> Encoded<()> {
+pub fn put_record(out: &mut Vec<u8>, event: &Event, body: &Bound<'_, PyTuple>) -> Encoded<()> {
     let field = |at: usize| body.get_item(at);
     // The source, the sequence, the title, the key and the trust are left out from the last None on.
     let last = [field(5)?, field(6)?, field(1)?, field(11)?, field(8)?];
@@ -348,49 +348,6 @@ fn added_rows<'py>(
     Ok(Some((rows, commitments, leaves, PyBytes::new(py, &frontier.to_bytes()), size)))
 }
 
-/// Read an item of a named tuple.
-fn item<'py>(tuple: &Bound<'py, PyAny>, at: usize) -> Encoded<Bound<'py, PyAny>> {
-    Ok(tuple.cast::<PyTuple>().map_err(|_| Declined)?.get_item(at)?)
-}
-
-/// Return the rows of the record and of the ordinal of the atom that an entry adds.
-fn record_of(entry: &Bound<'_, PyAny>) -> Encoded<(Event, Vec<u8>)> {
-    let (header, body) = (item(entry, 0)?, item(entry, 1)?);
-    let detail = item(&header, 6)?;
-    let number = |value: Bound<'_, PyAny>| u64::try_from(integer(&value)?).map_err(|_| Declined);
-    let ordinal = number(item(&detail, 1)?)?;
-    let id = item(&detail, 0)?;
-    let id = id.cast_exact::<PyBytes>().map_err(|_| Declined)?.as_bytes();
-    let body = body.cast::<PyTuple>().map_err(|_| Declined)?;
-    if body.len() != BODY_FIELDS || ordinal > u64::from(u32::MAX) {
-        return Err(Declined);
-    }
-    let event = Event {
-        seq: number(item(&header, 0)?)?,
-        time: number(item(&header, 1)?)?,
-        ordinal,
-        id: id.try_into().map_err(|_| Declined)?,
-        payload: Vec::new(),
-        record: Vec::new(),
-    };
-    let mut record = Vec::with_capacity(128);
-    put_record(&mut record, &event, body)?;
-    Ok((event, record))
-}
-
-/// Return the rows of the records and of the ordinals of atoms that were never recorded before.
-#[pyfunction]
-fn added_records<'py>(py: Python<'py>, entries: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let rows = PyDict::new(py);
-    for entry in entries.iter() {
-        let Ok((event, record)) = record_of(&entry) else { return Ok(None) };
-        rows.set_item(PyBytes::new(py, &key(b"a/", &event.id)), PyBytes::new(py, &record))?;
-        let ordinal = (event.ordinal as u32).to_be_bytes();
-        rows.set_item(PyBytes::new(py, &key(b"o/", &ordinal)), PyBytes::new(py, &event.id))?;
-    }
-    Ok(Some(rows))
-}
-
 fn default_id(id_key: &[u8; 32], body: &Bound<'_, PyTuple>) -> Encoded<[u8; 16]> {
     let read = |at: usize| -> Encoded<Option<Bound<'_, PyString>>> {
         let value = body.get_item(at)?;
@@ -440,6 +397,5 @@ fn default_ids<'py>(
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(added_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(added_records, module)?)?;
     module.add_function(wrap_pyfunction!(default_ids, module)?)
 }

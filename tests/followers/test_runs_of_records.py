@@ -1,4 +1,4 @@
-"""Runs of events fold to the records that the events give one by one."""
+"""The follower of the records gives the records that the fold gives, event by event."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from backends.base import Batch
 from backends.memory import MemoryBackend
-from engine.ledger.adding import fold_all
+from engine.followers.records import Records
 from engine.ledger.fold import Overlay, fold
+from engine.ledger.layout import COUNTERS
 from proofs.events import AtomBody, AtomDetail, Body, Entry, EventKind, Header, ReasonBody
 
 KINDS = (EventKind.ATOM_ADDED, EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.ATOM_TOMBSTONED)
@@ -22,23 +23,21 @@ def entry(seq: int, atom: int, kind: EventKind, *, destroyed: bool) -> Entry:
     return Entry(header, None if destroyed else body, bytes(32))
 
 
-histories = st.lists(
-    st.tuples(st.integers(1, 60), st.sampled_from(KINDS), st.sampled_from([False] * 9 + [True]))
-)
+events = st.tuples(st.integers(1, 60), st.sampled_from(KINDS), st.sampled_from([False] * 9 + [True]))
 
 
 @settings(deadline=None)
-@given(histories, st.integers(0, 30))
-def test_fold_all(events: list[tuple[int, EventKind, bool]], cut: int) -> None:
-    """The rows are those of the fold, event by event, also if some atoms are recorded before."""
-    entries = [entry(seq, atom, kind, destroyed=gone) for seq, (atom, kind, gone) in enumerate(events)]
-    base = MemoryBackend()
-    before = Batch()
+@given(st.lists(events), st.integers(0, 30))
+def test_records_of_runs(history: list[tuple[int, EventKind, bool]], cut: int) -> None:
+    """The rows are the same if the follower gets all events at once, after some that came before."""
+    entries = [entry(seq, atom, kind, destroyed=gone) for seq, (atom, kind, gone) in enumerate(history)]
+    base, before = MemoryBackend(), Batch()
     for one in entries[:cut]:
         fold(one, Overlay(base, before))
     base.write(before)
     together, single = Batch(), Batch()
-    fold_all(entries[cut:], Overlay(base, together))
+    Records().follow(entries[cut:], base, together)
+    del together.rows[COUNTERS]
     for one in entries[cut:]:
         fold(one, Overlay(base, single))
     assert together.rows == single.rows
