@@ -94,10 +94,10 @@ def test_added_rows(
 def test_fields_at_the_end_of_a_record_are_left_out() -> None:
     """The rows are the twin's for every choice of the fields that may be missing."""
     for given_fields in product((False, True), repeat=5):
-        title, source, sequence, trust, key = (
-            value if present else None
-            for value, present in zip(("t", "s", 0, 0, "k"), given_fields, strict=True)
+        title, source, key = (
+            text if there else None for text, there in zip("tsk", given_fields[:3], strict=True)
         )
+        sequence, trust = (0 if there else None for there in given_fields[3:])
         body = AtomBody("text", title, "note", (), ("inbox",), source, sequence, "x", trust, None, 0, key)
         arguments = (0, "user", [bytes(16)], [body], [bytes(32)], [5])
         found = native().added_rows(bytes(8), *arguments)
