@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::simple::PICTURE;
+
 pub const TERM_BYTES_MAX: usize = 64;
 const JOINS_MAX: usize = 31;
 const PIECES_MAX: usize = 8;
@@ -52,6 +54,11 @@ impl Iterator for Words<'_> {
     fn next(&mut self) -> Option<Range<usize>> {
         let first = self.at + self.text[self.at..].iter().position(is_plain)?;
         let mut end = self.run(first);
+        if !self.text[first].is_ascii() && first > 0 && self.text[first - 1] == PICTURE {
+            // A picture is followed by a space.
+            self.at = end;
+            return Some(first..end);
+        }
         for _ in 0..JOINS_MAX {
             let Some(after) = self.joined(end) else { break };
             end = self.run(after);
