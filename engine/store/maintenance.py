@@ -15,6 +15,7 @@ from engine.ledger.codec import decode_header
 from engine.ledger.heads import erasing, extended, leaf_hashes
 from engine.ledger.journal import (
     LogState,
+    check_entries,
     encode_seq,
     erased_at,
     read_entries,
@@ -69,9 +70,15 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
     erased = _check_headers(backend, log)
     at = 0
     while at < log.size:
-        for raw in read_raw(backend, at, min(log.size, at + limits.FOLLOW_EVENTS_MAX)):
+        stop = min(log.size, at + limits.FOLLOW_EVENTS_MAX)
+        if not erased:
+            check_entries(backend, at, stop)
+            at = stop
+            progress(at // 2, log.size)
+            continue
+        for raw in read_raw(backend, at, stop):
             at += 1
-            if not erased or raw.payload is None:
+            if raw.payload is None:
                 continue
             header = raw.entry.header
             erased_by = erased_at(backend, header)

@@ -116,6 +116,7 @@ def test_events_are_decoded_as_by_the_twin(rows: tuple[bytes, bytes]) -> None:
     """What the twin refuses is declined; what is not declined equals what the twin returns."""
     (got,) = native().decode_entries([rows[0]], [rows[1]], 7, _CLASSES)
     assert got is None or same(got, by_twin(*rows, 7))
+    assert native().doubtful_entries([rows[0]], [rows[1]], 7) == ([0] if got is None else [])
 
 
 @given(st.sampled_from(NATIVE_KINDS), st.data())
