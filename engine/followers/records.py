@@ -23,7 +23,7 @@ class Records(Follower):
     """Maintains the records of atoms, edges and predicates, and the counters of ordinals and codes."""
 
     name = "records"
-    version = 1
+    version = 2
     prefixes = RECORD_PREFIXES
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:

@@ -18,11 +18,15 @@ mod leaves;
 mod log;
 mod lookup;
 mod pages;
+mod records;
 mod replay;
 mod rows;
+mod score;
 mod segments;
 mod simhash;
+mod simple;
 mod stored;
+mod surroundings;
 mod text;
 mod threads;
 mod words;
@@ -39,9 +43,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         leaves::register,
         log::register,
         pages::register,
+        records::register,
         replay::register,
-        stored::register,
+        score::register,
         segments::register,
+        stored::register,
+        surroundings::register,
         text::register,
     ];
     subjects.iter().try_for_each(|register| register(module))
