@@ -8,6 +8,7 @@ from itertools import islice
 from backends.base import Backend, Batch, Guard
 from backends.errors import GuardFailed
 from engine.base import limits
+from engine.base.collection import without_collection
 from engine.base.errors import CorruptionError, VerificationError
 from engine.base.model import Checkpoint
 from engine.followers.base import drop
@@ -26,6 +27,7 @@ from engine.ledger.journal import (
 from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store, projections
+from engine.store.together import follow_together
 from proofs.log import Frontier
 
 
@@ -45,10 +47,11 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     store = Store(backend, None, finish=False)
     at = 0
     while at < size:
-        entries = read_entries(backend, at, min(at + limits.FOLLOW_EVENTS_MAX, size))
-        at += len(entries)
-        store.recent.add(entries)
-        store.follow(*store.projections, stop=at, more=True)
+        with without_collection():
+            entries = read_entries(backend, at, min(at + limits.FOLLOW_EVENTS_MAX, size))
+            at += len(entries)
+            store.recent.add(entries)
+            follow_together(store, *store.projections, stop=at)
         progress((size + at) // 2, size)
     store.follow(*store.projections)
     backend.write(Batch(), durable=True)
