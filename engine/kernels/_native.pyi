@@ -2,7 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from proofs.events import AtomBody, Entry, EventKind
+from proofs.events import AtomBody, EdgeBody, EdgeDetail, Entry, EventKind
 from proofs.leaves import State
 
 class Terms:
@@ -116,3 +116,24 @@ def headers_of_kinds(headers: list[bytes], kinds: list[int], /) -> list[int]: ..
 def decode_rows(rows: Sequence[bytes | None], checks: bytes, /) -> list[list[Any] | None]: ...
 def added_records(entries: list[Entry], /) -> tuple[dict[int, bytes], dict[bytes, bytes]]: ...
 def doubtful_entries(headers: list[bytes], payloads: list[bytes | None], start: int, /) -> list[int]: ...
+def read_texts(
+    terms: Terms,
+    texts: Sequence[str],
+    cut: tuple[bool, bool],
+    most: int,
+    asked: Sequence[str],
+    weights: Sequence[float],
+    total: float,
+    window: int,
+    chars: int,
+    /,
+) -> list[tuple[list[str], float, str] | None]: ...
+def linked_rows(
+    frontier: bytes,
+    actor: str,
+    edges: list[EdgeDetail],
+    bodies: list[EdgeBody],
+    salts: list[bytes],
+    times: list[int],
+    /,
+) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...

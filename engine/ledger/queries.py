@@ -112,6 +112,8 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
     Raises:
         CorruptionError: see `body_of`.
     """
+    if not records:
+        return []
     seqs = [record.payload_seq for record in records]
     headers = rows.multi_get(list(map(journal_key, seqs)))
     payloads = rows.multi_get(list(map(payload_key, seqs)))
@@ -247,6 +249,8 @@ def ids_at(rows: Reader, ordinals: Sequence[int]) -> list[bytes]:
     Raises:
         CorruptionError: one of the ordinals is not assigned to an atom.
     """
+    if not ordinals:
+        return []
     found = rows.multi_get(list(map(ordinal_key, ordinals)))
     ids = [atom for atom in found if atom is not None]
     if len(ids) < len(found):
@@ -260,6 +264,8 @@ def records_of(rows: Reader, atoms: Sequence[bytes]) -> list[AtomRecord]:
     Raises:
         CorruptionError: one of the atoms has no record.
     """
+    if not atoms:
+        return []
     found = rows.multi_get(list(map(atom_key, atoms)))
     raws = [raw for raw in found if raw is not None]
     if len(raws) < len(found):

@@ -76,7 +76,7 @@ impl Table {
     }
 
     /// Append the terms of the word at `range` in `text`; return whether the table has the word.
-    fn append(&self, text: &[u8], range: &Range<usize>, ids: &mut Vec<TermId>) -> bool {
+    pub fn append(&self, text: &[u8], range: &Range<usize>, ids: &mut Vec<TermId>) -> bool {
         match self.words.get(text, range.start, range.end) {
             Some((id, ONLY)) => ids.push(id),
             Some((first, end)) => ids.extend_from_slice(&self.lists[first as usize..end as usize]),
@@ -87,6 +87,11 @@ impl Table {
 
     fn knows(&self, word: &[u8]) -> bool {
         self.words.get(word, 0, word.len()).is_some()
+    }
+
+    /// Return the number of a term, if a text with this term has been analysed.
+    pub fn id(&self, term: &[u8]) -> Option<TermId> {
+        self.ids.get(term, 0, term.len())
     }
 }
 
@@ -342,7 +347,8 @@ fn is_simple_text(text: &Bound<'_, PyString>) -> bool {
     text.to_str().is_ok_and(is_simple)
 }
 
-fn shown<'py>(py: Python<'py>, table: &mut Table, id: TermId) -> Bound<'py, PyString> {
+/// Return a term as a Python string.
+pub fn shown<'py>(py: Python<'py>, table: &mut Table, id: TermId) -> Bound<'py, PyString> {
     let term = &mut table.terms[id as usize];
     let shown = term.shown.get_or_insert_with(|| {
         PyString::new(py, std::str::from_utf8(&term.text).unwrap_or_default()).unbind()
