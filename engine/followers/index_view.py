@@ -117,35 +117,51 @@ class PostingsCache:
         """
         roots = tuple([summary.root for _, summary in segments])
         found: list[_CachedRows | None] = []
-        missing: list[tuple[int, int, bytes]] = []
-        partial: dict[int, list[bytes | None]] = {}
+        new: list[int] = []
         for number, term in enumerate(terms):
-            cached = self._used.get(term) or self._older.get(term)
-            if cached is not None and cached.roots == roots:
-                found.append(cached)
-                if term not in self._used:
+            cached = self._used.get(term)
+            if cached is None:
+                cached = self._older.get(term)
+                if cached is not None and cached.roots == roots:
                     self._keep(term, cached)
-                continue
-            known = {} if cached is None else dict(zip(cached.roots, cached.rows, strict=True))
-            partial[number] = [known.get(root) for root in roots]
-            missing += [
-                (number, at, name.row_prefix + term)
-                for at, (name, summary) in enumerate(segments)
-                if summary.root not in known
-            ]
-            found.append(None)
-        values = rows.multi_get([key for _, _, key in missing]) if missing else ()
-        for (number, at, key), value in zip(missing, values, strict=True):
-            if value is not None:
-                _check(key, value, segments[at][0].size)
-                partial[number][at] = value
-        for number, read in partial.items():
-            present = [row for row in read if row is not None]
-            size = sum(map(len, present)) + ROW_BYTES * len(present) + ENTRY_BYTES + 8 * len(read)
-            entry = _CachedRows(roots, tuple(read), sum(map(df_of, present)), size)
-            self._keep(terms[number], entry)
-            found[number] = entry
+            if cached is None or cached.roots != roots:
+                new.append(number)
+            found.append(cached)
+        if new:
+            prefixes = [name.row_prefix for name, _ in segments]
+            unknown = [number for number in new if found[number] is None]
+            values = rows.multi_get([prefix + terms[number] for number in unknown for prefix in prefixes])
+            at = 0
+            for number in new:
+                older = found[number]
+                if older is None:
+                    read = values[at : at + len(prefixes)]
+                    at += len(prefixes)
+                else:
+                    read = _completed(rows, roots, older, [prefix + terms[number] for prefix in prefixes])
+                found[number] = self._checked(segments, roots, terms[number], read, older)
         return [one for one in found if one is not None]
+
+    def _checked(
+        self,
+        segments: Segments,
+        roots: tuple[bytes, ...],
+        term: bytes,
+        read: Sequence[bytes | None],
+        older: _CachedRows | None,
+    ) -> _CachedRows:
+        """Check the rows of a term that were read now, and cache all of them."""
+        known = () if older is None else older.rows
+        df, size = 0, ENTRY_BYTES + 8 * len(read)
+        for row, (name, _) in zip(read, segments, strict=True):
+            if row is not None:
+                if not any(row is one for one in known):
+                    _check(name.row_prefix + term, row, name.size)
+                df += df_of(row)
+                size += len(row) + ROW_BYTES
+        entry = _CachedRows(roots, tuple(read), df, size)
+        self._keep(term, entry)
+        return entry
 
     def _keep(self, term: bytes, entry: _CachedRows) -> None:
         if 2 * (self._used_bytes + entry.size) > CACHE_BYTES_MAX:
@@ -205,6 +221,16 @@ class PostingsCache:
         }
         self._facts = _CachedFacts(key, whole, views)
         return whole
+
+
+def _completed(
+    rows: Reader, roots: Sequence[bytes], older: _CachedRows, keys: Sequence[bytes]
+) -> list[bytes | None]:
+    """Return the rows with these keys. Those of segments that `older` has are not read again."""
+    known = dict(zip(older.roots, older.rows, strict=True))
+    pairs = list(zip(roots, keys, strict=True))
+    read = iter(rows.multi_get([key for root, key in pairs if root not in known]))
+    return [known[root] if root in known else next(read) for root, _ in pairs]
 
 
 def _check(key: bytes, row: bytes, documents: int) -> None:
@@ -307,8 +333,8 @@ class IndexView:
         """Return the row that a term would have if the tail were a segment."""
         if not self._tail.documents or (found := self._tail.find(raw)) is None:
             return None
-        head = len(found.offsets).to_bytes(4, "big") + bytes([int(found.tfs.max())])
-        return head + found.offsets.tobytes() + found.tfs.tobytes()
+        tfs = found.tfs.tobytes()
+        return len(tfs).to_bytes(4, "big") + bytes([max(tfs)]) + found.offsets.tobytes() + tfs
 
     def _decoded(self, rows: Sequence[bytes | None]) -> list[Postings]:
         return [
@@ -329,13 +355,17 @@ class IndexView:
         """Return the length of each of these documents, whose ordinals are ascending."""
         import numpy as np
 
+        if NATIVE is not None:
+            raw = NATIVE.lengths_at(self.starts, [part.raw for part in self._lengths], ordinals.tobytes())
+            if raw is not None:
+                return np.frombuffer(raw)
         lengths = np.zeros(len(ordinals))
         bounds = ordinals.searchsorted((*self.starts, self.documents)).tolist()
-        for part, raw in enumerate(self._lengths):
+        for part, of_part in enumerate(self._lengths):
             low, high = bounds[part : part + 2]
             if low < high:
                 local = ordinals[low:high] - self.starts[part]
-                lengths[low:high] = np.frombuffer(raw.raw, "<u2")[local]
+                lengths[low:high] = np.frombuffer(of_part.raw, "<u2")[local]
         return lengths
 
     @cached_property

@@ -43,10 +43,12 @@ def expansion(
     relevance: dict[str, float] = {}
     for answer, score in zip(answers, scores, strict=True):
         share = score / total
-        counts = Counter(answer.terms)
-        for term in counts.keys() - STOP_WORDS - known.keys():
-            tf = counts[term]
+        for term, tf in Counter(answer.terms).items():
             relevance[term] = relevance.get(term, 0.0) + share * (tf / (tf + 1))
+    for term in (*STOP_WORDS.intersection(relevance), *known):
+        relevance.pop(term, None)
+    if not relevance:
+        return {}
     # Few terms have as much relevance as the last that is looked up, so not all are compared as strings.
     least = sorted(relevance.values())[-LOOKED_UP_MAX:]
     frequent = [term for term, one in relevance.items() if one >= least[0]]
