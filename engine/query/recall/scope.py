@@ -19,7 +19,7 @@ from engine.ledger.records import AtomRecord
 from engine.query.positions import Positions
 from engine.query.recall.allowed import Allowed
 from engine.query.recall.config import RecallConfig, Signals
-from engine.query.recall.reading import Reading, TextReader
+from engine.query.recall.reading import LazyReading, Reading, TextReader
 from engine.query.recall.signals.bm25 import WeightedTerm, idf
 from engine.query.recall.signals.scoring import Lists
 from proofs.events import AtomBody
@@ -31,7 +31,7 @@ class LoadedAtom(NamedTuple):
 
     record: AtomRecord
     body: AtomBody
-    reading: Reading
+    reading: Reading | LazyReading
     """What the question reads in the content."""
 
     @property
@@ -115,6 +115,7 @@ class RecallScope:
         new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in self._loaded]
         if new:
             records = records_of(self.rows, ids_at(self.rows, new))
-            for ordinal, record, body in zip(new, records, bodies_of(self.rows, records), strict=True):
-                self._loaded[ordinal] = LoadedAtom(record, body, Reading(self.reader, body.content))
+            bodies = bodies_of(self.rows, records)
+            readings = self.reader.read([body.content for body in bodies])
+            self._loaded.update(zip(new, map(LoadedAtom, records, bodies, readings), strict=True))
         return [self._loaded[ordinal] for ordinal in ordinals]
