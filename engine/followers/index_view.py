@@ -315,7 +315,7 @@ class IndexView:
         if heads:
             wanted += [HEAD + raw for raw in wanted]
         read = self._cache.rows(self._rows, self._segments, wanted)
-        newest = [self._newest(raw) for raw in wanted]
+        newest = list(map(self._newest, wanted)) if self._tail.documents else [None] * len(wanted)
         others = len(wanted) // 2
         found, at = [], 0
         for key in keys:
@@ -331,7 +331,8 @@ class IndexView:
 
     def _newest(self, raw: bytes) -> bytes | None:
         """Return the row that a term would have if the tail were a segment."""
-        if not self._tail.documents or (found := self._tail.find(raw)) is None:
+        found = self._tail.find(raw)
+        if found is None:
             return None
         tfs = found.tfs.tobytes()
         return len(tfs).to_bytes(4, "big") + bytes([max(tfs)]) + found.offsets.tobytes() + tfs
