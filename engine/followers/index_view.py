@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from backends.base import Reader
 from engine.followers import postings
-from engine.followers.columns import Facts, decode_facts, join
+from engine.followers.columns import Facts, decode_facts
 from engine.followers.postings import Postings, Tail
 from engine.followers.segments import FACTS, HEAD, HEAD_BYTES, LENGTHS, SegmentName
 from engine.kernels import NATIVE
@@ -29,6 +30,10 @@ ENTRY_BYTES: Final = 400
 (measured)."""
 ROW_BYTES: Final = 40
 """The size in bytes of a row without the bytes in it."""
+
+ROOM_SHARE: Final = 8
+ROOM_LEAST: Final = 1024
+"""An array of facts has room for an eighth more documents than there are, and at least for this many."""
 
 Segments = Sequence[tuple[SegmentName, Summary]]
 
@@ -80,8 +85,15 @@ class _CachedFacts(NamedTuple):
 
     key: tuple[bytes, ...]
     whole: Facts
-    parts: dict[bytes, Facts]
-    """Root of a segment → the facts of that segment, whose arrays are views of the arrays of `whole`."""
+    """Views of the first columns of `buffer`."""
+    buffer: NDArray[np.uint64]
+    """Four rows with the facts of documents, by ordinal. There is room for more documents at the end, so that
+    the facts of a new document are added without copying all others. A number that a view shows never
+    changes."""
+    filled: int
+    """The number of documents whose facts are in `buffer`."""
+    segments: frozenset[tuple[int, bytes]]
+    """The first ordinal and the root of each segment whose facts are in `buffer`."""
 
 
 class PostingsCache:
@@ -103,6 +115,7 @@ class PostingsCache:
         self._lengths: dict[bytes, _Lengths] = {}
         self._norms: tuple[tuple[object, ...], Norms] | None = None
         self._facts: _CachedFacts | None = None
+        self._facts_lock = Lock()
 
     @property
     def size(self) -> int:
@@ -204,23 +217,53 @@ class PostingsCache:
         `key` identifies the segments and the tail.
         """
         cached = self._facts
-        if cached is not None and cached.key == key:
-            return cached.whole
-        cached_parts = {} if cached is None else cached.parts
-        parts = []
-        for name, summary in segments:
-            part = cached_parts.get(summary.root)
-            if part is None:
-                row = name.row_prefix + FACTS
-                part = decode_facts(row, rows.get(row), name.size)
-            parts.append(part)
-        whole = join([*parts, tail.columns.facts] if tail.documents else parts)
-        views = {
-            summary.root: Facts(*(column[name.start : name.end] for column in whole))
-            for name, summary in segments
-        }
-        self._facts = _CachedFacts(key, whole, views)
-        return whole
+        if cached is None or cached.key != key:
+            with self._facts_lock:
+                cached = self._facts
+                if cached is None or cached.key != key:
+                    cached = self._facts = _extended(cached, rows, key, segments, tail)
+        return cached.whole
+
+
+def _extended(
+    cached: _CachedFacts | None, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: Tail
+) -> _CachedFacts:
+    """Return the facts of another state of the index, whose buffer is that of `cached` if possible.
+
+    Raises:
+        CorruptionError: a row is missing or malformed.
+    """
+    import numpy as np
+
+    new: list[tuple[int, Facts]] = []
+    known = frozenset((name.start, summary.root) for name, summary in segments)
+    for name, summary in segments:
+        if cached is None or (name.start, summary.root) not in cached.segments:
+            row = name.row_prefix + FACTS
+            new.append((name.start, decode_facts(row, rows.get(row), name.size)))
+    if tail.documents:
+        new.append((tail.start, tail.columns.facts))
+    buffer, filled = (None, 0) if cached is None else (cached.buffer, cached.filled)
+    if buffer is None or tail.end > buffer.shape[1] or any(_differ(buffer, filled, *one) for one in new):
+        larger = np.zeros((len(Facts._fields), tail.end + tail.end // ROOM_SHARE + ROOM_LEAST), np.uint64)
+        if buffer is not None:
+            kept = min(filled, tail.end)
+            larger[:, :kept] = buffer[:, :kept]
+        buffer, filled = larger, 0
+    for start, facts in new:
+        for stored, column in zip(buffer, facts, strict=True):
+            stored[start : start + len(column)] = column
+    columns = [stored[: tail.end] for stored in buffer]
+    for column in columns:
+        column.flags.writeable = False
+    return _CachedFacts(key, Facts(*columns), buffer, max(filled, tail.end), known)
+
+
+def _differ(buffer: NDArray[np.uint64], filled: int, start: int, facts: Facts) -> bool:
+    """Return True if facts contradict those of the same documents in the buffer."""
+    count = max(0, min(filled - start, len(facts.sources)))
+    pairs = zip(buffer, facts, strict=True)
+    return any((stored[start : start + count] != column[:count]).any() for stored, column in pairs)
 
 
 def _completed(
