@@ -43,24 +43,25 @@ impl<'a> Row<'a> {
     }
 
     fn offset(&self, at: usize) -> usize {
-        usize::from(u16::from_le_bytes([self.offsets[2 * at], self.offsets[2 * at + 1]]))
+        // The second byte first: then only one bound is checked.
+        let high = self.offsets[2 * at + 1];
+        usize::from(u16::from_le_bytes([self.offsets[2 * at], high]))
     }
 
     /// Return the index of the first offset from index `from` on that is not below `offset`.
     fn seek(&self, from: usize, offset: usize) -> usize {
         let (mut low, mut step) = (from, 1);
-        while low + step <= self.len() && self.offset(low + step - 1) < offset {
+        while low + step < self.len() && self.offset(low + step) < offset {
             low += step;
-            step *= 2;
+            step *= 4;
         }
-        let mut high = (low + step - 1).min(self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.offset(middle) < offset {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+        // Halved without a branch on what is read, because no guess about it would be right often.
+        let mut size = step.min(self.len().saturating_sub(low));
+        while size > 0 {
+            let half = size / 2;
+            let below = self.offset(low + half) < offset;
+            low = if below { low + half + 1 } else { low };
+            size = if below { size - half - 1 } else { half };
         }
         low
     }
@@ -484,6 +485,47 @@ fn is_postings(row: &[u8], documents: usize) -> bool {
     ascending && parsed.offset(parsed.len() - 1) < documents && least > 0 && most == parsed.largest
 }
 
+/// Return the length of each document, as doubles. The twin is `IndexView.lengths_at`.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn lengths_at<'py>(
+    py: Python<'py>,
+    starts: Vec<usize>,
+    lengths: Vec<Bound<'py, PyBytes>>,
+    ordinals: &[u8],
+) -> Option<Bound<'py, PyBytes>> {
+    if starts.len() != lengths.len() {
+        return None;
+    }
+    let mut found = Vec::with_capacity(ordinals.len() / 8);
+    for raw in ordinals.chunks_exact(8) {
+        let ordinal = usize::try_from(i64::from_le_bytes(raw.try_into().ok()?)).ok()?;
+        let part = starts.partition_point(|start| *start <= ordinal).checked_sub(1)?;
+        let at = (ordinal - starts[part]).checked_mul(2)?;
+        let pair = lengths[part].as_bytes().get(at..at.checked_add(2)?)?;
+        found.push(f64::from(u16::from_le_bytes(pair.try_into().ok()?)));
+    }
+    Some(PyBytes::new(py, &bytes_of(&found)))
+}
+
+/// Return the places of the scores above 0, from the highest to the lowest. The twin is `Pool.ranked`.
+#[pyfunction]
+fn ranked<'py>(py: Python<'py>, scores: &[u8]) -> Option<Bound<'py, PyBytes>> {
+    let mut found = Vec::with_capacity(scores.len() / 8);
+    for (place, raw) in (0_i64..).zip(scores.chunks_exact(8)) {
+        let micros = (f64::from_le_bytes(raw.try_into().ok()?) * MICRO).round_ties_even();
+        if !(micros.abs() < 1e18) {
+            return None;
+        }
+        if micros > 0.0 {
+            found.push((-(micros as i64), place));
+        }
+    }
+    found.sort_unstable();
+    let raw: Vec<u8> = found.iter().flat_map(|one| one.1.to_le_bytes()).collect();
+    Some(PyBytes::new(py, &raw))
+}
+
 fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
@@ -546,5 +588,7 @@ fn gains_at<'py>(
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(is_postings, module)?)?;
     module.add_function(wrap_pyfunction!(best_documents, module)?)?;
+    module.add_function(wrap_pyfunction!(lengths_at, module)?)?;
+    module.add_function(wrap_pyfunction!(ranked, module)?)?;
     module.add_function(wrap_pyfunction!(gains_at, module)?)
 }
