@@ -7,24 +7,25 @@ use sha2::{Digest, Sha256};
 
 use crate::cbor;
 use crate::hashing::leaf_hash;
+use crate::records;
 use crate::threads::map_chunks;
 
 /// The format version in a header (`proofs.hashing.FORMAT`).
-const FORMAT: u64 = 2;
+pub const FORMAT: u64 = 2;
 /// `EventKind.ATOM_ADDED`.
 const ATOM_ADDED: u64 = 1;
 /// `State.LIVE`.
-const LIVE: u64 = 0;
+pub const LIVE: u64 = 0;
 /// The length of the bodies that `AtomBody` describes, and the number of fields that are not further fields.
 const BODY_FIELDS: usize = 17;
 const FIRST_FIELDS: usize = 12;
-const COMMITMENT: &str = "memroot v1 commitment";
+pub const COMMITMENT: &str = "memroot v1 commitment";
 /// The number of events below which starting a second thread takes longer than it saves.
-const EVENTS_PER_THREAD: usize = 256;
+pub const EVENTS_PER_THREAD: usize = 256;
 const INTEGER_MAX: u64 = i64::MAX as u64;
 
 /// Why a kernel does not compute a result: the arguments are unusual, or Python raised an error.
-struct Declined;
+pub struct Declined;
 
 impl From<PyErr> for Declined {
     fn from(_: PyErr) -> Self {
@@ -32,16 +33,16 @@ impl From<PyErr> for Declined {
     }
 }
 
-type Encoded<T> = Result<T, Declined>;
+pub type Encoded<T> = Result<T, Declined>;
 
 /// One event that adds an atom, as far as it can be encoded before anything is hashed.
-struct Event {
-    seq: u64,
-    time: u64,
-    ordinal: u64,
-    id: [u8; 16],
-    payload: Vec<u8>,
-    record: Vec<u8>,
+pub struct Event {
+    pub seq: u64,
+    pub time: u64,
+    pub ordinal: u64,
+    pub id: [u8; 16],
+    pub payload: Vec<u8>,
+    pub record: Vec<u8>,
 }
 
 struct Sealed {
@@ -64,7 +65,7 @@ fn put_optional_text(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()>
     put_text(out, value)
 }
 
-fn integer(value: &Bound<'_, PyAny>) -> Encoded<i64> {
+pub fn integer(value: &Bound<'_, PyAny>) -> Encoded<i64> {
     Ok(value.cast_exact::<PyInt>().map_err(|_| Declined)?.extract()?)
 }
 
@@ -151,29 +152,46 @@ fn put_body(out: &mut Vec<u8>, body: &Bound<'_, PyTuple>) -> Encoded<()> {
     Ok(())
 }
 
+/// Write a label of a record, as its number if it has one.
+fn put_label(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()> {
+    let value = value.cast_exact::<PyString>().map_err(|_| Declined)?.to_str()?;
+    match records::LABELS.iter().position(|label| *label == value) {
+        Some(number) => cbor::uint(out, number as u64),
+        None => cbor::text(out, value),
+    }
+    Ok(())
+}
+
 /// Write the record of a new atom (`engine.ledger.records.encode_atom`).
-fn put_record(out: &mut Vec<u8>, event: &Event, body: &Bound<'_, PyTuple>) -> Encoded<()> {
+pub fn put_record(out: &mut Vec<u8>, event: &Event, body: &Bound<'_, PyTuple>) -> Encoded<()> {
     let field = |at: usize| body.get_item(at);
-    cbor::array(out, 21);
-    cbor::bytes(out, &event.id);
-    for number in [event.ordinal, LIVE, 1, event.seq, event.seq, event.seq] {
+    // The source, the sequence, the title, the key and the trust are left out from the last None on.
+    let last = [field(5)?, field(6)?, field(1)?, field(11)?, field(8)?];
+    let given = last.iter().rposition(|value| !value.is_none()).map_or(0, |at| at + 1);
+    cbor::array(out, (records::FIELDS_MIN + given) as u64);
+    for number in [event.ordinal, LIVE, 1, event.seq, 0, 0] {
         cbor::uint(out, number);
     }
-    put_optional_text(out, &field(1)?)?;
-    put_text(out, &field(2)?)?;
+    let (created, time) = (field(9)?, i64::try_from(event.time).map_err(|_| Declined)?);
+    let created = if created.is_none() { time } else { integer(&created)? };
+    cbor::int(out, created);
+    cbor::int(out, time.checked_sub(created).ok_or(Declined)?);
+    put_label(out, &field(2)?)?;
     put_texts(out, &field(3)?)?;
-    put_texts(out, &field(4)?)?;
-    put_optional_text(out, &field(5)?)?;
-    put_optional_integer(out, &field(6)?)?;
-    put_optional_text(out, &field(11)?)?;
-    put_text(out, &field(7)?)?;
-    put_optional_integer(out, &field(8)?)?;
-    let created = field(9)?;
-    cbor::int(out, if created.is_none() { event.time as i64 } else { integer(&created)? });
-    cbor::uint(out, event.time);
-    cbor::null(out);
-    cbor::text(out, "");
-    cbor::text(out, "");
+    let buckets = field(4)?;
+    let buckets = buckets.cast_exact::<PyTuple>().map_err(|_| Declined)?;
+    cbor::array(out, buckets.len() as u64);
+    for bucket in buckets.iter_borrowed() {
+        put_label(out, &bucket)?;
+    }
+    put_label(out, &field(7)?)?;
+    for (at, value) in last[..given].iter().enumerate() {
+        if at == 1 || at == 4 {
+            put_optional_integer(out, value)?;
+        } else {
+            put_optional_text(out, value)?;
+        }
+    }
     Ok(())
 }
 
@@ -198,13 +216,13 @@ fn seal(event: &Event, actor: &str, prepared: &Hasher) -> Sealed {
 }
 
 /// The frontier of the log (`proofs.log.Frontier`).
-struct Frontier {
-    size: u64,
+pub struct Frontier {
+    pub size: u64,
     subtrees: Vec<[u8; 32]>,
 }
 
 impl Frontier {
-    fn from_bytes(raw: &[u8]) -> Encoded<Self> {
+    pub fn from_bytes(raw: &[u8]) -> Encoded<Self> {
         let (size, hashes) = raw.split_first_chunk::<8>().ok_or(Declined)?;
         let size = u64::from_be_bytes(*size);
         let subtrees: Vec<[u8; 32]> = hashes.chunks_exact(32).filter_map(|hash| hash.try_into().ok()).collect();
@@ -214,7 +232,7 @@ impl Frontier {
         Ok(Frontier { size, subtrees })
     }
 
-    fn append(&mut self, leaf: [u8; 32]) {
+    pub fn append(&mut self, leaf: [u8; 32]) {
         let (mut node, mut size) = (leaf, self.size);
         while size & 1 == 1 {
             let Some(left) = self.subtrees.pop() else { break };
@@ -229,7 +247,7 @@ impl Frontier {
         self.size += 1;
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let mut raw = self.size.to_be_bytes().to_vec();
         raw.extend(self.subtrees.iter().flatten());
         raw
