@@ -94,16 +94,6 @@ def open_bodies(
     body_checks: bytes,
     /,
 ) -> list[list[Any] | None]: ...
-def read_text(
-    text: str,
-    words: dict[str, tuple[str, ...]],
-    numbers: dict[str, int],
-    weights: Sequence[float],
-    window: int,
-    chars: int,
-    cut: tuple[bool, bool],
-    /,
-) -> tuple[list[str], float, str] | None: ...
 def decode_entries(
     headers: list[bytes],
     payloads: list[bytes | None],
@@ -113,7 +103,6 @@ def decode_entries(
 ) -> list[Entry | None]: ...
 def extended_frontier(frontier: bytes, leaves: list[bytes], /) -> bytes | None: ...
 def headers_of_kinds(headers: list[bytes], kinds: list[int], /) -> list[int]: ...
-def decode_rows(rows: Sequence[bytes | None], checks: bytes, /) -> list[list[Any] | None]: ...
 def added_records(entries: list[Entry], /) -> tuple[dict[int, bytes], dict[bytes, bytes]]: ...
 def read_texts(
     terms: Terms,

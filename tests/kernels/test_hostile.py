@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from proofs import events, leaves
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
 from tests.kernels.native import native
 
@@ -57,7 +58,7 @@ SIMPLE: dict[str, SearchStrategy[Any]] = {
     "object": ANYTHING,
     "Any": ANYTHING,
     "None": st.none(),
-    "AtomBody": filled(AtomBody),
+    "type": st.sampled_from([int, tuple, AtomBody, AtomDetail, Header, EventKind, Entry]),
     "Entry": filled(
         Entry,
         header=filled(Header, kind=st.sampled_from(EventKind), detail=filled(AtomDetail) | ANYTHING),
@@ -72,10 +73,8 @@ def values(annotation: ast.expr) -> SearchStrategy[Any]:
     match annotation:
         case ast.Constant(value=None):
             return st.none()
-        case ast.Name(id="Terms"):
-            return st.just(None).map(lambda _: terms())
         case ast.Name(id=name):
-            return SIMPLE[name]
+            return named(name)
         case ast.BinOp(left=left, right=right):
             return values(left) | values(right)
         case ast.Subscript(value=ast.Name(id="list" | "Sequence"), slice=item):
@@ -91,13 +90,23 @@ def values(annotation: ast.expr) -> SearchStrategy[Any]:
     raise AssertionError(f"no values for {ast.unparse(annotation)}")
 
 
+def named(name: str) -> SearchStrategy[Any]:
+    """Return the values of a class: one of SIMPLE, the table of terms, or a tuple or enum of `proofs`."""
+    if name == "Terms":
+        return st.just(None).map(lambda _: terms())
+    if name in SIMPLE:
+        return SIMPLE[name]
+    found = getattr(events, name, None) or getattr(leaves, name)
+    return filled(found) if hasattr(found, "_fields") else st.sampled_from(found)
+
+
 def _returning(value: Any) -> Callable[..., Any]:
     return lambda *_: value
 
 
 def terms() -> Any:
     """Return the table of words of the analyzer, with a stemmer that does nothing."""
-    made: Any = native().Terms(["the", "a"], ["s"], lambda words: words)
+    made: Any = native().Terms(["the", "a"], ["s"], lambda words: words, lambda word: (word,))
     return made
 
 
