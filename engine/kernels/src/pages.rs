@@ -116,7 +116,7 @@ fn sorted_changes(changes: &Bound<'_, PyDict>) -> Option<Vec<Change>> {
         let value = if value.is_none() { None } else { Some(digest_in(&value)?) };
         sorted.push((digest_in(&key)?, value));
     }
-    sorted.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    sorted.sort_unstable_by_key(|one| one.0);
     Some(sorted)
 }
 

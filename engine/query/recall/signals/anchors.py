@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from engine.followers.tags import values
 from engine.language.lexicon import forms_of
+from engine.query.arrays import distinct
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.bm25 import MICRO, WeightedTerm, idf, weighted_terms
@@ -143,21 +144,15 @@ def neighbourhood(scope: RecallScope, hits: NDArray[np.int64]) -> tuple[NDArray[
         for steps in range(1, NEIGHBOUR_STEPS + 1):
             others = scope.positions.beside(others, scope.mask, after=after)
             near.append(Neighbours(hits, others, steps))
-    ordinals = np.concatenate([hits, *(one.others for one in near)])
-    ordinals.sort()
-    # Not `np.unique`, which takes three times as long for a few hundred numbers (measured).
-    first = np.empty(len(ordinals), np.bool_)
-    first[:1] = True
-    np.not_equal(ordinals[1:], ordinals[:-1], out=first[1:])
-    first &= ordinals >= 0
-    return ordinals[first], near
+    ordinals = distinct(np.concatenate([hits, *(one.others for one in near)]))
+    return ordinals[ordinals >= 0], near
 
 
 def extended(scope: RecallScope, pool: Pool, found: WordScores, ordinals: Sequence[int]) -> Pool:
     """Return a pool that contains the candidates of `pool` and the allowed atoms among `ordinals`."""
     if not len(ordinals):
         return pool
-    new = np.array(sorted(set(ordinals)), np.int64)
+    new = distinct(np.asarray(ordinals, np.int64))
     new = new[scope.mask[new]]
     new = new[pool.rows_of(new) < 0]
     if not len(new):
