@@ -17,7 +17,7 @@ matter which actor hid or revised it. Tags are then only added, never removed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -33,7 +33,7 @@ from engine.commands.sequence import place
 from engine.followers.tags import members
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at, record_at
-from engine.ledger.records import AtomRecord, Lookup, default_id, type_code
+from engine.ledger.records import AtomRecord, Lookup, default_id, read_counters, type_code
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group, tag_identity
@@ -269,7 +269,7 @@ def _code(rows: Lookup, kind: TypeName) -> bytes | None:
 def atoms_of(rows: Reader, source: str) -> dict[bytes, AtomRecord]:
     """Return the atoms with this source, as listed by the follower `tags`: id → record."""
     atoms = {}
-    for ordinal in members(rows, (Group.SOURCE, source)):
+    for ordinal in members(rows, (Group.SOURCE, source), read_counters(rows).next_ordinal):
         record = record_at(rows, ordinal)
         if record.ordinal == ordinal:
             atoms[record.id] = record
@@ -296,14 +296,20 @@ def reconcile_source(
     known = [recorded[atom].sequence if atom in recorded else None for atom in atoms]
     for add, sequence in zip(wanted, place(known), strict=True):
         yield UpsertAtom(replace(add, sequence=sequence))
-    yield from retire_others(rows, actor, source, set(atoms))
+    yield from _retire(rows, actor, recorded, set(atoms), GONE)
 
 
 def retire_others(
     rows: Reader, actor: str, source: str, keep: AbstractSet[bytes], reason: str = GONE
 ) -> Iterator[Command]:
     """Yield commands that hide the live atoms of `source` that `actor` wrote, except the atoms in `keep`."""
-    for atom, record in sorted(atoms_of(rows, source).items()):
+    return _retire(rows, actor, atoms_of(rows, source), keep, reason)
+
+
+def _retire(
+    rows: Reader, actor: str, atoms: Mapping[bytes, AtomRecord], keep: AbstractSet[bytes], reason: str
+) -> Iterator[Command]:
+    for atom, record in sorted(atoms.items()):
         if atom not in keep and record.state is State.LIVE and is_by(rows, record.payload_seq, actor):
             yield RetireAtom(atom, reason)
 
