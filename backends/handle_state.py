@@ -161,9 +161,9 @@ class HandleState:
     def shut(self, release: Callable[[], None]) -> None:
         """Block new calls, wait for running ones, then call `release` once.
 
-        If this method is interrupted, the next call of `shut` finishes the work. In a forked process, the
-        method does nothing. It does not wait for the calling thread: that thread is not inside a call, even
-        if an exception from a signal handler has left the thread's id in the list.
+        If this method is interrupted, the next call of `shut` finishes the work. The method does not wait for
+        the thread that calls it. This thread is not inside a call, although its id may still be in `_inside`
+        if a signal handler raised an exception. In a forked process, the method does nothing.
         """
         if self.forked:
             return

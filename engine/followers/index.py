@@ -97,7 +97,7 @@ class IndexFollower(Follower):
         return size if size or more else len(entries)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Put the document rows of the tail, and build the segments that are now complete.
+        """Put the document rows of the tail into `batch`, and also the segments that are now complete.
 
         Raises:
             CorruptionError: a row is malformed or missing, or an entry does not assign the next ordinal.
@@ -243,7 +243,7 @@ def _append_document(entry: Entry, start: int, documents: list[NewDocument]) -> 
 def _put_document_rows(
     batch: Batch, changing: Sequence[Entry], tail: Tail, documents: Sequence[NewDocument], start: int
 ) -> None:
-    """Put the rows of the ordinals in the new tail, which begins at `start`, and of destroyed documents.
+    """Put document rows into the batch: those of destroyed documents, and those of the new tail from `start`.
 
     `changing` are the new entries that change documents; `tail` is the tail before them, and `documents` are
     the documents of this tail and of these entries.

@@ -83,7 +83,7 @@ _KINDS: Final[dict[type, int]] = {int: 1, bytes: 2, str: 4, list: 8, NoneType: 1
 
 
 def packed(checks: Iterable[Check]) -> bytes:
-    """Return checks of fields in the form that the compiled kernels read.
+    """Encode checks of fields for the compiled kernels.
 
     Each check takes 25 bytes: the allowed types as bits (u8), the bounds (i64, i64), and the largest number
     of bytes of each text in a list (i64).

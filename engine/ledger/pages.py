@@ -85,7 +85,7 @@ def nibble_of(key_digest: bytes, depth: int) -> int:
 
 
 def child_path(path: bytes, depth: int, nibble: int) -> bytes:
-    """Return the path of the page below slot `nibble` of the page at `path`, `depth` nibbles deep."""
+    """Return the path of the page below slot `nibble` of the page at `path`, which has `depth` nibbles."""
     if depth & 1:
         return path[:-1] + bytes((path[-1] | nibble,))
     return path + bytes((nibble << 4,))

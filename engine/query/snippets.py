@@ -88,11 +88,6 @@ class _Words(dict[str, tuple[str, ...]]):
 _WORDS = _Words()
 
 
-def words_to_terms() -> dict[str, tuple[str, ...]]:
-    """Return a mapping of words to their terms, which computes the terms of a word when it is asked for."""
-    return _WORDS
-
-
 class Snippets:
     """Cuts snippets for one question: the part of each text in which the question's terms weigh most.
 

@@ -6,9 +6,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.query.recall.reading import WINDOW, proximity
-from engine.query.snippets import Part, Snippets, words_to_terms
+from engine.query.snippets import Part, Snippets
 from engine.text.analyzer import index_terms
+from engine.text.identifiers import stem_words
 from engine.text.tokens import _estimate
+from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 from tests.kernels.native import native
 
 WORDS = [
@@ -25,6 +27,7 @@ WORDS = [
     "mast,",
 ]
 WEIGHTS = {"sea": 0.5, "ship": 1.0, "yard": 0.3, "adr-016": 1.1, "camel": 0.7, "c": 0.1}
+TERMS = native().Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words)
 PLAIN = st.text(st.characters(max_codepoint=127), max_size=60)
 PIECES = st.one_of(st.sampled_from(WORDS), PLAIN)
 TEXTS = st.lists(PIECES, max_size=40).flatmap(
@@ -39,29 +42,28 @@ TEXTS = st.lists(PIECES, max_size=40).flatmap(
     cut=st.tuples(st.booleans(), st.booleans()),
 )
 @example(text="a" + "-b" * 40 + " c__d_ e++#", asked=["c"], chars=1, cut=(True, True))
-def test_read_text(text: str, asked: list[str], chars: int, cut: tuple[bool, bool]) -> None:
+def test_read_texts(text: str, asked: list[str], chars: int, cut: tuple[bool, bool]) -> None:
     """The terms, the closeness of the question's terms and the snippet are those of the twins."""
     weights = {term: WEIGHTS[term] for term in asked}
-    numbers = {term: number for number, term in enumerate(sorted(weights))}
     ordered = [weights[term] for term in sorted(weights)]
-    terms, close, snippet = native().read_text(text, words_to_terms(), numbers, ordered, WINDOW, chars, cut)
-    assert terms == index_terms(text)
-    assert snippet == Snippets(weights, chars).within(Part(text, *cut))
     total = 0.0
     for weight in weights.values():
         total += weight
-    assert (close / total if total else 0.0) == proximity(terms, weights)
+    question = (sorted(weights), ordered, total, WINDOW, chars)
+    found = native().read_texts(TERMS, [text, "é", text], cut, len(text), *question)
+    assert found[1] is None
+    assert found[0] == found[2]
+    terms, close, snippet = found[0]
+    assert terms == index_terms(text)
+    assert close == proximity(terms, weights)
+    assert snippet == Snippets(weights, chars).within(Part(text, *cut))
 
 
-def test_read_text_leaves_other_alphabets_to_its_twins() -> None:
-    """A text with a character outside ASCII is not read."""
-    assert native().read_text("sea é", words_to_terms(), {}, [], WINDOW, 200, (False, False)) is None
-    assert native().read_text("sea \ud800", words_to_terms(), {}, [], WINDOW, 200, (False, False)) is None
-
-
-def test_read_text_accepts_any_numbers() -> None:
-    """A number without a weight is not an index out of bounds: the text is left to the twins."""
-    assert native().read_text("sea", words_to_terms(), {"sea": 3}, [1.0], WINDOW, 200, (False, False)) is None
+def test_read_texts_leaves_other_texts_to_its_twins() -> None:
+    """Lone surrogates, long texts, and terms without weights are left to the twins."""
+    question = (["sea"], [1.0], 1.0, WINDOW, 200)
+    assert native().read_texts(TERMS, ["sea \ud800", "a" * 9], (False, False), 8, *question) == [None, None]
+    assert native().read_texts(TERMS, ["sea"], (False, False), 8, ["sea"], [], 1.0, WINDOW, 200) == [None]
 
 
 @given(st.one_of(st.text(max_size=200), TEXTS, st.text("aA1 \n\t.é界😀д\ud800", max_size=60)))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.query import snippets
-from engine.query.snippets import ELLIPSIS, Snippets, beginning
+from engine.query.snippets import ELLIPSIS, READ_CHARS_MAX, Snippets, beginning, part_of
 from engine.text.analyzer import index_terms
 
 WORDS = ["sea", "seas", "ship-yard", "ADR-016", "日本語", "a", "x" * 70, "The", "mast,", "é" * 30]
@@ -70,3 +70,35 @@ def test_the_words_that_are_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) ->
     assert Snippets({"sea": 1.0}, 30).around(text) == expected
     assert len(snippets._WORDS) <= 10
     assert "y" * 100 not in snippets._WORDS
+
+
+def test_a_long_text_is_analysed_around_the_rarest_term() -> None:
+    """Of a long text, a part of bounded length with the heaviest term that occurs is analysed."""
+    filler = "Lorem ipsum é " * READ_CHARS_MAX
+    text = f"{filler}the Qqmast of the qqsea {filler}"
+    part = part_of(text, {"qqsea": 1.0, "qqmast": 2.0, "absent": 3.0})
+    assert len(part.text) <= READ_CHARS_MAX
+    assert part.before
+    assert part.after
+    assert part.text in text
+    assert " Qqmast " in part.text[:1100]
+    assert Snippets({"qqsea": 1.0}, 40).around(text) == "…of the qqsea Lorem ipsum é Lorem ipsum…"
+
+
+def test_a_part_of_a_long_text_consists_of_whole_words() -> None:
+    """A part begins and ends between two words, and is the beginning of the text if no term occurs in it."""
+    text = " ".join(f"word{number}" for number in range(READ_CHARS_MAX))
+    for weights in ({"word40000": 1.0}, {"absent": 1.0}, {}):
+        part = part_of(text, weights)
+        assert set(part.text.split()) <= set(text.split())
+        assert part.before == ("word40000" in weights)
+        assert part.after
+        assert Snippets(weights, 30).around(text).endswith(ELLIPSIS)
+    assert part_of(text, {}).text == text[: len(part.text)]
+
+
+def test_an_ordinary_text_is_analysed_whole() -> None:
+    """A text of READ_CHARS_MAX characters is its own part; one more character makes it a long text."""
+    text = "x" * (READ_CHARS_MAX - 4) + " sea"
+    assert part_of(text, {"sea": 1.0}) == (text, False, False)
+    assert part_of("y" + text, {"sea": 1.0}) == ("sea", True, False)

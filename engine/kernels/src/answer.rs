@@ -1,46 +1,16 @@
 //! Reading the texts of answers: terms, closeness of the question's terms, snippets and numbers of tokens.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyList, PyString};
 
-/// The number of joiners in one word after which a new word begins (`analyzer.JOINS_MAX`).
-const JOINS_MAX: usize = 31;
+use crate::text::{Field, Table, TermId, Terms, analyse, shown};
+use crate::words::words;
+
 const ELLIPSIS: char = '…';
-
-fn is_plain(byte: Option<&u8>) -> bool {
-    byte.is_some_and(u8::is_ascii_alphanumeric)
-}
 
 /// Whether `str.split` splits at an ASCII character.
 fn is_space(byte: u8) -> bool {
     matches!(byte, 9..=13 | 28..=32)
-}
-
-/// Return the end of the word that begins at `start`: a match of `analyzer._ASCII_WORDS`.
-fn word_end(text: &[u8], start: usize) -> usize {
-    let run = |mut at: usize| {
-        while is_plain(text.get(at)) {
-            at += 1;
-        }
-        at
-    };
-    let mut end = run(start);
-    for _ in 0..JOINS_MAX {
-        let next = match text.get(end) {
-            Some(b'_') => end + text[end..].iter().take_while(|byte| **byte == b'_').count(),
-            Some(b'-' | b'.' | b'\'' | b'@') => end + 1,
-            _ => break,
-        };
-        if !is_plain(text.get(next)) {
-            break;
-        }
-        end = run(next);
-    }
-    match text.get(end..) {
-        Some([b'+', b'+', ..]) => end + 2,
-        Some([b'#', ..]) => end + 1,
-        _ => end,
-    }
 }
 
 /// Return the first and last offset of each maximal run of characters that are not white space.
@@ -184,65 +154,91 @@ impl Parts<'_> {
     }
 }
 
-/// What recall reads in one text: its terms, their closeness, and its snippet.
-type Read<'py> = (Bound<'py, PyList>, f64, String);
-
-/// Read the part of a text that is analysed. Return the terms, the weight of the heaviest group of terms that
-/// are close together, and the snippet; or None if the text is not ASCII.
-///
-/// The twins are `index_terms`, `text_signals.proximity` (which also divides by the sum of all weights) and
-/// `snippets.Snippets`.
-///
-/// - `words` maps a word to a tuple of its terms. It may compute the terms of a word when it is asked for them.
-/// - `numbers` maps each of the question's terms to its index in `weights`, whose order is that of the terms.
-/// - `cut` tells whether the part has text before it, and after it.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)]
-fn read_text<'py>(
-    py: Python<'py>,
-    text: &Bound<'py, PyString>,
-    words: &Bound<'py, PyDict>,
-    numbers: &Bound<'py, PyDict>,
+/// The question's terms that occur in texts, in ascending order, with their weights.
+struct Asked {
+    ids: Vec<Option<TermId>>,
     weights: Vec<f64>,
+    total: f64,
     window: usize,
     chars: i64,
-    cut: (bool, bool),
-) -> PyResult<Option<Read<'py>>> {
-    let Some(text) = text.to_str().ok().filter(|text| text.is_ascii()) else {
-        return Ok(None);
-    };
+}
+
+/// Return the terms of a text, how close together the question's terms are, and the snippet; or None if a
+/// word of the text is not in the table.
+fn read(table: &Table, text: &str, cut: (bool, bool), asked: &Asked) -> Option<(Vec<TermId>, f64, String)> {
     let raw = text.as_bytes();
     let parts = split(raw);
-    let mut terms: Vec<Bound<'py, PyAny>> = Vec::with_capacity(parts.len() + parts.len() / 4);
+    let mut terms = Vec::with_capacity(parts.len() + parts.len() / 4);
     let mut marks = Vec::new();
     for (part, (start, end)) in parts.iter().enumerate() {
-        let mut at = *start;
-        while at < *end {
-            if !is_plain(raw.get(at)) {
-                at += 1;
-                continue;
+        for word in words(&raw[*start..*end]) {
+            let first = terms.len();
+            if !table.append(raw, &(start + word.start..start + word.end), &mut terms) {
+                return None;
             }
-            let next = word_end(raw, at);
-            let found = words.as_any().get_item(PyString::new(py, &text[at..next]))?;
-            at = next;
-            let Ok(found) = found.cast_into::<PyTuple>() else {
-                return Ok(None);
-            };
-            for term in found.iter() {
-                if let Some(number) = numbers.get_item(&term)? {
-                    let number = number.extract::<usize>()?;
-                    if number >= weights.len() {
-                        return Ok(None);
-                    }
-                    marks.push(Mark { position: terms.len(), term: number, part });
+            for (position, id) in terms.iter().enumerate().skip(first) {
+                if let Some(term) = asked.ids.iter().position(|one| one == &Some(*id)) {
+                    marks.push(Mark { position, term, part });
                 }
-                terms.push(term);
             }
         }
     }
-    let close = closest(&marks, &weights, window);
-    let snippet = Parts { text, parts, marks: &marks }.snippet(&weights, chars.max(1), cut);
-    Ok(Some((PyList::new(py, terms)?, close, snippet)))
+    let close = if asked.total == 0.0 { 0.0 } else { closest(&marks, &asked.weights, asked.window) / asked.total };
+    let snippet = Parts { text, parts, marks: &marks }.snippet(&asked.weights, asked.chars, cut);
+    Some((terms, close, snippet))
+}
+
+/// What recall reads in one text: its terms, the closeness of the question's terms, and the snippet.
+type Read<'py> = Option<(Bound<'py, PyList>, f64, String)>;
+
+/// Read texts; the result is `None` in place of a text that is not ASCII or has more than `most` characters.
+///
+/// The twins are `analyzer.index_terms`, `reading.proximity` and `snippets.Snippets`. `cut` tells whether the
+/// texts have been cut at their beginnings, and at their ends. `asked` holds the question's terms in ascending
+/// order, and `weights` their weights, whose sum in the order of the question is `total`.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+fn read_texts<'py>(
+    py: Python<'py>,
+    own: &Bound<'py, Terms>,
+    texts: Vec<Bound<'py, PyString>>,
+    cut: (bool, bool),
+    most: usize,
+    asked: Vec<String>,
+    weights: Vec<f64>,
+    total: f64,
+    window: usize,
+    chars: i64,
+) -> PyResult<Vec<Read<'py>>> {
+    if asked.len() != weights.len() {
+        return Ok(texts.iter().map(|_| None).collect());
+    }
+    let readable = |text: &&str| text.len() <= most && text.is_ascii();
+    let own = own.get();
+    own.with_table(|table| {
+        let ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
+        let mut asked_ids = Asked { ids, weights, total, window, chars: chars.max(1) };
+        let mut found = Vec::with_capacity(texts.len());
+        for text in &texts {
+            let Some(text) = text.to_str().ok().filter(readable) else {
+                found.push(None);
+                continue;
+            };
+            let mut one = read(table, text, cut, &asked_ids);
+            if one.is_none() {
+                // Learns the words; most texts have none that is new.
+                analyse(py, own, table, &[Field::Text(text.as_bytes())], 1)?;
+                asked_ids.ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
+                one = read(table, text, cut, &asked_ids);
+            }
+            let one = one.map(|(terms, close, snippet)| {
+                let terms: Vec<_> = terms.into_iter().map(|id| shown(py, table, id)).collect();
+                PyList::new(py, terms).map(|terms| (terms, close, snippet))
+            });
+            found.push(one.transpose()?);
+        }
+        Ok(found)
+    })
 }
 
 /// Return the number of units of ASCII text in `raw`: the matches of `tokens._UNITS`.
@@ -293,6 +289,6 @@ fn estimate_tokens(text: &Bound<'_, PyString>) -> Option<usize> {
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(read_text, module)?)?;
+    module.add_function(wrap_pyfunction!(read_texts, module)?)?;
     module.add_function(wrap_pyfunction!(estimate_tokens, module)?)
 }

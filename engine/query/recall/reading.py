@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from engine.kernels import NATIVE
-from engine.query.snippets import Snippets, part_of, words_to_terms
-from engine.text.analyzer import index_terms
+from engine.query.snippets import READ_CHARS_MAX, Part, Snippets, part_of
+from engine.text.analyzer import KERNEL_TERMS, index_terms
 
 WINDOW: Final = 10
 """Two terms of a text count as close together if their positions differ by at most this many terms."""
 
 _CHARS_MAX: Final = 1 << 31
-"""More characters than any text has: the largest length of a snippet that the compiled kernel is given."""
+"""The largest length of a snippet, in characters, for which the kernel is used. No text is longer."""
 
 
 class TextReader:
@@ -24,58 +24,74 @@ class TextReader:
         """Set the weights of the question's terms, all above 0, and the largest length of a snippet."""
         self.weights = weights
         self.snippets = Snippets(weights, chars)
-        self.total = _added(weights.values())
-        ordered = sorted(weights)
-        self._numbers = {term: number for number, term in enumerate(ordered)}
-        self._ordered = [weights[term] for term in ordered]
-        self._chars = min(chars, _CHARS_MAX)
+        terms = sorted(weights)
+        total = _added(weights.values())
+        self._asked = (terms, [weights[term] for term in terms], total, WINDOW, min(chars, _CHARS_MAX))
+        """What the compiled kernel needs to know of the question."""
 
-    def compiled(self, text: str, cut: tuple[bool, bool]) -> tuple[list[str], float, str] | None:
-        """Return the terms of a text, its heaviest group of terms and its snippet, or None.
-
-        It is None if the compiled kernels are not installed or leave the text to their twins. `cut` tells
-        whether the text has been cut at its beginning, and at its end.
-        """
+    def read(self, texts: Sequence[str]) -> list[Reading | LazyReading]:
+        """Return what the question reads in each text."""
         if NATIVE is None:
-            return None
-        words = words_to_terms()
-        found: tuple[list[str], float, str] | None = NATIVE.read_text(
-            text, words, self._numbers, self._ordered, WINDOW, self._chars, cut
+            return [LazyReading(self, part_of(text, self.weights)) for text in texts]
+        found = self._compiled(texts, (False, False))
+        return [
+            self._read(text) if one is None else Reading._make(one)
+            for text, one in zip(texts, found, strict=True)
+        ]
+
+    def _read(self, text: str) -> Reading | LazyReading:
+        """Return what the question reads in a text that is long or not ASCII."""
+        part = part_of(text, self.weights)
+        found = self._compiled([part.text], part[1:])[0] if part.before or part.after else None
+        return LazyReading(self, part) if found is None else Reading._make(found)
+
+    def _compiled(self, texts: Sequence[str], cut: tuple[bool, bool]) -> list[tuple[Any, ...] | None]:
+        """Return the readings of texts, with None in place of each text that is left to the twins.
+
+        `cut` tells whether the texts were cut at their beginnings, and at their ends.
+        """
+        found: list[tuple[Any, ...] | None] = NATIVE.read_texts(  # type: ignore[union-attr]
+            KERNEL_TERMS, texts, cut, READ_CHARS_MAX, *self._asked
         )
         return found
 
 
-class Reading:
-    """What a question reads in one text. Everything is computed when it is needed, and only once.
+class Reading(NamedTuple):
+    """What a question reads in one text.
 
     Of a text over `snippets.READ_CHARS_MAX` characters, only `snippets.part_of` the text is read.
     """
 
-    def __init__(self, reader: TextReader, text: str) -> None:
-        """Prepare to read a text; nothing is computed yet."""
-        self._reader = reader
-        self._part = part_of(text, reader.weights)
+    terms: list[str]
+    """All terms of the text in order, including stop words."""
+    proximity: float
+    """How close together the question's terms are in the text, from 0 to 1 (see `proximity`)."""
+    snippet: str
+    """The snippet of the text (see `snippets.Snippets`)."""
 
-    @cached_property
-    def _compiled(self) -> tuple[list[str], float, str] | None:
-        return self._reader.compiled(self._part.text, self._part[1:])
+
+class LazyReading:
+    """The same as `Reading`, but each value is computed when it is first needed."""
+
+    def __init__(self, reader: TextReader, part: Part) -> None:
+        """Prepare to read a part of a text."""
+        self._reader = reader
+        self._part = part
 
     @cached_property
     def terms(self) -> list[str]:
-        """All terms of the text in order, including stop words."""
-        return index_terms(self._part.text) if self._compiled is None else self._compiled[0]
+        """See `Reading.terms`."""
+        return index_terms(self._part.text)
 
     @cached_property
     def proximity(self) -> float:
-        """How close together the question's terms are in the text, from 0 to 1 (see `proximity`)."""
-        if self._compiled is None:
-            return proximity(self.terms, self._reader.weights)
-        return self._compiled[1] / self._reader.total if self._reader.total else 0.0
+        """See `Reading.proximity`."""
+        return proximity(self.terms, self._reader.weights)
 
     @cached_property
     def snippet(self) -> str:
-        """The snippet of the text (see `snippets.Snippets`)."""
-        return self._reader.snippets.within(self._part) if self._compiled is None else self._compiled[2]
+        """See `Reading.snippet`."""
+        return self._reader.snippets.within(self._part)
 
 
 def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
