@@ -34,8 +34,8 @@ class Targets:
         If several sources differ only in case, links refer to the first one in byte order.
         """
         self._load = cache(load)
-        # Many links of a folder name the same page.
-        self._wiki = cache(self._wiki_candidates)
+        # Many links of a folder are the same.
+        self._resolve = cache(self._resolve_from)
         self._by_path: dict[str, str] = {}
         self._by_name: dict[str, list[str]] = {}
         for source in sorted(set(sources), key=str.encode):
@@ -46,7 +46,10 @@ class Targets:
 
     def resolve(self, link: Reference, source: str) -> bytes | None:
         """Return the atom that `link` in `source` refers to, or None if there is no such atom."""
-        folder = posixpath.dirname(source)
+        return self._resolve(link, posixpath.dirname(source))
+
+    def _resolve_from(self, link: Reference, folder: str) -> bytes | None:
+        """Return the atom that `link` in a file in `folder` refers to."""
         candidates = self._wiki if link.kind == "wiki" else self._relative
         atoms = next(filter(None, map(self._load, candidates(link.target, folder))), None)
         if atoms is None:
@@ -63,7 +66,7 @@ class Targets:
         found = self._by_path.get(caseless(joined))
         return [] if found is None else [found]
 
-    def _wiki_candidates(self, name: str, folder: str) -> list[str]:
+    def _wiki(self, name: str, folder: str) -> list[str]:
         """Return the sources that a name in a file in `folder` may refer to, the preferred one first."""
         path = _without_suffix(caseless(name.strip().strip("/")))
         candidates = [
