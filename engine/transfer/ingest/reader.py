@@ -31,7 +31,7 @@ def main(listed: bytes) -> None:
     """
     # Ctrl-C reaches both processes. The ingest decides what happens then, and ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Parsing makes many small objects and hardly any cycles, so a search after every 700 objects finds nothing.
+    # Parsing makes many small objects and hardly any cycles, so a search after every 700 objects is in vain.
     gc.freeze()
     gc.set_threshold(100_000)
     output = sys.stdout.buffer
