@@ -93,7 +93,8 @@ fn rows_of<'a>(
         return Err(PyTypeError::new_err("there must be a payload for each header"));
     }
     let pairs = headers.iter().zip(payloads).zip(start..);
-    let rows = pairs.map(|((header, payload), seq)| (seq, header.as_bytes(), payload.as_ref().map(|raw| raw.as_bytes())));
+    let rows = pairs
+        .map(|((header, payload), seq)| (seq, header.as_bytes(), payload.as_ref().map(|raw| raw.as_bytes())));
     Ok(rows.collect())
 }
 
@@ -140,7 +141,8 @@ fn doubtful_entries(
 /// Read and check an event, or return None if its rows are not canonical, or unusual.
 fn read<'a>((seq, header, payload): &Rows<'a>, role: &Role) -> Option<Event<'a>> {
     let mut raw = Reader::new(header);
-    if raw.array(HEADER_FIELDS)? != HEADER_FIELDS || raw.uint(FORMAT)? != FORMAT || raw.uint(SEQ_MAX)? != *seq {
+    if raw.array(HEADER_FIELDS)? != HEADER_FIELDS || raw.uint(FORMAT)? != FORMAT || raw.uint(SEQ_MAX)? != *seq
+    {
         return None;
     }
     let time = raw.uint(INTEGER_MAX)?;
@@ -223,7 +225,11 @@ fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
             fields.push(optional_uint(raw, INTEGER_MAX)?);
             fields.push(Field::Text(raw.text(LABEL_BYTES_MAX)?));
             fields.push(optional_uint(raw, TRUST_MAX)?);
-            fields.push(if raw.null() { Field::Null } else { Field::Int(raw.int(CREATED_MIN, CREATED_MAX)?) });
+            fields.push(if raw.null() {
+                Field::Null
+            } else {
+                Field::Int(raw.int(CREATED_MIN, CREATED_MAX)?)
+            });
             fields.push(Field::Uint(raw.uint(INTEGER_MAX)?));
             fields.push(optional_text(raw, KEY_BYTES_MAX)?);
         }

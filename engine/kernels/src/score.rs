@@ -86,9 +86,15 @@ struct Cursor {
 
 /// The documents that a list names, with what they gain from it.
 enum Postings<'a> {
-    Term { rows: Vec<Option<Row<'a>>>, heads: Vec<Option<Row<'a>>>, head: f64 },
+    Term {
+        rows: Vec<Option<Row<'a>>>,
+        heads: Vec<Option<Row<'a>>>,
+        head: f64,
+    },
     /// All documents gain the same. Ordinals of four bytes each, for each part.
-    Tag { parts: Vec<&'a [u8]> },
+    Tag {
+        parts: Vec<&'a [u8]>,
+    },
 }
 
 struct List<'a> {
@@ -143,12 +149,24 @@ impl List<'_> {
             Postings::Tag { parts } => {
                 cursor.text = seek_ordinal(parts[part], cursor.text, start + offset);
                 let named = cursor.text < parts[part].len() / 4;
-                if named && ordinal_in(parts[part], cursor.text) == start + offset { self.weight } else { 0.0 }
+                if named && ordinal_in(parts[part], cursor.text) == start + offset {
+                    self.weight
+                } else {
+                    0.0
+                }
             }
         }
     }
 
-    fn weighted(&self, tf: u8, heads: Option<&Row>, head: f64, offset: usize, norm: f64, cursor: &mut Cursor) -> f64 {
+    fn weighted(
+        &self,
+        tf: u8,
+        heads: Option<&Row>,
+        head: f64,
+        offset: usize,
+        norm: f64,
+        cursor: &mut Cursor,
+    ) -> f64 {
         let mut value = f64::from(tf);
         if let Some(row) = heads {
             let in_head = row.tf(&mut cursor.head, offset);
@@ -174,7 +192,9 @@ impl List<'_> {
     /// Return the most that a document of a part gains.
     fn largest(&self, part: usize, least_norm: f64) -> f64 {
         match &self.postings {
-            Postings::Term { rows, .. } => rows[part].map_or(0.0, |row| self.bound(part, row.largest, least_norm)),
+            Postings::Term { rows, .. } => {
+                rows[part].map_or(0.0, |row| self.bound(part, row.largest, least_norm))
+            }
             Postings::Tag { parts } if parts[part].is_empty() => 0.0,
             Postings::Tag { .. } => self.bound(part, 0, least_norm),
         }
@@ -200,7 +220,9 @@ type Term<'py> = (f64, Rows<'py>, Rows<'py>);
 type Tag<'py> = (f64, Bound<'py, PyBytes>);
 
 fn rows_of<'a>(rows: &'a Rows<'_>) -> Option<Vec<Option<Row<'a>>>> {
-    rows.iter().map(|row| row.as_ref().map_or(Some(None), |raw| Row::parse(raw.as_bytes()).map(Some))).collect()
+    rows.iter()
+        .map(|row| row.as_ref().map_or(Some(None), |raw| Row::parse(raw.as_bytes()).map(Some)))
+        .collect()
 }
 
 impl<'a> Scores<'a> {
@@ -359,7 +381,9 @@ impl Scores<'_> {
         let mut best = Best { limit, most, top: BinaryHeap::new(), found: Vec::new(), least: 1 };
         for place in 0..count {
             for part in 0..self.parts.len() {
-                if self.lists[order[place]].len(part) > 0 && !best.excludes(rest[part][place] * allowed.largest) {
+                if self.lists[order[place]].len(part) > 0
+                    && !best.excludes(rest[part][place] * allowed.largest)
+                {
                     self.visit(place, part, &order, &rest[part], least_norms[part], allowed, &mut best)?;
                 }
             }
@@ -481,7 +505,8 @@ fn is_postings(row: &[u8], documents: usize) -> bool {
     let Some(parsed) = Row::parse(row) else { return false };
     let offsets = || parsed.offsets.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     let ascending = offsets().zip(offsets().skip(1)).fold(true, |all, (one, next)| all & (one < next));
-    let (least, most) = parsed.tfs.iter().fold((u8::MAX, 0), |(least, most), &tf| (least.min(tf), most.max(tf)));
+    let (least, most) =
+        parsed.tfs.iter().fold((u8::MAX, 0), |(least, most), &tf| (least.min(tf), most.max(tf)));
     ascending && parsed.offset(parsed.len() - 1) < documents && least > 0 && most == parsed.largest
 }
 
@@ -549,7 +574,11 @@ fn best_documents<'py>(
 ) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
     let scores = Scores::parse(&terms, head, &tags, &starts, &lengths, norms)?;
     let usable = factors.iter().all(|one| one.0.is_finite() && one.0 >= 0.0);
-    if least_norms.len() != starts.len() || !(1..=1 << 20).contains(&limit) || !(limit..=1 << 21).contains(&most) || !usable {
+    if least_norms.len() != starts.len()
+        || !(1..=1 << 20).contains(&limit)
+        || !(limit..=1 << 21).contains(&most)
+        || !usable
+    {
         return None;
     }
     let allowed = Allowed {

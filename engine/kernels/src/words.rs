@@ -170,8 +170,7 @@ fn whole(word: &[u8]) -> RawTerm {
 fn changes_case(part: &[u8], at: usize) -> bool {
     let lower = |at: usize| part.get(at).is_some_and(u8::is_ascii_lowercase);
     part[at].is_ascii_uppercase()
-        && (!part[at - 1].is_ascii_uppercase()
-            || (lower(at + 1) && (part[at + 1] != b's' || lower(at + 2))))
+        && (!part[at - 1].is_ascii_uppercase() || (lower(at + 1) && (part[at + 1] != b's' || lower(at + 2))))
 }
 
 /// Return the pieces of `part`, or `part` alone if there would be too many.
@@ -189,5 +188,9 @@ fn pieces(part: &[u8]) -> Vec<&[u8]> {
             _ => pieces.push(run),
         }
     }
-    if pieces.len() > PIECES_MAX { vec![part] } else { pieces }
+    if pieces.len() > PIECES_MAX {
+        vec![part]
+    } else {
+        pieces
+    }
 }
