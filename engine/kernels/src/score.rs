@@ -539,7 +539,7 @@ fn ranked<'py>(py: Python<'py>, scores: &[u8]) -> Option<Bound<'py, PyBytes>> {
     let mut found = Vec::with_capacity(scores.len() / 8);
     for (place, raw) in (0_i64..).zip(scores.chunks_exact(8)) {
         let micros = (f64::from_le_bytes(raw.try_into().ok()?) * MICRO).round_ties_even();
-        if !(micros.abs() < 1e18) {
+        if micros.is_nan() || micros.abs() >= 1e18 {
             return None;
         }
         if micros > 0.0 {
