@@ -55,6 +55,7 @@ def open_bodies(
     body_checks: bytes,
     /,
 ) -> list[list[Any] | None]: ...
+def near_earlier(raw: bytes, start: int, /) -> list[bool]: ...
 def read_texts(
     terms: Terms,
     texts: Sequence[str],

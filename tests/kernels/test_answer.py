@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -9,6 +10,7 @@ from engine.query.recall.reading import WINDOW, proximity
 from engine.query.snippets import Part, Snippets
 from engine.text.analyzer import index_terms
 from engine.text.identifiers import stem_words
+from engine.text.simhash import near
 from engine.text.tokens import _estimate
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 from tests.kernels.native import native
@@ -72,3 +74,16 @@ def test_estimate_tokens(text: str) -> None:
     found = native().estimate_tokens(text)
     surrogates = any("\ud800" <= char <= "\udfff" for char in text)
     assert found == (None if surrogates else _estimate(text))
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0, 1 << 63, 0x0123456789ABCDEF]), st.lists(st.integers(0, 63), max_size=4))
+    ),
+    st.integers(0, 12),
+)
+def test_near_earlier(made: list[tuple[int, list[int]]], start: int) -> None:
+    """The fingerprints that are near an earlier one are those that a comparison of all pairs finds."""
+    numbers = [number ^ sum(1 << bit for bit in set(bits)) for number, bits in made]
+    found = native().near_earlier(np.array(numbers, np.uint64).tobytes(), start)
+    assert found == [any(near(one, numbers[at]) for one in numbers[:at]) for at in range(start, len(numbers))]

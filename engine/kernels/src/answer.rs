@@ -285,7 +285,22 @@ fn estimate_tokens(text: &Bound<'_, PyString>) -> Option<usize> {
     Some(units(raw) + tenths.div_ceil(10))
 }
 
+/// Two fingerprints are near if they differ in fewer than this number of bits (`simhash.NEAR_BITS`).
+const NEAR_BITS: u32 = 3;
+
+/// Return whether each fingerprint from index `start` on is near one before it. `raw` holds fingerprints of 8
+/// bytes each, in the order of this machine; a fingerprint 0 is near none. The twin is
+/// `duplicates.near_earlier`.
+#[pyfunction]
+fn near_earlier(raw: &[u8], start: usize) -> Vec<bool> {
+    let numbers = raw.chunks_exact(8).filter_map(|one| one.try_into().ok().map(u64::from_ne_bytes));
+    let all: Vec<u64> = numbers.collect();
+    let near = |one: u64, other: u64| one != 0 && other != 0 && (one ^ other).count_ones() < NEAR_BITS;
+    (start..all.len()).map(|at| all[..at].iter().any(|other| near(all[at], *other))).collect()
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_texts, module)?)?;
+    module.add_function(wrap_pyfunction!(near_earlier, module)?)?;
     module.add_function(wrap_pyfunction!(estimate_tokens, module)?)
 }
