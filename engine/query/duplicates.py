@@ -170,9 +170,8 @@ def near_earlier(fingerprints: NDArray[np.uint64], start: int) -> list[bool]:
     if NATIVE is not None:
         found: list[bool] = NATIVE.near_earlier(fingerprints.tobytes(), start)
         return found
-    near = are_near(fingerprints[start:, np.newaxis], fingerprints[np.newaxis])
-    alike: list[bool] = np.tril(near, start - 1).any(axis=1).tolist()
-    return alike
+    near = np.tril(are_near(fingerprints[start:, np.newaxis], fingerprints[np.newaxis]), start - 1)
+    return list(map(bool, near.sum(axis=1)))
 
 
 def _best_first(rows: Reader, ordinals: Sequence[int]) -> list[AtomRecord]:
