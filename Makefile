@@ -84,6 +84,7 @@ workflows:
 	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 bench: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python -m bench
 
 retrieval: $(VENV)/.installed

@@ -1,8 +1,8 @@
 """Run the measurements and print one table: `python -m bench` (bench/README.md).
 
 Question: how fast and how large is memroot on this machine, compared with the simplest fair alternative
-    (`bench.rivals`)?
-Data: 10,000 and 100,000 generated texts (`--quick`: 1,000 and 10,000), and shared data if present.
+    (`bench.rivals`), with a full-text library and with another memory?
+Data: 10,000, 100,000 and 1,000,000 generated texts (`--quick`: 1,000 and 10,000), and shared data if present.
 Seed: `--seed`, by default 1. How: each measurement runs in a separate process, one after another. The
 stores are in a temporary folder that is removed at the end. No other program should be running.
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import machine
-from bench.groups import GROUPS, Run
+from bench.groups import GROUPS, Run, with_and_without_kernels
 from bench.table import Row, markdown
 
 
@@ -33,10 +33,13 @@ def main() -> None:
         about = machine.describe(work)
         about["date"] = datetime.now(UTC).isoformat(timespec="seconds")
         about["seed"] = options.seed
+        about["kernels"] = options.kernels if options.kernels != "auto" else machine.kernels()
         _warn(about)
-        run = Run(str(work), options.seed, options.sizes, quick=options.quick)
+        kernels = "native" if options.kernels == "both" else options.kernels
+        run = Run(str(work), options.seed, options.sizes, quick=options.quick, kernels=kernels)
         begin = time.monotonic()
-        rows = [row for name in GROUPS if name in options.only for row in GROUPS[name](run)]
+        names = [name for name in GROUPS if name in options.only]
+        rows = list(with_and_without_kernels(run, names, both=options.kernels == "both"))
         about["minutes"] = round((time.monotonic() - begin) / 60, 1)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -51,6 +54,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small sizes, under a minute")
     parser.add_argument("--only", choices=GROUPS, action="append", metavar="NAME", help=", ".join(GROUPS))
     parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="numbers of atoms, ascending")
+    parser.add_argument(
+        "--kernels",
+        choices=("auto", "native", "python", "both"),
+        default="auto",
+        help="which kernels memroot uses; `both` adds a column for those in plain Python",
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all raw figures to FILE")
     parser.add_argument("--folder", type=Path, help="folder for the stores, on a disk and not in memory")
@@ -86,13 +95,14 @@ def heading(about: dict[str, Any]) -> str:
         f"{about['date']}, commit {about['commit'] or 'unknown'}, seed {about['seed']}, "
         f"{about['minutes']} minutes. {about['cpu']}, {about['cores']} cores, {about['ram_mb']:,} MB; "
         f"{about['system']}; {about['file_system']}, one fsync {about['fsync_us']} µs; "
-        f"Python {about['python']}, {libraries}. Load at the start {about['load']}.{busy}"
+        f"Python {about['python']}, {libraries}, kernels {about['kernels']}. "
+        f"Load at the start {about['load']}.{busy}"
     )
 
 
 def _plain(row: Row) -> dict[str, Any]:
     values = {name: value for name, value in asdict(row).items() if name != "unit"}
-    return values | {"unit_example": row.cells()[1], "ratio": row.ratio, "reached": row.reached}
+    return values | {"unit_example": row.cells()["memroot"], "ratio": row.ratio, "reached": row.reached}
 
 
 if __name__ == "__main__":

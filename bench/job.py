@@ -41,16 +41,20 @@ class Job:
     work: str
     """The folder with the stores of this run."""
     quick: bool
+    against: str = "rival"
+    """The rival to measure, by its name in `bench.rivals`."""
+    kernels: str = "auto"
+    """The value of MEMROOT_KERNELS for the measurement."""
 
     @property
     def store(self) -> str:
         """The path of memroot's store with `size` atoms."""
-        return str(Path(self.work) / f"memroot-{self.size}")
+        return str(Path(self.work) / f"memroot-{self.kernels}-{self.size}")
 
     @property
     def rival(self) -> Path:
-        """The path of the rival's file with `size` texts."""
-        return Path(self.work) / f"rival-{self.size}.db"
+        """The path of the rival's file or folder with `size` texts."""
+        return Path(self.work) / f"{self.against}-{self.size}.db"
 
 
 def measurement(name: str) -> Callable[[Job], Result]:
@@ -77,7 +81,7 @@ def in_child(name: str, job: Job) -> Result:
     done = subprocess.run(
         command,
         cwd=Path(__file__).resolve().parents[1],
-        env=os.environ | {"TMPDIR": job.work, "PYTHONHASHSEED": "0"},
+        env=os.environ | {"TMPDIR": job.work, "PYTHONHASHSEED": "0", "MEMROOT_KERNELS": job.kernels},
         stdout=subprocess.PIPE,
         text=True,
         check=False,

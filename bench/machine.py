@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 _LIBRARIES: Final = ("memroot", "blake3", "cbor2", "numpy", "plyvel", "pyroaring", "PyStemmer")
-_RIVALS: Final = ("trie", "pymerkle", "pycryptodome")
+_RIVALS: Final = ("tantivy", "plugmem", "trie", "pymerkle", "pycryptodome")
 _FSYNCS: Final = 200
 LOAD_MAX: Final = 0.5
 """The highest load at which figures are reliable. Above it, rates are too low and times too long."""
@@ -68,6 +68,13 @@ def fsync_seconds(folder: Path) -> float:
             took.append(time.perf_counter() - begin)
     path.unlink()
     return sorted(took)[_FSYNCS // 2]
+
+
+def kernels() -> str:
+    """Return which kernels memroot uses if nothing else is asked for: `native` or `python`."""
+    from engine.kernels import NATIVE
+
+    return "python" if NATIVE is None else "native"
 
 
 def _is_installed(name: str) -> bool:

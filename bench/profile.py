@@ -4,7 +4,9 @@ Question: which functions take the most time, not counting the functions that th
 Data, seed: as for the measurement (`bench.writing`, `bench.reading`, `bench.upkeep`).
 How: cProfile runs the measurement in this process, including the generation of data. The stores that it
 needs are filled first, in processes of their own. The profiler adds about 0.5 µs to every Python call, so
-small functions look more expensive than they are. Compare versions without the profiler.
+small functions look more expensive than they are. Compare versions without the profiler. Calls of the
+compiled kernels are listed a second time, each kernel with the wall time of its calls. What happens inside
+them, on all their threads, is seen by `perf record -g python -m bench.profile …`.
 """
 
 from __future__ import annotations
@@ -12,12 +14,30 @@ from __future__ import annotations
 import argparse
 import cProfile
 import pstats
+import re
 import tempfile
 from typing import Final
 
 from bench.job import Job, in_child, measurement
 
 _NEEDS_NO_STORE: Final = ("bulk", "bulk_rival", "single", "single_rival", "ingest", "ingest_rival", "tree")
+
+
+_KERNEL: Final = re.compile(r"<built-in method (?:engine\.kernels\.)?_native\.(\w+)>")
+
+
+def native_times(statistics: pstats.Stats) -> str:
+    """Return the calls and the wall time of each compiled kernel, the slowest first, and their sum."""
+    rows: list[tuple[float, int, str]] = []
+    for (_, _, function), (_, calls, seconds, _, _) in statistics.stats.items():  # type: ignore[attr-defined]
+        if found := _KERNEL.fullmatch(function):
+            rows.append((seconds, calls, found[1]))
+    if not rows:
+        return "No compiled kernel was called."
+    total = statistics.total_tt  # type: ignore[attr-defined]
+    share = f"{sum(row[0] for row in rows) / total:.0%} of the time"
+    lines = [f"{seconds:9.3f} s  {calls:9,}  {name}" for seconds, calls, name in sorted(rows, reverse=True)]
+    return "\n".join([f"Compiled kernels, wall time and calls ({share}):", *lines])
 
 
 def main() -> None:
@@ -47,7 +67,9 @@ def main() -> None:
         print(profile.runcall(measure, job))
     if options.save:
         profile.dump_stats(options.save)
-    statistics = pstats.Stats(profile).strip_dirs().sort_stats(options.by)
+    statistics = pstats.Stats(profile)
+    print(native_times(statistics))
+    statistics.strip_dirs().sort_stats(options.by)
     statistics.print_stats(options.lines)
     if options.callers:
         statistics.print_callers(options.callers)

@@ -25,12 +25,14 @@ from bench.retrieval.judge import WARM_UP, figures, judge
 from bench.retrieval.ours import memroot
 from bench.retrieval.rivals import System, fts
 from bench.retrieval.sets import LOCOMO, read_set
-from bench.rivals import Fts
+from bench.rivals import open_rival
 from bench.writing import warm_up
 from engine import Engine
 from engine.query.recall.config import RecallConfig
 
 LIMIT = 10
+ASKED = 300
+"""The number of questions before memory is measured."""
 
 
 def recall(job: Job) -> Result:
@@ -42,7 +44,7 @@ def recall(job: Job) -> Result:
 
 def recall_rival(job: Job) -> Result:
     """Measure the rival's answers to the same questions that memroot is asked."""
-    with Fts(job.rival) as store:
+    with open_rival(job.against, job.rival) as store:
         return _ask(job, lambda question: store.recall(question, LIMIT))
 
 
@@ -65,53 +67,68 @@ def opening(job: Job) -> Result:
 
 
 def opening_rival(job: Job) -> Result:
-    """Open the rival's file, read one row and close it, seven times."""
-    # Opening reads the last number, and therefore a row and the schema.
-    return _open_times(timed(lambda path: Fts(path).close(), [job.rival] * 7))
+    """Open the rival's store and close it, seven times."""
+
+    # Opening FTS5 reads the last number, and therefore a row and the schema.
+    def opened(path: Path) -> None:
+        with open_rival(job.against, path):
+            pass
+
+    return _open_times(timed(opened, [job.rival] * 7))
 
 
 def _open_times(took: list[float]) -> Result:
     return {"first_ms": took[0], "p50_ms": percentile(took, 0.5)}
 
 
-_OURS = "from engine import Engine\nwith Engine.open(sys.argv[1], create=False) as e: e.recall(sys.argv[2])"
-_RIVALS = "from bench.rivals import Fts\nwith Fts(Path(sys.argv[1])) as s: s.recall(sys.argv[2])"
+_RIVALS = (
+    "import sys\nfrom pathlib import Path\nfrom bench.rivals import open_rival\n"
+    "with open_rival(sys.argv[1], Path(sys.argv[2])) as store: print(store.recall(sys.argv[3]))"
+)
 
 
 def process(job: Job) -> Result:
-    """Start Python, import memroot, open its store, ask one question, close the store and exit."""
-    return _process(_OURS, job.store, job.seed)
+    """Run `engine recall` and `engine root` as new processes; and a Python that only imports memroot."""
+    (question,) = data.questions(1, job.seed)
+    engine = ["-m", "engine", "--store", job.store, "--quiet"]
+    return {
+        "p50_ms": _process([*engine, "recall", question]),
+        "root_ms": _process([*engine, "root"]),
+        "import_ms": _process(["-c", "import engine"]),
+        "python_ms": _process(["-c", "pass"]),
+    }
 
 
 def process_rival(job: Job) -> Result:
-    """Start Python, import the rival, open its file, ask one question, close the file and exit."""
-    return _process(_RIVALS, str(job.rival), job.seed)
+    """Start Python, import the rival, open its store, print the answer to one question, close it and exit."""
+    (question,) = data.questions(1, job.seed)
+    return {"p50_ms": _process(["-c", _RIVALS, job.against, str(job.rival), question])}
 
 
-def _process(program: str, path: str, seed: int) -> Result:
-    (question,) = data.questions(1, seed)
-    command = [sys.executable, "-c", f"import sys\nfrom pathlib import Path\n{program}", path, question]
-    took = timed(lambda _: subprocess.run(command, check=True), range(5))
-    return {"p50_ms": percentile(took, 0.5)}
+def _process(arguments: list[str]) -> float:
+    """Return the median time of a new Python with these arguments, in milliseconds."""
+    command = [sys.executable, *arguments]
+    took = timed(lambda _: subprocess.run(command, check=True, stdout=subprocess.DEVNULL), range(9))
+    return percentile(took, 0.5)
 
 
 def memory(job: Job) -> Result:
-    """Measure the memory of a process that has opened memroot's store and asked 100 questions."""
+    """Measure the memory of a process that has opened memroot's store and asked 300 questions."""
     warm_up()
     before = resident()
     with Engine.open(job.store, create=False) as engine:
         opened = resident()
-        for question in data.questions(100, job.seed):
+        for question in data.questions(ASKED, job.seed):
             engine.recall(question, limit=LIMIT)
         return _memory(before, opened)
 
 
 def memory_rival(job: Job) -> Result:
-    """Measure the memory of a process that has asked the rival 100 questions."""
+    """Measure the memory of a process that has asked the rival 300 questions."""
     before = resident()
-    with Fts(job.rival) as store:
+    with open_rival(job.against, job.rival) as store:
         opened = resident()
-        for question in data.questions(100, job.seed):
+        for question in data.questions(ASKED, job.seed):
             store.recall(question, LIMIT)
         return _memory(before, opened)
 
@@ -162,6 +179,6 @@ def disk(job: Job) -> Result:
 
 
 def disk_rival(job: Job) -> Result:
-    """Return the bytes of the rival's file, and of the texts alone as UTF-8."""
+    """Return the bytes of the rival's files, and of the texts alone as UTF-8."""
     texts = sum(len(text.content.encode()) for text in data.texts(job.size, job.seed))
     return {"files_bytes": disk_bytes(job.rival), "texts_bytes": texts}

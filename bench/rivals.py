@@ -1,4 +1,4 @@
-"""The rival of the benchmarks, the simplest fair alternative: SQLite with FTS5 and tables for tags and edges.
+"""The rivals of the benchmarks. The first is the simplest fair alternative: SQLite with FTS5 and two tables.
 
 Question: what is the cost of a memory that proves nothing? The rival has no journal, history, roots, proofs
     or idempotent adds. A row that its owner changes cannot be distinguished from any other.
@@ -13,9 +13,10 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Protocol, Self
 
 from bench.data import Text
 
@@ -27,6 +28,47 @@ CREATE TABLE edges (src INTEGER, type TEXT, dst TEXT, PRIMARY KEY (src, type, ds
 CREATE INDEX edges_to ON edges (dst, type, src);
 """
 _WORD = re.compile(r"\w+")
+
+
+FTS: Final = "rival"
+"""The rival that is always there, `Fts`."""
+PACKAGED: Final = ("tantivy", "plugmem")
+"""The rivals that are packages of these names, in the dependency group `bench`."""
+
+
+class Rival(Protocol):
+    """A store of texts that memroot is compared with."""
+
+    def add(self, batch: Sequence[Text], /) -> object:
+        """Add texts."""
+
+    def finish(self) -> None:
+        """Make everything that was added durable, and ready to be found."""
+
+    def recall(self, question: str, limit: int = 10, /) -> object:
+        """Return the best texts for a question."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def is_installed(name: str) -> bool:
+    """Return True if the rival `name` can be measured here."""
+    return name == FTS or find_spec(name) is not None
+
+
+def open_rival(name: str, path: Path) -> Rival:
+    """Open the rival's store at `path`, and create it if it does not exist."""
+    if name == "tantivy":
+        from bench.tantivy_rival import Tantivy
+
+        return Tantivy(path)
+    if name == "plugmem":
+        from bench.plugmem_rival import Plugmem
+
+        return Plugmem(path)
+    return Fts(path)
 
 
 class Answer(NamedTuple):
@@ -77,6 +119,9 @@ class Fts:
             [(doc, target) for (doc, _), targets in zip(texts, links, strict=False) for target in targets],
         )
         db.execute("COMMIT")
+
+    def finish(self) -> None:
+        """Do nothing, because every batch is durable and found at once."""
 
     def recall(self, question: str, limit: int = 10) -> list[Answer]:
         """Return the best texts that contain any of the question's words."""

@@ -2,16 +2,22 @@
 
 Question: none of its own; the table shows which side is ahead and whether a target is reached.
 Data, seed: those of the measurements. How: the ratio is above 1 if memroot is ahead, for rates as well as for
-times. A row in which the rival is ahead says `lost`.
+times. A figure of a rival that is ahead says `lost`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
-HEADINGS: Final = ("question", "memroot", "rival", "ratio", "target")
+from bench.rivals import FTS, PACKAGED
+
+NO_KERNELS: Final = "without kernels"
+"""The heading of the figures that memroot has with MEMROOT_KERNELS=python."""
+HEADINGS: Final = ("question", "memroot", NO_KERNELS, FTS, *PACKAGED, "target")
+"""The headings of all columns. A column without figures is left out, unless it is one of NEEDED."""
+NEEDED: Final = ("question", "memroot", FTS, "target")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +61,21 @@ class Row:
     ours: float
     rivals: float | None = None
     target: Target | None = None
+    others: Mapping[str, float] = field(default_factory=dict)
+    """The figures of the rivals that are packages, by the names of the packages."""
+    plain: float | None = None
+    """Memroot's figure without the compiled kernels."""
 
     @property
     def ratio(self) -> float | None:
         """The factor by which memroot is better, below 1 if the rival is ahead; None without a rival."""
-        if not self.rivals or not self.ours:
+        return self.ratio_to(self.rivals)
+
+    def ratio_to(self, theirs: float | None) -> float | None:
+        """Return the factor by which memroot is better than another figure; None without that figure."""
+        if not theirs or not self.ours:
             return None
-        return self.ours / self.rivals if self.unit.more_is_better else self.rivals / self.ours
+        return self.ours / theirs if self.unit.more_is_better else theirs / self.ours
 
     @property
     def reached(self) -> bool | None:
@@ -71,39 +85,43 @@ class Row:
             return None
         return self.ours >= target.bound if self.unit.more_is_better else self.ours <= target.bound
 
-    def cells(self) -> tuple[str, ...]:
-        """Return the texts of the cells, in the order of HEADINGS."""
-        ratio = self.ratio
-        shown = "–" if ratio is None else f"{ratio:.2f}×" + (" lost" if ratio < 1 else "")
+    def cells(self) -> dict[str, str]:
+        """Return the texts of the cells by their headings. A figure that was not measured is a dash."""
         target = "–" if self.target is None else self.target.text
         verdict = {None: "", True: ", reached", False: ", missed"}[self.reached]
-        rival = "–" if self.rivals is None else self.unit.write(self.rivals)
-        return self.question, self.unit.write(self.ours), rival, shown, target + verdict
+        return {
+            "question": self.question,
+            "memroot": self.unit.write(self.ours),
+            NO_KERNELS: "–" if self.plain is None else self.unit.write(self.plain),
+            FTS: self._theirs(self.rivals),
+            **{name: self._theirs(self.others.get(name)) for name in PACKAGED},
+            "target": target + verdict,
+        }
+
+    def _theirs(self, figure: float | None) -> str:
+        ratio = self.ratio_to(figure)
+        if figure is None or ratio is None:
+            return "–" if figure is None else self.unit.write(figure)
+        return f"{self.unit.write(figure)}, {ratio:.2f}×" + (" lost" if ratio < 1 else "")
 
 
 def markdown(rows: Sequence[Row]) -> str:
     """Return the rows as a Markdown table that is also readable as plain text."""
-    cells = [HEADINGS, *(row.cells() for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    shown = [row.cells() for row in rows]
+    headings = [name for name in HEADINGS if name in NEEDED or any(cells[name] != "–" for cells in shown)]
+    table = [headings, *([cells[name] for name in headings] for cells in shown)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
         "| "
         + " | ".join(
-            _align(cell, width, at) for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+            cell.ljust(width) if name in ("question", "target") else cell.rjust(width)
+            for name, cell, width in zip(headings, line, widths, strict=True)
         )
         + " |"
-        for line in cells
+        for line in table
     ]
-    rule = "|".join(_rule(width, at) for at, width in enumerate(widths))
+    rule = "|".join(
+        "-" * (width + 1) + ("-" if name in ("question", "target") else ":")
+        for name, width in zip(headings, widths, strict=True)
+    )
     return "\n".join([lines[0], f"|{rule}|", *lines[1:]])
-
-
-def _is_number(at: int) -> bool:
-    return HEADINGS[at] in ("memroot", "rival", "ratio")
-
-
-def _align(cell: str, width: int, at: int) -> str:
-    return cell.rjust(width) if _is_number(at) else cell.ljust(width)
-
-
-def _rule(width: int, at: int) -> str:
-    return "-" * (width + 1) + (":" if _is_number(at) else "-")

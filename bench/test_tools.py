@@ -5,15 +5,19 @@ Question: can the figures be trusted? Data: small. Seed: 1. How: ordinary tests;
 
 from __future__ import annotations
 
+import cProfile
+import pstats
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from bench import data, proofs
-from bench.job import MODULES, Job, Untimed, measurement, percentile
-from bench.rivals import Fts
+from bench import data, groups, profile, proofs
+from bench.groups import LARGE
+from bench.job import MODULES, Job, Result, Untimed, measurement, percentile
+from bench.rivals import PACKAGED, Fts, open_rival
 from bench.table import RATE, TIME, Row, Target, markdown
+from engine import kernels
 
 
 def test_equal_seeds_give_equal_texts() -> None:
@@ -65,6 +69,16 @@ def test_a_lost_row_says_so() -> None:
     assert "reached" in lines[3]
 
 
+def test_every_rival_that_was_measured_has_a_column() -> None:
+    """A column is shown if a row has a figure for it, with the ratio to memroot's."""
+    table = markdown([Row("adds", RATE, 20, 10, others={"plugmem": 40}, plain=5), Row("asks", TIME, 1)])
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+
+    assert cells[0] == ["question", "memroot", "without kernels", "rival", "plugmem", "target"]
+    assert cells[2] == ["adds", "20/s", "5/s", "10/s, 2.00×", "40/s, 0.50× lost", "–"]
+    assert cells[3] == ["asks", "1.00 ms", "–", "–", "–", "–"]
+
+
 def test_a_small_row_decides_no_target() -> None:
     """A target for a larger store is shown without a verdict."""
     assert Row("open", TIME, 1, None, Target("≤ 500 ms at 1 M", 500, judged=False)).reached is None
@@ -93,6 +107,37 @@ def test_a_proof_of_something_else_is_no_figure() -> None:
         proofs.measure("x", lambda one: one, lambda _, made: proofs.check_root(made, bytes(32)), [b"y" * 32])
 
 
+@pytest.mark.parametrize("name", PACKAGED)
+def test_the_rivals_that_are_packages_find_what_they_were_given(name: str, tmp_path: Path) -> None:
+    """A rival keeps texts after reopening, and finds those that have any word of the question."""
+    pytest.importorskip(name)
+    words = ("alpha beta", "gamma", "beta")
+    with open_rival(name, tmp_path / "rival") as store:
+        store.add([data.Text(word, ("t",), f"{word}.md", 0) for word in words])
+        store.finish()
+    with open_rival(name, tmp_path / "rival") as store:
+        found = str(store.recall("beta zeta"))
+
+    assert [word in found for word in words] == [True, False, True]
+
+
+def test_a_row_is_made_with_and_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With both kernels, memroot is measured twice and a rival once."""
+    asked = []
+
+    def in_child(name: str, job: Job) -> Result:
+        asked.append((name, job.kernels))
+        return {"per_s": 10 if job.kernels == "native" else 4, "records": 1}
+
+    monkeypatch.setattr(groups, "in_child", in_child)
+    monkeypatch.setattr(groups, "is_installed", lambda name: False)
+    run = groups.Run("work", 1, [LARGE], quick=True, kernels="native")
+    (row,) = groups.with_and_without_kernels(run, ["bulk"], both=True)
+
+    assert (row.ours, row.plain, row.rivals) == (10, 4, 4)
+    assert asked == [("bulk", "native"), ("bulk_rival", "auto"), ("bulk", "python")]
+
+
 def test_the_rival_finds_what_it_was_given(tmp_path: Path) -> None:
     """The rival keeps texts after reopening, finds them by their words, and passes its own check."""
     numbers = count()
@@ -106,3 +151,16 @@ def test_the_rival_finds_what_it_was_given(tmp_path: Path) -> None:
         found = store.recall("beta zeta")
 
     assert [hit.source for hit in found] == ["beta.md", "alpha beta.md"]
+
+
+def test_a_profile_names_the_kernels() -> None:
+    """Calls of compiled functions are counted by kernel, and other calls are not."""
+    native = kernels.load("auto")
+    if native is None:
+        pytest.skip("the compiled kernels are not installed")
+    profiler = cProfile.Profile()
+    profiler.runcall(lambda: [native.leaf_hashes([b"x"]) for _ in range(3)])
+    heading, *lines = profile.native_times(pstats.Stats(profiler)).splitlines()
+
+    assert "of the time" in heading
+    assert [line.split()[2:] for line in lines] == [["3", "leaf_hashes"]]

@@ -17,7 +17,7 @@ from random import Random
 
 from backends import open_backend
 from backends.base import Backend, Batch
-from bench.job import Job, Result, timed
+from bench.job import Job, Result, resident, timed
 from bench.rivals import Fts
 from bench.writing import warm_up
 from engine import Engine, verify
@@ -67,7 +67,12 @@ def rebuild(job: Job) -> Result:
         took = time.perf_counter() - begin
     if before != after:
         raise RuntimeError(f"rebuilding changed the root from {before.root} to {after.root}")
-    return {"per_s": after.size / took, "seconds": took, "events": after.size}
+    return {
+        "per_s": after.size / took,
+        "seconds": took,
+        "events": after.size,
+        "peak_bytes": resident("VmHWM"),
+    }
 
 
 def rebuild_rival(job: Job) -> Result:
@@ -84,7 +89,13 @@ def verify_root(job: Job) -> Result:
         took = time.perf_counter() - begin
     if not report.ok:
         raise RuntimeError(f"verify-root failed: {report.differences[0]}")
-    return {"per_s": report.size / took, "seconds": took, "events": report.size, "rows": report.rows}
+    return {
+        "per_s": report.size / took,
+        "seconds": took,
+        "events": report.size,
+        "rows": report.rows,
+        "peak_bytes": resident("VmHWM"),
+    }
 
 
 def verify_root_rival(job: Job) -> Result:

@@ -21,7 +21,7 @@ from typing import TypeVar
 from bench import data
 from bench.data import Text
 from bench.job import Job, Result, Untimed, percentile, resident, timed
-from bench.rivals import Fts
+from bench.rivals import Fts, open_rival
 from engine import Add, Engine
 from engine.transfer.ingest.documents import Document, Piece, SourceFile
 from engine.transfer.ingest.read import read_file
@@ -67,10 +67,11 @@ def bulk_rival(job: Job) -> Result:
     """Add all texts to a new store of the rival, which is kept for other measurements."""
     untimed = Untimed()
     texts = untimed(data.texts(job.size, job.seed), BATCH)
-    with Fts(job.rival) as store:
+    with open_rival(job.against, job.rival) as store:
         begin = time.perf_counter()
         for batch in _batches(texts):
             store.add(batch)
+        store.finish()
         took = time.perf_counter() - begin - untimed.seconds
     return {"per_s": job.size / took, "seconds": took, "peak_bytes": resident("VmHWM")}
 
@@ -88,7 +89,7 @@ def single(job: Job) -> Result:
 def single_rival(job: Job) -> Result:
     """Add texts one by one to a new store of the rival."""
     texts = list(data.texts(job.size, job.seed))
-    with Fts(Path(f"{job.rival}-single")) as store:
+    with open_rival(job.against, Path(f"{job.rival}-single")) as store:
         took = timed(lambda text: store.add([text]), texts)
     return _one_by_one(took) | {"up_to_date_per_s": len(took) / sum(took) * 1000}
 

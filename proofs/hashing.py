@@ -143,6 +143,26 @@ def row_hash(term: bytes, inner: bytes) -> bytes:
     return _ROW.copy().update(len(term).to_bytes(2, "big") + term + inner).digest()
 
 
+def row_leaf(term: bytes, value: bytes) -> bytes:
+    """Return the leaf of an index row, `row_hash(term, inner_row_hash(value))`."""
+    if not 0 < len(term) <= TERM_BYTES_MAX:
+        raise ValueError(f"a term has 1 to {TERM_BYTES_MAX} bytes, not {len(term)}")
+    inner = _ROW_INNER.copy().update(value).digest()
+    return _ROW.copy().update(len(term).to_bytes(2, "big") + term + inner).digest()
+
+
+def rows_level(level: Sequence[bytes]) -> list[bytes]:
+    """Return the level above `level` in the tree over a segment's rows.
+
+    Two neighbours have a node above them; a last one without a partner is carried over. Digests are not
+    checked.
+    """
+    copy = _ROWS_NODE.copy
+    odd = level[-1:] if len(level) % 2 else ()
+    pairs = zip(level[::2], level[1::2], strict=False)
+    return [*(copy().update(left + right).digest() for left, right in pairs), *odd]
+
+
 def rows_node(left: bytes, right: bytes) -> bytes:
     """Return an inner node of the tree over a segment's rows: H(rows-node; left[32] ‖ right[32])."""
     if len(left) != DIGEST_BYTES or len(right) != DIGEST_BYTES:

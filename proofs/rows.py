@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from proofs.errors import ProofError
-from proofs.hashing import DIGEST_BYTES, inner_row_hash, row_hash, rows_node
+from proofs.hashing import DIGEST_BYTES, rows_level, rows_node
 from proofs.log import left_half
 
 HEAD_BYTES: Final = 5
@@ -30,20 +30,14 @@ class Posting(NamedTuple):
     tf: int
 
 
-def row_leaf(term: bytes, value: bytes) -> bytes:
-    """Return the leaf hash of a row of a segment; `term` is the end of the row's key."""
-    return row_hash(term, inner_row_hash(value))
-
-
 def rows_root(leaves: Sequence[bytes]) -> bytes:
     """Return the root over one or more leaves.
 
     On each level, a last node without a partner moves up unchanged, which gives the tree of RFC 6962.
     """
-    level = list(leaves)
+    level = leaves
     while len(level) > 1:
-        odd = level[-1:] if len(level) % 2 else []
-        level = [rows_node(*pair) for pair in zip(level[::2], level[1::2], strict=False)] + odd
+        level = rows_level(level)
     return level[0]
 
 

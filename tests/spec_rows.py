@@ -31,6 +31,8 @@ from tests.spec_naive import (
 from tests.spec_page import record_fields, table
 
 ATOM = record_fields("Atom record")
+ATOM_ROW = record_fields("Atom row")
+LABELS = {label.replace("the empty label", ""): int(number) for number, label in table("labels")}
 BODY = [name for _, name, *_ in table("atom body")]
 EDGE = record_fields("Edge record")
 SHOWN = {"tombstoned_at": None, "tombstoned_reason": "", "tombstoned_by": ""}
@@ -47,7 +49,7 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal) if payload is not None}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
     for name in ("records", "index", "tags", "trees", "log"):
-        version = {"index": 5, "trees": 2}.get(name, 1)
+        version = {"index": 5, "records": 2, "trees": 2}.get(name, 1)
         rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
     leaves: dict[str, dict[bytes, bytes]] = {}
     for name, changed in values([fields for fields, _ in events]).items():
@@ -139,12 +141,28 @@ def record_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
         if kind == 7:
             rows |= {b"y/code/" + detail[0]: body[0].encode(), b"y/name/" + body[0].encode(): detail[0]}
             codes = max(codes, int.from_bytes(detail[0], "big") + 1)
-    rows |= {b"a/" + key: dumps([record[name] for name in ATOM]) for key, record in atoms.items()}
+    rows |= {b"a/" + key: atom_row(record) for key, record in atoms.items()}
     for record in edges.values():
         raw = dumps([record[name] for name in EDGE])
         src, code, dst = record["source_id"], record["code"], record["target_id"]
         rows[b"e/from/" + b"/".join((src, code, dst))] = rows[b"e/to/" + b"/".join((dst, code, src))] = raw
     return rows | {b"meta/next": dumps([ordinals, codes])}
+
+
+def atom_row(record: Record) -> bytes:
+    """SPEC 7: return the row of an atom."""
+    assert set(record) >= set(ATOM)
+    row: list[Any] = []
+    for name in ATOM_ROW:
+        most, minus, least = name.partition("_−_")
+        value = record[most] - record[least] if minus else record[name]
+        if name in ("kind", "provenance"):
+            value = LABELS.get(value, value)
+        row.append([LABELS.get(one, one) for one in value] if name == "buckets" else value)
+    always = ATOM_ROW.index("provenance") + 1
+    while len(row) > always and (row[-1] is None or (row[-1] == "" and ATOM_ROW[len(row) - 1] in SHOWN)):
+        row.pop()
+    return dumps(row)
 
 
 def _fold_atom(

@@ -204,6 +204,7 @@ LIMITS = {
     "atoms and revisions in a store": [limits.ORDINAL_MAX + 1],
     "hops of a walk": [limits.MAX_HOPS_CAP],
     "results of a query": [limits.RESULTS_MAX],
+    "a question": [limits.QUERY_BYTES_MAX],
 }
 
 

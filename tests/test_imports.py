@@ -21,6 +21,8 @@ MAY_IMPORT = {
 """Package → the packages of this project that it may import."""
 
 PROOFS_MAY_IMPORT = sys.stdlib_module_names | {"blake3", "cbor2", "proofs"}
+DREAMER = "engine/knowledge/dreaming/"
+"""The folder of the only modules that may import spaCy, so that answers are the same with it and without."""
 INPUT_OUTPUT = frozenset(
     {
         "asyncio",
@@ -80,6 +82,8 @@ def faults(path: str, source: str) -> list[str]:
             found.append(f"{path}: {package} may not import {module}")
         if top in NEVER_IMPORTED:
             found.append(f"{path}: nothing imports {module}")
+        if top == "spacy" and not path.startswith(DREAMER):
+            found.append(f"{path}: only the dreamer may import {module}")
         if package == "proofs" and top not in PROOFS_MAY_IMPORT:
             found.append(f"{path}: proofs is standalone and may not import {module}")
         if package == "proofs" and top in INPUT_OUTPUT and not path.endswith("/__main__.py"):
@@ -125,6 +129,7 @@ FAULTY = {
     "pickle": ("engine/x.py", "import pickle"),
     "pickle in a backend": ("backends/x.py", "from pickle import loads"),
     "eval": ("engine/x.py", "eval('1')"),
+    "spaCy in an answer": ("engine/query/x.py", "def f():\n    import spacy.tokens"),
     "yaml.load": ("engine/x.py", "import yaml\nyaml.load('a')"),
 }
 
@@ -143,6 +148,7 @@ FAULTLESS = {
     "proof on what it is made of": ("proofs/x.py", "import hashlib\nfrom blake3 import blake3\nimport cbor2"),
     "the proof command reading a file": ("proofs/__main__.py", "from pathlib import Path\nprint(open('x'))"),
     "backend syncing files": ("backends/x.py", "import os\nos.fsync(3)"),
+    "spaCy in a dream": ("engine/knowledge/dreaming/x.py", "import spacy"),
     "safe YAML": ("engine/x.py", "import yaml\nyaml.safe_load('a')"),
 }
 

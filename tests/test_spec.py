@@ -11,7 +11,7 @@ from engine.base import errors, limits
 from engine.cli.helping import EXIT_CODES
 from engine.followers import columns
 from engine.ledger.layout import COUNTERS, CURSOR, DREAM, ERASING, FAMILIES, LOG
-from engine.ledger.records import FIRST_TYPE_CODE, AtomRecord, EdgeRecord
+from engine.ledger.records import FIRST_TYPE_CODE, LABELS, AtomRecord, EdgeRecord
 from engine.store.store import projections
 from engine.text import analyzer, identifiers, labels, simhash, words
 from proofs import claims, hashing, segments, sets
@@ -235,6 +235,8 @@ def test_further_fields_are_listed_by_their_numbers() -> None:
 def test_records_are_listed_in_order() -> None:
     """The page lists the fields of both kinds of records in the engine's order."""
     assert record_fields("Atom record") == list(AtomRecord._fields)
+    labels = [label.replace("the empty label", "") for _, label in table("labels")]
+    assert tuple(labels) == LABELS
     spelled = {"source_id": "src", "code": "type", "target_id": "dst"}
     assert [spelled.get(name, name) for name in record_fields("Edge record")] == list(EdgeRecord._fields)
 
@@ -281,7 +283,7 @@ def test_projections_and_namespaces_are_named() -> None:
         in sentences()
     )
     assert {follower.name: follower.version for follower in projections()} == {
-        name: {"index": 5, "trees": 2}.get(name, 1) for name in names
+        name: {"index": 5, "records": 2, "trees": 2}.get(name, 1) for name in names
     }
     assert f"for {', '.join(NAMESPACES)}: u8 length" in page()
 

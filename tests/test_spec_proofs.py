@@ -261,8 +261,8 @@ def test_format_characters_are_listed() -> None:
     [
         ('proof = ["{}", 2,', MAGIC),
         ("at most {:,} bytes if there is one claim", PROOF_BYTES_MAX),
-        ("else at most {:,}. Else `size`", BUNDLE_BYTES_MAX),
-        ("that lies inside {} other arrays", DEPTH_MAX),
+        ("in all other cases at most {:,} (else `size`)", BUNDLE_BYTES_MAX),
+        ("arrays nested more than {} deep", DEPTH_MAX),
         ("more than 2^{} items", ITEMS_MAX.bit_length() - 1),
         ("at most {} hashes (else `form`)", PATH_HASHES_MAX),
         ("an identity has 1 to {:,} bytes", IDENTITY_BYTES_MAX),

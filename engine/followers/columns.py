@@ -70,13 +70,19 @@ class NewDocument:
 
     @property
     def kernel_item(self) -> tuple[object, ...] | None:
-        """The document as the kernels take it: analysed already, if its text is not ASCII."""
+        """The document as the kernels take it: analysed already, if they do not analyse its text."""
         body = self.body
         if body is None:
             return None
-        if body.content.isascii() and (body.title is None or body.title.isascii()):
-            return body.content, body.title, body.source, body.sequence
+        content, title = body.content, body.title
+        if _is_simple(content) and (title is None or _is_simple(title)):
+            return content, title, body.source, body.sequence
         return tuple(self.analysed)
+
+
+def _is_simple(text: str) -> bool:
+    """Return whether the kernels analyse `text` themselves."""
+    return text.isascii() or (NATIVE is not None and bool(NATIVE.is_simple_text(text)))
 
 
 def atom_body(body: Body | None) -> AtomBody | None:

@@ -13,7 +13,8 @@ from backends.base import Reader
 from engine.followers import postings
 from engine.followers.columns import Facts, decode_facts, join
 from engine.followers.postings import Postings, Tail
-from engine.followers.segments import FACTS, HEAD, LENGTHS, SegmentName
+from engine.followers.segments import FACTS, HEAD, HEAD_BYTES, LENGTHS, SegmentName
+from engine.kernels import NATIVE
 from engine.text.identifiers import TERM_BYTES_MAX
 from proofs.segments import Summary
 
@@ -23,52 +24,55 @@ if TYPE_CHECKING:
 
 
 CACHE_BYTES_MAX: Final = 32 << 20
-CACHE_ENTRY_BYTES: Final = 400
-"""The size in bytes of a cache entry without the numbers in its arrays: two array objects, a tuple and a key
+ENTRY_BYTES: Final = 400
+"""The size in bytes of a cache entry without its rows: a named tuple, a tuple of rows and a key
 (measured)."""
+ROW_BYTES: Final = 40
+"""The size in bytes of a row without the bytes in it."""
 
 Segments = Sequence[tuple[SegmentName, Summary]]
 
 
-class Impacts(NamedTuple):
-    """The impacts of a term on the scores of the documents of one segment: w / (norm + w). Read-only.
-
-    w is the frequency of the term in the text plus its weighted frequency in the head; norm is the norm of
-    the document (`Bm25Weights.norms`).
-    """
-
-    start: int
-    """The ordinal of the document at offset 0."""
-    offsets: NDArray[np.uint16] | None
-    """The offsets of the documents that mention the term, ascending. None if `values` has a number for every
-    document of the segment; this number is 0 for a document that does not mention the term."""
-    values: NDArray[np.float64]
-    """The impact of the term on each document in `offsets`. If `offsets` is None, the impact on each document
-    of the segment."""
-
-
-class TermImpacts(NamedTuple):
-    """The impacts of a term on the documents of all segments and the tail, in the order of the ordinals."""
+class TermRows(NamedTuple):
+    """The stored postings of a term, part by part: one part for each segment, and one for the tail."""
 
     df: int
     """The number of documents that mention the term."""
-    parts: tuple[Impacts, ...]
+    rows: tuple[bytes | None, ...]
+    """The row of the term in each part (SPEC: Index), which is well-formed; None if the part has no such
+    row."""
+    heads: tuple[bytes | None, ...]
+    """The row of the term among the heads, for each part; empty if the heads were not asked for."""
 
 
-class Bm25Weights:
-    """The norms and impacts for one state of the index and one choice of BM25's constants k1 and b."""
+class Norms(NamedTuple):
+    """The lengths of all documents, and the norms that BM25 computes from them."""
 
-    def __init__(self, key: tuple[object, ...], norms: NDArray[np.float64]) -> None:
-        """Store the norms. The impacts are added later.
+    lengths: tuple[bytes, ...]
+    """The lengths of the documents of each part, two bytes each, least significant byte first."""
+    least: tuple[float, ...]
+    """The norm of the shortest document of each part."""
+    table: bytes
+    """The norm of each possible length, as doubles of eight bytes, least significant byte first:
+    k1 · (1 − b + b · length / average)."""
 
-        Args:
-            key: The values that determine the norms and impacts.
-            norms: k1 · (1 − b + b · length / average length), by ordinal.
-        """
-        self.key = key
-        self.norms = norms
-        self.impacts: dict[tuple[str, float], TermImpacts] = {}
-        """The impacts of terms. A key is a pair of a term and the weight of its occurrences in heads."""
+
+class _Lengths(NamedTuple):
+    """The lengths of the documents of one part, as in `Norms`."""
+
+    raw: bytes
+    shortest: int
+    longest: int
+
+
+class _CachedRows(NamedTuple):
+    """The rows of one term in the segments with these roots."""
+
+    roots: tuple[bytes, ...]
+    rows: tuple[bytes | None, ...]
+    df: int
+    size: int
+    """The size in bytes of the rows, including the objects that hold them."""
 
 
 class _CachedFacts(NamedTuple):
@@ -81,60 +85,102 @@ class _CachedFacts(NamedTuple):
 
 
 class PostingsCache:
-    """A cache of decoded segment rows and impacts, of at most CACHE_BYTES_MAX bytes; it is cleared when full.
+    """A cache of rows of terms, of at most CACHE_BYTES_MAX bytes.
 
-    The key of a row includes the root of its segment, which identifies the bytes, so entries never become
-    stale. Impacts are cleared first: they are larger, and adding a document makes them invalid. Norms and
-    facts, which do not count towards the limit, take 8 and 32 bytes for each document. The cache is
-    thread-safe: if one thread drops an entry that another thread needs, the entry is computed again.
-    The methods that read rows raise CorruptionError if a row is missing or malformed.
+    Rows are kept with the roots of their segments, which identify the bytes, so entries never become stale.
+    There are two generations: the rows that were used since the last change of generations, and those that
+    were used before it. When the first has half of the bytes, it replaces the second, whose rows are dropped.
+    Lengths and facts, which do not count towards the limit, take 2 and 32 bytes for each document. The cache
+    is thread-safe: if one thread drops an entry that another thread needs, the entry is computed again. The
+    methods that read rows raise CorruptionError if a row is missing or malformed.
     """
 
     def __init__(self) -> None:
-        self._postings: dict[tuple[bytes, bytes], tuple[NDArray[np.uint16], NDArray[np.uint8]] | None] = {}
-        self._lengths: dict[bytes, NDArray[np.uint16]] = {}
-        self._row_bytes = 0
-        self._weights: Bm25Weights | None = None
-        self._impact_bytes = 0
+        self._used: dict[bytes, _CachedRows] = {}
+        self._older: dict[bytes, _CachedRows] = {}
+        self._used_bytes = 0
+        self._older_bytes = 0
+        self._lengths: dict[bytes, _Lengths] = {}
+        self._norms: tuple[tuple[object, ...], Norms] | None = None
         self._facts: _CachedFacts | None = None
 
     @property
     def size(self) -> int:
-        """The number of bytes in the cache, not counting norms and facts."""
-        return self._row_bytes + self._impact_bytes
+        """The number of bytes in the cache, not counting lengths and facts."""
+        return self._used_bytes + self._older_bytes
 
-    def postings(
-        self, rows: Reader, name: SegmentName, root: bytes, term: bytes
-    ) -> tuple[NDArray[np.uint16], NDArray[np.uint8]] | None:
-        """Return the decoded row of `term` in a segment, or None if the segment has no such row.
+    def rows(self, rows: Reader, segments: Segments, terms: Sequence[bytes]) -> list[_CachedRows]:
+        """Return the rows of each term in all segments. Those that are not cached are read together.
 
         Raises:
-            CorruptionError: the row is malformed.
+            CorruptionError: a row is malformed.
         """
-        try:
-            return self._postings[root, term]
-        except KeyError:
-            pass
-        key = name.row_prefix + term
-        value = rows.get(key)
-        decoded = None if value is None else postings.decode_postings(key, value, name.size)
-        self._make_room(rows=len(value or b"") + CACHE_ENTRY_BYTES)
-        self._postings[root, term] = decoded
-        return decoded
+        roots = tuple([summary.root for _, summary in segments])
+        found: list[_CachedRows | None] = []
+        missing: list[tuple[int, int, bytes]] = []
+        partial: dict[int, list[bytes | None]] = {}
+        for number, term in enumerate(terms):
+            cached = self._used.get(term) or self._older.get(term)
+            if cached is not None and cached.roots == roots:
+                found.append(cached)
+                if term not in self._used:
+                    self._keep(term, cached)
+                continue
+            known = {} if cached is None else dict(zip(cached.roots, cached.rows, strict=True))
+            partial[number] = [known.get(root) for root in roots]
+            missing += [
+                (number, at, name.row_prefix + term)
+                for at, (name, summary) in enumerate(segments)
+                if summary.root not in known
+            ]
+            found.append(None)
+        values = rows.multi_get([key for _, _, key in missing]) if missing else ()
+        for (number, at, key), value in zip(missing, values, strict=True):
+            if value is not None:
+                _check(key, value, segments[at][0].size)
+                partial[number][at] = value
+        for number, read in partial.items():
+            present = [row for row in read if row is not None]
+            size = sum(map(len, present)) + ROW_BYTES * len(present) + ENTRY_BYTES + 8 * len(read)
+            entry = _CachedRows(roots, tuple(read), sum(map(df_of, present)), size)
+            self._keep(terms[number], entry)
+            found[number] = entry
+        return [one for one in found if one is not None]
 
-    def lengths(self, rows: Reader, name: SegmentName, root: bytes) -> NDArray[np.uint16]:
-        """Return the lengths of a segment's documents.
+    def _keep(self, term: bytes, entry: _CachedRows) -> None:
+        if 2 * (self._used_bytes + entry.size) > CACHE_BYTES_MAX:
+            self._older, self._older_bytes = self._used, self._used_bytes
+            self._used, self._used_bytes = {}, 0
+        if 2 * entry.size <= CACHE_BYTES_MAX:
+            replaced = self._used.get(term)
+            self._used[term] = entry
+            self._used_bytes += entry.size - (0 if replaced is None else replaced.size)
+
+    def lengths(self, rows: Reader, segments: Segments) -> list[_Lengths]:
+        """Return the lengths of the documents of each segment.
 
         Raises:
-            CorruptionError: the row is missing or malformed.
+            CorruptionError: a row is missing or malformed.
         """
-        lengths = self._lengths.get(root)
-        if lengths is None:
-            key = name.row_prefix + LENGTHS
-            lengths = postings.decode_lengths(key, rows.get(key), name.size)
-            self._make_room(rows=2 * name.size + CACHE_ENTRY_BYTES)
-            self._lengths[root] = lengths
-        return lengths
+        cached, current, found = self._lengths, {}, []
+        for name, summary in segments:
+            lengths = cached.get(summary.root)
+            if lengths is None:
+                key = name.row_prefix + LENGTHS
+                lengths = _lengths(postings.decode_lengths(key, rows.get(key), name.size))
+            current[summary.root] = lengths
+            found.append(lengths)
+        self._lengths = current
+        return found
+
+    def norms(self, key: tuple[object, ...]) -> Norms | None:
+        """Return the cached norms if they have this key, else None."""
+        cached = self._norms
+        return cached[1] if cached is not None and cached[0] == key else None
+
+    def cache_norms(self, key: tuple[object, ...], norms: Norms) -> None:
+        """Replace the cached norms, which all questions between two writes share."""
+        self._norms = key, norms
 
     def facts(self, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: Tail) -> Facts:
         """Return the facts of all documents, read-only. Facts of segments in the cache are not read again.
@@ -160,40 +206,24 @@ class PostingsCache:
         self._facts = _CachedFacts(key, whole, views)
         return whole
 
-    def weights(self, key: tuple[object, ...]) -> Bm25Weights | None:
-        """Return the cached weights if they have this key, else None."""
-        cached = self._weights
-        return cached if cached is not None and cached.key == key else None
 
-    def cache_weights(self, weights: Bm25Weights) -> None:
-        """Replace the cached weights, which all queries between two writes share."""
-        self._impact_bytes = 0
-        self._weights = weights
+def _check(key: bytes, row: bytes, documents: int) -> None:
+    """Check the row of a term.
 
-    def cache_impacts(self, weights: Bm25Weights, term: str, head: float, impacts: TermImpacts) -> None:
-        """Add the impacts of a term to `weights`. `head` is the weight of an occurrence in a head."""
-        size = 0
-        for _, offsets, values in impacts.parts:
-            size += values.nbytes + (0 if offsets is None else offsets.nbytes) + CACHE_ENTRY_BYTES
-        self._make_room(impacts=size + CACHE_ENTRY_BYTES)
-        weights.impacts[term, head] = impacts
-
-    def _make_room(self, *, rows: int = 0, impacts: int = 0) -> None:
-        if self.size + rows + impacts > CACHE_BYTES_MAX:
-            if self._weights is not None:
-                self._weights.impacts.clear()
-            self._impact_bytes = 0
-        if self.size + rows + impacts > CACHE_BYTES_MAX:
-            self._postings.clear()
-            self._lengths.clear()
-            self._row_bytes = 0
-        self._row_bytes += rows
-        self._impact_bytes += impacts
+    Raises:
+        CorruptionError: the row is malformed.
+    """
+    if NATIVE is None or not NATIVE.is_postings(row, documents):
+        postings.decode_postings(key, row, documents)
 
 
-DENSE_SHARE: Final = 2
-"""If at least one in two documents of a segment mentions a term, `Impacts.values` has a number for every
-document of the segment. This form is a third faster and not larger."""
+def df_of(row: bytes) -> int:
+    """Return the number of documents that the row of a term lists."""
+    return int.from_bytes(row[:4], "big")
+
+
+def _lengths(decoded: NDArray[np.uint16]) -> _Lengths:
+    return _Lengths(decoded.astype("<u2").tobytes(), int(decoded.min()), int(decoded.max()))
 
 
 class IndexView:
@@ -218,7 +248,8 @@ class IndexView:
         index."""
         self.settled: int = tail.start
         """The number of documents in segments. All other documents are in the tail."""
-        self._ends = {name.start: name.end for name, _ in segments} | {tail.start: tail.end}
+        self.starts: tuple[int, ...] = (*(name.start for name, _ in segments), tail.start)
+        """The ordinal of the first document of each part. The last part is the tail, which may be empty."""
         self.documents: int = tail.end
         """N: the number of all ordinals ever assigned, including those that are replaced, deleted or
         erased."""
@@ -234,11 +265,11 @@ class IndexView:
 
     def postings(self, term: str) -> list[Postings]:
         """Return the postings of `term`, segment by segment, with ascending ordinals."""
-        return self._postings(term, b"")
+        return self._decoded(self.find([term])[0].rows)
 
     def df(self, term: str) -> int:
         """Return the number of documents that mention `term`."""
-        return sum(len(part.offsets) for part in self.postings(term))
+        return self.find([term])[0].df
 
     def heads(self, term: str) -> list[Postings]:
         """Return the postings of the documents that have `term` in their head.
@@ -246,20 +277,45 @@ class IndexView:
         The head of a document is its title, or the label of a text without a title. Nearly all of these
         documents also have the term in their text; the exceptions are labels with asterisks inside a word.
         """
-        return self._postings(term, HEAD)
+        return self._decoded(self.find([term], heads=True)[0].heads)
 
-    def _postings(self, term: str, mark: bytes) -> list[Postings]:
-        raw = term.encode()
-        if not 0 < len(raw) <= TERM_BYTES_MAX or raw[0] <= HEAD[0]:
-            return []
-        parts = []
-        for name, summary in self._segments:
-            decoded = self._cache.postings(self._rows, name, summary.root, mark + raw)
-            if decoded is not None:
-                parts.append(Postings(name.start, *decoded))
-        if self._tail.documents and (newest := self._tail.find(mark + raw)) is not None:
-            parts.append(newest)
-        return parts
+    def find(self, terms: Sequence[str], *, heads: bool = False) -> list[TermRows]:
+        """Return the stored postings of each of `terms`; with `heads`, also those of the heads.
+
+        All rows that are not cached are read together.
+        """
+        keys = [raw if _can_be_indexed(raw := term.encode()) else None for term in terms]
+        wanted = [raw for raw in keys if raw is not None]
+        if heads:
+            wanted += [HEAD + raw for raw in wanted]
+        read = self._cache.rows(self._rows, self._segments, wanted)
+        newest = [self._newest(raw) for raw in wanted]
+        others = len(wanted) // 2
+        found, at = [], 0
+        for key in keys:
+            if key is None:
+                found.append(TermRows(0, (), ()))
+                continue
+            tail = newest[at]
+            df = read[at].df + (0 if tail is None else df_of(tail))
+            in_heads = (*read[others + at].rows, newest[others + at]) if heads else ()
+            found.append(TermRows(df, (*read[at].rows, tail), in_heads))
+            at += 1
+        return found
+
+    def _newest(self, raw: bytes) -> bytes | None:
+        """Return the row that a term would have if the tail were a segment."""
+        if not self._tail.documents or (found := self._tail.find(raw)) is None:
+            return None
+        head = len(found.offsets).to_bytes(4, "big") + bytes([int(found.tfs.max())])
+        return head + found.offsets.tobytes() + found.tfs.tobytes()
+
+    def _decoded(self, rows: Sequence[bytes | None]) -> list[Postings]:
+        return [
+            Postings(start, *decoded(row))
+            for start, row in zip(self.starts, rows, strict=False)
+            if row is not None
+        ]
 
     @cached_property
     def facts(self) -> Facts:
@@ -269,97 +325,59 @@ class IndexView:
         """
         return self._cache.facts(self._rows, self.content, self._segments, self._tail)
 
-    @cached_property
-    def lengths(self) -> NDArray[np.uint16]:
-        """The lengths of all documents, by ordinal. The length is 0 if the payload is destroyed."""
+    def lengths_at(self, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the length of each of these documents, whose ordinals are ascending."""
         import numpy as np
 
-        parts = [self._cache.lengths(self._rows, name, summary.root) for name, summary in self._segments]
-        if self._tail.documents:
-            parts.append(self._tail.columns.lengths)
-        return np.concatenate([np.zeros(0, "<u2"), *parts])
-
-    def impacts(self, term: str, k1: float, b: float, head: float = 0.0) -> TermImpacts:
-        """Return the impacts of `term` on the documents that mention it.
-
-        Args:
-            term: An analysed term.
-            k1: BM25's constant k1, 0 or more.
-            b: BM25's constant b, 0 to 1.
-            head: The weight of an occurrence in the head, 0 or more. If the text mentions the term, the
-                frequency of the term is tf + head · (tf in the head), as in BM25F (Robertson, Zaragoza &
-                Taylor 2004). df does not depend on `head`.
-        """
-        weights = self._weights(k1, b)
-        impacts = weights.impacts.get((term, head))
-        if impacts is None:
-            parts = self.postings(term)
-            heads = {part.start: part for part in self.heads(term)} if head else {}
-            df = sum(len(part.offsets) for part in parts)
-            weighted = (self._impacts_of(part, heads.get(part.start), head, weights.norms) for part in parts)
-            impacts = TermImpacts(df, tuple(weighted))
-            self._cache.cache_impacts(weights, term, head, impacts)
-        return impacts
-
-    def values_at(self, terms: Sequence[TermImpacts], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return a matrix of the impact of each term (row) on each document (column).
-
-        The impact is 0 if the document does not mention the term. The ordinals may be in any order, may
-        repeat, and may be outside this index.
-        """
-        import numpy as np
-
-        order = ordinals.argsort(kind="stable")
-        ascending = ordinals[order]
-        matrix = np.zeros((len(terms), len(ordinals)))
-        # Finding the ordinals in each segment once for all terms halves the time (measured).
-        within = {}
-        for start, end in self._ends.items():
-            low, high = ascending.searchsorted((start, end)).tolist()
+        lengths = np.zeros(len(ordinals))
+        bounds = ordinals.searchsorted((*self.starts, self.documents)).tolist()
+        for part, raw in enumerate(self._lengths):
+            low, high = bounds[part : part + 2]
             if low < high:
-                within[start] = (order[low:high], (ascending[low:high] - start).astype(np.uint16))
-        for row, (_, parts) in zip(matrix, terms, strict=True):
-            for start, offsets, values in parts:
-                if start not in within:
-                    continue
-                columns, local = within[start]
-                if offsets is None:
-                    row[columns] = values[local]
-                else:
-                    positions = np.minimum(offsets.searchsorted(local), len(offsets) - 1)
-                    row[columns] = np.where(offsets[positions] == local, values[positions], 0.0)
-        return matrix
+                local = ordinals[low:high] - self.starts[part]
+                lengths[low:high] = np.frombuffer(raw.raw, "<u2")[local]
+        return lengths
 
-    def _impacts_of(
-        self, part: Postings, in_head: Postings | None, head: float, norms: NDArray[np.float64]
-    ) -> Impacts:
-        import numpy as np
+    @cached_property
+    def _lengths(self) -> list[_Lengths]:
+        """The lengths of the documents of each part."""
+        parts = self._cache.lengths(self._rows, self._segments)
+        tail = _lengths(self._tail.columns.lengths) if self._tail.documents else _Lengths(b"", 0, 0)
+        return [*parts, tail]
 
-        start = part.start
-        offsets = part.offsets.astype(np.int64)
-        values = part.tfs.astype(np.float64)
-        if in_head is not None:
-            positions = part.offsets.searchsorted(in_head.offsets)
-            positions[positions == len(offsets)] = 0
-            both = part.offsets[positions] == in_head.offsets
-            values[positions[both]] += head * in_head.tfs[both]
-        values /= norms[start:].take(offsets) + values
-        documents = self._ends[start] - start
-        if len(offsets) * DENSE_SHARE < documents:
-            return Impacts(start, offsets.astype(np.uint16), values)
-        dense = np.zeros(documents)
-        dense[offsets] = values
-        return Impacts(start, None, dense)
+    def norms(self, k1: float, b: float) -> Norms:
+        """Return the lengths of all documents, and their norms with BM25's constants k1 and b.
 
-    def _weights(self, k1: float, b: float) -> Bm25Weights:
+        The norms are cached until the index changes.
+        """
         import numpy as np
 
         key = (k1, b, *self.content)
-        cached = self._cache.weights(key)
+        cached = self._cache.norms(key)
         if cached is not None:
             return cached
+        parts = self._lengths
         # If all documents are empty, any positive number can stand for the average length.
         average = self.total_length / self.counted if self.total_length else 1.0
-        weights = Bm25Weights(key, k1 * ((1 - b) + b * (self.lengths.astype(np.float64) / average)))
-        self._cache.cache_weights(weights)
-        return weights
+        possible = np.arange(max(part.longest for part in parts) + 1, dtype=np.float64)
+        table = k1 * ((1 - b) + b * (possible / average))
+        norms = Norms(
+            tuple(part.raw for part in parts),
+            tuple(table[[part.shortest for part in parts]].tolist()),
+            table.astype("<f8").tobytes(),
+        )
+        self._cache.cache_norms(key, norms)
+        return norms
+
+
+def decoded(row: bytes) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
+    """Return the offsets and the frequencies in the well-formed row of a term, as read-only arrays."""
+    import numpy as np
+
+    df = df_of(row)
+    return np.frombuffer(row, "<u2", df, HEAD_BYTES), np.frombuffer(row, "u1", df, HEAD_BYTES + 2 * df)
+
+
+def _can_be_indexed(raw: bytes) -> bool:
+    """Return True if a term of a text can have these bytes."""
+    return 0 < len(raw) <= TERM_BYTES_MAX and raw[0] > HEAD[0]

@@ -38,7 +38,8 @@ from engine.followers.segments import (
 from engine.kernels import NATIVE
 from engine.text.analyzer import KERNEL_TERMS
 from engine.text.identifiers import TERM_BYTES_MAX
-from proofs.rows import row_leaf, rows_root
+from proofs.hashing import row_leaf
+from proofs.rows import rows_root
 from proofs.segments import TAIL_LEVEL, Summary
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 
 from backends.base import Batch, Guard, Reader
 from engine.followers.base import Cursor, Follower, encode_cursor
+from engine.kernels import NATIVE
 from engine.ledger.fold import Overlay, fold
 from engine.ledger.journal import LogState
-from engine.ledger.layout import COUNTERS, LOG, RECORD_PREFIXES, cursor_key
+from engine.ledger.layout import COUNTERS, LOG, RECORD_PREFIXES, atom_key, cursor_key
 from engine.ledger.records import Counters, Lookup, encode_counters, read_counters
 from proofs.events import AtomDetail, Entry, EventKind, TypeDetail
 
@@ -22,15 +23,40 @@ class Records(Follower):
     """Maintains the records of atoms, edges and predicates, and the counters of ordinals and codes."""
 
     name = "records"
-    version = 1
+    version = 2
     prefixes = RECORD_PREFIXES
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
         """Put the records and the counters that result from `entries` into `batch`."""
         overlay = Overlay(rows, batch)
-        for entry in entries:
+        for entry in _fold_added(entries, overlay):
             fold(entry, overlay)
         batch.put(COUNTERS, encode_counters(count(entries, read_counters(rows))))
+
+
+def _fold_added(entries: Sequence[Entry], rows: Overlay) -> Sequence[Entry]:
+    """Put the records of atoms that are added for the first time; return the entries that are still to fold.
+
+    Nothing is put if an atom was recorded before, or has an event before it is added, as in a forged journal.
+    """
+    if NATIVE is None:
+        return entries
+    added, records = NATIVE.added_records(list(entries))
+    ids = set(added.values())
+    keys = list(map(atom_key, added.values()))
+    if not keys or len(ids) < len(keys) or any(raw is not None for raw in rows.multi_get(keys)):
+        return entries
+    rest = []
+    for at, entry in enumerate(entries):
+        if at in added:
+            ids.discard(added[at])
+        else:
+            detail = entry.header.detail
+            if isinstance(detail, AtomDetail) and detail.id in ids:
+                return entries
+            rest.append(entry)
+    rows.batch.rows.update(records)
+    return rest
 
 
 def seal(batch: Batch, last: Entry, counters: Counters) -> None:

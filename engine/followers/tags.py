@@ -101,8 +101,9 @@ def _digests(written: Mapping[bytes, bytes]) -> dict[bytes, bytes | None]:
 def _added_members(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequence[int]]:
     """Return the members that newly added atoms add to each row, and the positions of all other entries.
 
-    Both parts can be applied in any order, because no other event adds the first ordinal of an atom. An atom
-    that is erased in the same batch needs the order of its events, so then all positions are returned.
+    The other entries can be applied after all of these, because an event on the first ordinal of an atom
+    comes after the event that adds the atom. If it does not, as in a forged journal, or if atoms are erased,
+    all positions are returned.
     """
     found = None
     if NATIVE is not None and not any(entry.header.kind is EventKind.ERASED for entry in entries):

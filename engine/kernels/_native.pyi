@@ -2,14 +2,49 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from proofs.events import AtomBody, Entry
+from proofs.events import AtomBody, Entry, EventKind
+from proofs.leaves import State
 
 class Terms:
     def __new__(
-        cls, stop_words: list[str], clipped_endings: list[str], stem: Callable[[list[str]], list[str]], /
+        cls,
+        stop_words: list[str],
+        clipped_endings: list[str],
+        stem: Callable[[list[str]], list[str]],
+        word_terms: Callable[[str], tuple[str, ...]],
+        /,
     ) -> Self: ...
 
 def leaf_hashes(leaves: Sequence[bytes], /) -> list[bytes]: ...
+def is_postings(row: bytes, documents: int, /) -> bool: ...
+def best_documents(
+    terms: Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
+    head: float,
+    tags: Sequence[tuple[float, bytes]],
+    starts: Sequence[int],
+    lengths: Sequence[bytes],
+    norms: bytes,
+    least_norms: Sequence[float],
+    allowed: bytes,
+    factors: Sequence[tuple[float, bytes]],
+    limit: int,
+    most: int,
+    /,
+) -> tuple[bytes, bytes] | None: ...
+def gains_at(
+    terms: Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
+    head: float,
+    tags: Sequence[tuple[float, bytes]],
+    starts: Sequence[int],
+    lengths: Sequence[bytes],
+    norms: bytes,
+    ordinals: bytes,
+    /,
+) -> tuple[bytes, bytes] | None: ...
+def best_nearby(
+    scores: bytes, ordinals: bytes, hits: bytes, others: Sequence[tuple[float, bytes]], /
+) -> bytes | None: ...
+def best_in_groups(scores: bytes, sources: bytes, chosen: bytes, /) -> tuple[bytes, bytes] | None: ...
 def update_pages(
     prefix: bytes,
     changes: dict[bytes, bytes | None],
@@ -24,6 +59,7 @@ def extended_chunks(stored: list[bytes | None], joining: list[bytes], /) -> list
 def leaf_digests(namespace: str, keys: list[bytes], values: list[bytes], /) -> dict[bytes, bytes | None]: ...
 def complete_roots(hashes: list[bytes], width: int, /) -> list[bytes] | None: ...
 def index_terms_many(terms: Terms, texts: Sequence[str], /) -> list[list[str] | None]: ...
+def is_simple_text(text: str, /) -> bool: ...
 def build_columns(
     terms: Terms, documents: Sequence[tuple[object, ...] | None], /
 ) -> tuple[list[bytes], bytes, bytes, bytes, bytes, bytes, int] | None: ...
@@ -44,11 +80,14 @@ def added_rows(
     times: list[int],
     /,
 ) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
+def decode_atoms(
+    rows: Sequence[bytes], atoms: Sequence[bytes], states: tuple[State, ...], /
+) -> list[tuple[Any, ...] | None]: ...
 def default_ids(id_key: bytes, bodies: list[AtomBody], /) -> list[bytes] | None: ...
-def decode_rows(rows: Sequence[bytes | None], checks: bytes, /) -> list[list[Any] | None]: ...
 def estimate_tokens(text: str, /) -> int | None: ...
 def open_bodies(
     seqs: Sequence[int],
+    subjects: Sequence[bytes],
     headers: Sequence[bytes | None],
     payloads: Sequence[bytes | None],
     header_checks: bytes,
@@ -56,6 +95,16 @@ def open_bodies(
     /,
 ) -> list[list[Any] | None]: ...
 def near_earlier(raw: bytes, start: int, /) -> list[bool]: ...
+def decode_entries(
+    headers: list[bytes],
+    payloads: list[bytes | None],
+    start: int,
+    classes: tuple[type, type, type, list[tuple[EventKind, type, type] | None]],
+    /,
+) -> list[Entry | None]: ...
+def extended_frontier(frontier: bytes, leaves: list[bytes], /) -> bytes | None: ...
+def headers_of_kinds(headers: list[bytes], kinds: list[int], /) -> list[int]: ...
+def added_records(entries: list[Entry], /) -> tuple[dict[int, bytes], dict[bytes, bytes]]: ...
 def read_texts(
     terms: Terms,
     texts: Sequence[str],

@@ -42,6 +42,11 @@ _CACHED_QUESTIONS: Final = 256
 _NOUNS: Final = frozenset({Part.PROPER, Part.NOUN, Part.NUMBER, Part.TIME, Part.OTHER})
 
 
+_CACHED_WORD_CHARS_MAX: Final = 40
+
+_CACHED_WORDS: Final = 4_096
+
+
 def find_entities(
     text: str,
     pieces: Sequence[Token],
@@ -64,7 +69,7 @@ def find_entities(
     entities: dict[frozenset[str], Entity] = {}
     for first, last in [*names, *nouns]:
         shown = bare(text[pieces[first].start : pieces[last - 1].end])
-        terms = tuple(term for term in analyze_query(shown) if term in among)
+        terms = tuple(term for term in _terms_of(shown) if term in among)
         if terms:
             entities.setdefault(frozenset(terms), Entity(shown, terms, (first, last) in names))
         if len(entities) == ENTITIES_MAX:
@@ -199,7 +204,7 @@ def _analyzed(text: str) -> _Analysis:
     words = tuple(
         Word(piece.text, part, word_terms)
         for piece, part in zip(inside, parts, strict=True)
-        if part is not None and (word_terms := tuple(analyze_query(piece.text)))
+        if part is not None and (word_terms := _terms_of(piece.text))
     )
     mentions = [
         mention
@@ -222,6 +227,17 @@ def _analyzed(text: str) -> _Analysis:
 
 
 _cached = lru_cache(maxsize=_CACHED_QUESTIONS)(_analyzed)
+
+
+def _terms_of(text: str) -> tuple[str, ...]:
+    """Return the terms of a word or a short phrase."""
+    return _cached_terms(text) if len(text) <= _CACHED_WORD_CHARS_MAX else tuple(analyze_query(text))
+
+
+@lru_cache(maxsize=_CACHED_WORDS)
+def _cached_terms(text: str) -> tuple[str, ...]:
+    # Questions repeat words, and analysing every word again takes a third of the analysis (measured).
+    return tuple(analyze_query(text))
 
 
 def _window(pieces: list[Token]) -> list[Token]:

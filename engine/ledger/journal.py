@@ -13,12 +13,13 @@ from typing import Final, NamedTuple
 from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import BatchLimitError, CorruptionError, EngineError, LimitError
+from engine.kernels import NATIVE
 from engine.ledger.adding import added
 from engine.ledger.codec import LastDecoded, decode_body, decode_header, fields, unpack
 from engine.ledger.fold import Overlay
-from engine.ledger.layout import LOG, erasure_key, journal_key, payload_key
+from engine.ledger.layout import JOURNAL, LOG, PAYLOAD, erasure_key, journal_key, payload_key
 from engine.ledger.records import Lookup
-from proofs.codec import encode_body, encode_header, pack
+from proofs.codec import BODIES, DETAILS, encode_body, encode_header, pack
 from proofs.events import (
     ERASING_KINDS,
     AtomBody,
@@ -364,25 +365,80 @@ def read_raw(
     Raises:
         CorruptionError: a row is missing, is out of order, or does not have the bytes that were written.
     """
-    headers = rows.scan(journal_key(start), journal_key(stop))
-    payloads = rows.scan(payload_key(start), payload_key(stop))
-    read, payload_row = 0, next(payloads, None)
+    read = 0
+    for seq, headers, payloads in _runs(rows, start, stop):
+        for at, entry in enumerate(_decoded(headers, payloads, seq)):
+            raw_header, raw_payload, erased = headers[at], payloads[at], None
+            if entry is None:
+                header = decode_header(raw_header, seq + at)
+                if raw_payload is None:
+                    erased = erased_at(rows, header)
+                body = None if erased is not None else open_payload(header, raw_payload)
+                entry = Entry(header, body, leaf_hash(raw_header))
+            yield RawEntry(entry, raw_header, raw_payload, erased)
+            read += len(raw_header) + len(raw_payload or b"")
+            if read >= bytes_max:
+                return
+
+
+_RUN_EVENTS = 1024
+_RUN_BYTES = 1 << 20
+"""The numbers of events and of bytes, headers not counted, with which a run of rows is complete."""
+
+
+def _runs(rows: Reader, start: int, stop: int) -> Iterator[tuple[int, list[bytes], list[bytes | None]]]:
+    """Yield the rows of consecutive events: the first seq, the headers, and the payloads that exist.
+
+    Raises:
+        CorruptionError: a header is missing or out of order. The rows before it were yielded.
+    """
+    header_rows = rows.scan(journal_key(start), journal_key(stop))
+    payload_rows = rows.scan(payload_key(start), payload_key(stop))
+    payload_row, first = next(payload_rows, _NO_ROW), start
+    headers: list[bytes] = []
+    payloads: list[bytes | None] = []
+    size = 0
     for seq in range(start, stop):
-        header_row = next(headers, None)
-        if header_row is None or header_row[0] != journal_key(seq):
+        key, header = next(header_rows, _NO_ROW)
+        number = encode_seq(seq)
+        if key != JOURNAL + number:
+            if headers:
+                yield first, headers, payloads
             raise _missing_header(seq)
-        raw_header = header_row[1]
-        header = decode_header(raw_header, seq)
-        raw_payload = erased = None
-        if payload_row is not None and payload_row[0] == payload_key(seq):
-            raw_payload, payload_row = payload_row[1], next(payloads, None)
+        headers.append(header)
+        if payload_row[0] == PAYLOAD + number:
+            payloads.append(payload_row[1])
+            size += len(payload_row[1])
+            payload_row = next(payload_rows, _NO_ROW)
         else:
-            erased = erased_at(rows, header)
-        body = None if erased is not None else open_payload(header, raw_payload)
-        yield RawEntry(Entry(header, body, leaf_hash(raw_header)), raw_header, raw_payload, erased)
-        read += len(raw_header) + len(raw_payload or b"")
-        if read >= bytes_max:
-            return
+            payloads.append(None)
+        if len(headers) >= _RUN_EVENTS or size >= _RUN_BYTES:
+            yield first, headers, payloads
+            headers, payloads, size, first = [], [], 0, seq + 1
+    if headers:
+        yield first, headers, payloads
+
+
+_NO_ROW = (b"", b"")
+_CLASSES = (
+    tuple,
+    Entry,
+    Header,
+    [
+        (EventKind(number), DETAILS[EventKind(number)][0], BODIES[EventKind(number)][0])
+        if number in set(EventKind)
+        else None
+        for number in range(max(EventKind) + 1)
+    ],
+)
+"""The classes of an entry and its parts, for the compiled `decode_entries`."""
+
+
+def _decoded(headers: list[bytes], payloads: list[bytes | None], start: int) -> Sequence[Entry | None]:
+    """Return the checked entries of consecutive events; None for each event that must be decoded here."""
+    if NATIVE is None:
+        return [None] * len(headers)
+    return NATIVE.decode_entries(headers, payloads, start, _CLASSES)  # type: ignore[no-any-return]
 
 
 def read_entries(rows: Reader, start: int, stop: int) -> list[Entry]:

@@ -15,7 +15,7 @@ from engine.base.validation import atom_id, show_id
 from engine.kernels import NATIVE
 from engine.ledger.codec import decode_header, packed, unpack
 from engine.ledger.fold import NO_ATOM
-from engine.ledger.journal import read_body, read_entry, read_header
+from engine.ledger.journal import read_body, read_entry, read_header, subject_key
 from engine.ledger.layout import ATOM, EDGE_FROM, EDGE_TO, atom_key, journal_key, ordinal_key, payload_key
 from engine.ledger.records import (
     AtomRecord,
@@ -27,7 +27,7 @@ from engine.ledger.records import (
     type_name,
 )
 from proofs.codec import BODIES, DETAILS, HEADER_FIELDS
-from proofs.events import AtomBody, Body, EventKind
+from proofs.events import AtomBody, Body, EventKind, Header
 from proofs.forms import Check
 from proofs.hashing import FORMAT
 from proofs.leaves import State
@@ -100,7 +100,8 @@ def body_of(rows: Lookup, record: AtomRecord) -> AtomBody:
     Raises:
         CorruptionError: the event with the payload is missing or damaged, or the payload was destroyed.
     """
-    return _atom_body(read_entry(rows, record.payload_seq).body, record.payload_seq)
+    entry = read_entry(rows, record.payload_seq)
+    return _atom_body(record, entry.header, entry.body)
 
 
 def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
@@ -116,19 +117,23 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
     seqs = [record.payload_seq for record in records]
     headers = rows.multi_get(list(map(journal_key, seqs)))
     payloads = rows.multi_get(list(map(payload_key, seqs)))
-    opened = [None] * len(seqs) if NATIVE is None else NATIVE.open_bodies(seqs, headers, payloads, *_PACKED)
-    each = zip(seqs, headers, payloads, opened, strict=True)
+    opened: list[Any] = [None] * len(seqs)
+    if NATIVE is not None:
+        opened = NATIVE.open_bodies(seqs, [record.id for record in records], headers, payloads, *_PACKED)
+    each = zip(records, headers, payloads, opened, strict=True)
     return [
-        _opened(rows, seq, header, payload) if fields is None else AtomBody._make((*fields, *_NO_FURTHER))
-        for seq, header, payload, fields in each
+        _opened(rows, record, header, payload) if fields is None else AtomBody._make((*fields, *_NO_FURTHER))
+        for record, header, payload, fields in each
     ]
 
 
-def _opened(rows: Reader, seq: int, header: bytes | None, payload: bytes | None) -> AtomBody:
-    """Return the body of the event `seq` with these rows."""
+def _opened(rows: Reader, record: AtomRecord, header: bytes | None, payload: bytes | None) -> AtomBody:
+    """Return the body of the event with these rows, from which `record` has its content."""
+    seq = record.payload_seq
     if header is None:
         raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
-    return _atom_body(read_body(rows, decode_header(header, seq), payload), seq)
+    decoded = decode_header(header, seq)
+    return _atom_body(record, decoded, read_body(rows, decoded, payload))
 
 
 _NO_FURTHER: Final = (None,) * (len(AtomBody._fields) - len(BODIES[EventKind.ATOM_ADDED][1]))
@@ -147,10 +152,20 @@ def _packed_checks() -> tuple[bytes, bytes]:
 _PACKED: Final = _packed_checks()
 
 
-def _atom_body(body: Body | None, seq: int) -> AtomBody:
+def _atom_body(record: AtomRecord, header: Header, body: Body | None) -> AtomBody:
+    _check_subject(record, header)
     if not isinstance(body, AtomBody):
-        raise CorruptionError(f"payload {seq} is not the payload of an atom")
+        raise CorruptionError(f"payload {header.seq} is not the payload of an atom")
     return body
+
+
+def _check_subject(record: AtomRecord, header: Header) -> None:
+    """Raise CorruptionError if an event that `record` names is not an event on this atom."""
+    if subject_key(header.detail) != record.id:
+        raise CorruptionError(
+            f"the record of atom {show_id(record.id)} refers to event {header.seq} on another subject",
+            hint=_REBUILD,
+        )
 
 
 def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
@@ -158,8 +173,13 @@ def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
 
     In an erased atom, the fields that came from payloads are empty or 0.
     """
-    erased = record.state is State.ERASED
-    body = NO_ATOM if erased else body_of(rows, record)
+    body, created = NO_ATOM, record.created
+    if record.state is State.ERASED:
+        first = read_header(rows, record.created_seq)[0]
+        _check_subject(record, first)
+        created = first.time
+    else:
+        body = body_of(rows, record)
     return Atom(
         id=show_id(record.id),
         ordinal=record.ordinal,
@@ -175,7 +195,7 @@ def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
         key=record.key,
         provenance=record.provenance,
         trust=record.trust,
-        created=read_header(rows, record.created_seq)[0].time if erased else record.created,
+        created=created,
         updated=record.updated,
         created_seq=record.created_seq,
         payload_seq=record.payload_seq,

@@ -13,6 +13,7 @@ from engine.store.store import Store
 
 if TYPE_CHECKING:
     from engine.query.positions import PositionsCache
+    from engine.query.recall.allowed import AllowedCache
     from engine.query.recall.config import RecallConfig
 
 
@@ -45,6 +46,13 @@ class View:
 
         return PositionsCache()
 
+    @cached_property
+    def allowed(self) -> AllowedCache:
+        """The cache of the atoms that may answer a question."""
+        from engine.query.recall.allowed import AllowedCache  # imports numpy, which only queries need
+
+        return AllowedCache()
+
     @contextmanager
     def at(self, moment: AsOf | None) -> Iterator[View]:
         """Yield a view of the store as it was at `moment`, or this view if `moment` is None.
@@ -73,3 +81,4 @@ class View:
     def forget(self) -> None:
         """Drop the caches. Must be called after content that was used to compute them is erased."""
         vars(self).pop("positions", None)
+        vars(self).pop("allowed", None)

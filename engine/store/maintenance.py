@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import islice
 
 from backends.base import Backend, Batch, Guard
 from backends.errors import GuardFailed
@@ -11,6 +12,7 @@ from engine.base.errors import CorruptionError, VerificationError
 from engine.base.model import Checkpoint
 from engine.followers.base import drop
 from engine.ledger.codec import decode_header
+from engine.ledger.heads import erasing, extended, leaf_hashes
 from engine.ledger.journal import (
     LogState,
     encode_seq,
@@ -23,9 +25,7 @@ from engine.ledger.journal import (
 from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store, projections
-from proofs.codec import kind_of
-from proofs.events import ERASING_KINDS
-from proofs.log import Frontier, leaf_hash
+from proofs.log import Frontier
 
 
 def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
@@ -66,16 +66,18 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
         CorruptionError: An event differs from the one that the log commits to.
     """
     log = read_log(backend)
-    _check_headers(backend, log)
+    erased = _check_headers(backend, log)
     at = 0
     while at < log.size:
         for raw in read_raw(backend, at, min(log.size, at + limits.FOLLOW_EVENTS_MAX)):
             at += 1
+            if not erased or raw.payload is None:
+                continue
             header = raw.entry.header
-            erasing = None if raw.payload is None else erased_at(backend, header)
-            if erasing is not None:
+            erased_by = erased_at(backend, header)
+            if erased_by is not None:
                 raise CorruptionError(
-                    f"payload {header.seq} exists, although event {erasing} destroyed it",
+                    f"payload {header.seq} exists, although event {erased_by} destroyed it",
                     hint="another program wrote the payload; restore a copy of the store whose root you know",
                     family="payload",
                     seq=header.seq,
@@ -84,13 +86,16 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
     return log.size
 
 
-def _check_headers(backend: Backend, log: LogState) -> None:
+def _check_headers(backend: Backend, log: LogState) -> dict[bytes, bytes]:
+    """Check the headers against the log; correct the rows about erased atoms and edges, and return them."""
     frontier, erased = Frontier(), dict[bytes, bytes]()
-    for key, raw in backend.scan(journal_key(0), journal_key(log.size)):
-        frontier.append(leaf_hash(raw))
-        if kind_of(raw) in ERASING_KINDS:
-            seq = int.from_bytes(key[len(JOURNAL) :], "big")
-            erased[erasure_key(subject_key(decode_header(raw, seq).detail))] = encode_seq(seq)
+    rows = backend.scan(journal_key(0), journal_key(log.size))
+    while run := list(islice(rows, limits.FOLLOW_EVENTS_MAX)):
+        headers = [raw for _, raw in run]
+        frontier = extended(frontier, leaf_hashes(headers))
+        for at in erasing(headers):
+            seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
+            erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
     if frontier != log.frontier or not log.size:
         raise CorruptionError(
             f"the {log.size} headers of the journal are not those that the log commits to",
@@ -107,6 +112,7 @@ def _check_headers(backend: Backend, log: LogState) -> None:
     if batch.rows:
         with suppress(GuardFailed):  # another process is appending events; the next rebuild adds them
             backend.write(batch, guard=Guard(LOG, log.row), durable=True)
+    return erased
 
 
 def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> Checkpoint:

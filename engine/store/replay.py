@@ -13,6 +13,7 @@ from engine.base import limits
 from engine.base.errors import ConflictError
 from engine.followers.base import are_current, catch_up
 from engine.followers.records import Records, count, head_guards, seal
+from engine.ledger.heads import extended
 from engine.ledger.journal import (
     RawEntry,
     encode_log,
@@ -35,7 +36,14 @@ def no_progress(done: int, total: int) -> None:
     """Do nothing. This is the default callback for progress."""
 
 
-def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, sweep: bool = False) -> bytes:
+def append(
+    target: Backend,
+    events: Sequence[RawEntry],
+    head: bytes | None,
+    *,
+    sweep: bool = False,
+    journal: bool = True,
+) -> bytes:
     """Append `events` to the target's journal and update its records, in one batch that is not yet durable.
 
     Args:
@@ -45,6 +53,7 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, s
             read again from the target. Otherwise an event that a different process has appended there would
             be treated as an event of the source.
         sweep: Also delete earlier payloads of each atom or edge that one of the events erases.
+        journal: Write the headers and payloads. False if the target reads them from the source.
 
     Returns:
         The log row that the target has now.
@@ -58,7 +67,7 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, s
         current = not log.size or are_current(rows, log, (records,))
         if log.row != head or events[0].entry.header.seq != log.size or not current:
             raise ConflictError(_OTHER_WRITER)
-        batch, frontier, guards = Batch(), log.frontier.copy(), head_guards(rows, log)
+        batch, guards = Batch(), head_guards(rows, log)
         entries = [event.entry for event in events]
         records.follow(entries, rows, batch)
         counters = count(entries, read_counters(rows))
@@ -67,16 +76,16 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, s
                 _delete_payloads(entry.header.prev, rows, entries, batch)
     for event in events:
         header = event.entry.header
-        batch.put(journal_key(header.seq), event.header)
-        if event.payload is not None:
-            batch.put(payload_key(header.seq), event.payload)
+        if journal:
+            batch.put(journal_key(header.seq), event.header)
+            if event.payload is not None:
+                batch.put(payload_key(header.seq), event.payload)
         # The erasure row shows why a payload is missing, even if the replay stops before the erasing event.
         erased = header.seq if header.kind in ERASING_KINDS else event.erased
         if erased is not None:
             batch.put(erasure_key(subject_key(header.detail)), encode_seq(erased))
-        frontier.append(event.entry.leaf)
     seal(batch, entries[-1], counters)
-    row = encode_log(entries[-1].header.time, frontier)
+    row = encode_log(entries[-1].header.time, extended(log.frontier, [entry.leaf for entry in entries]))
     batch.put(LOG, row)
     try:
         target.write(batch, guard=guards, durable=False)

@@ -207,7 +207,7 @@ def _near_values(values: NDArray[np.uint64]) -> set[tuple[int, int]]:
 def _around_midpoints(
     values: NDArray[np.uint64], positions: NDArray[np.int64], flips: list[int]
 ) -> set[tuple[int, int]]:
-    """Return the near pairs among the values at `positions`, which differ only in bits that `flips` lists.
+    """Return the near pairs among the values at `positions`. These values differ only in the bits `flips`.
 
     Two values differ in at most two bits if and only if some number, a midpoint, differs from each of them
     in at most one bit. Values that share a midpoint are therefore near, and no other pairs are compared.

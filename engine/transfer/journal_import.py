@@ -228,6 +228,7 @@ class _Import:
                 seq = finding.seq or 0
                 raise damaged(self._journal.name, seq + 2, finding.problem, seq)
         self._store.recent.add(entries)
+        self._store.follow(self._store.trees)  # `check_chain` reads the values of the last event
         self._store.follow(more=True)
         self.size += len(events)
 

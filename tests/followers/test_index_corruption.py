@@ -99,7 +99,7 @@ def test_malformed_lengths_are_refused(value: bytes | None) -> None:
     world.entries = history(TEXTS * 513)
     put(world, LENGTHS, value)
     with pytest.raises(CorruptionError, match=r"i/seg/.*x00"):
-        _ = world.view().lengths
+        world.view().norms(0.9, 0.4)
     with pytest.raises(CorruptionError, match=r"i/seg/.*x00"):
         world.follow(1022, 1026)
 

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -226,8 +227,8 @@ def test_another_history_of_equal_length_is_noticed() -> None:
     IndexFollower(lambda rows, seqs: []).follow(other, world.rows, batch)
     world.rows.write(batch)
     world.entries = [other[0]] * 5 + [other[1]]
-    assert world.view().impacts("four", 0.9, 0.4).df == 1
-    assert world.view().impacts("two", 0.9, 0.4).df == 0
+    assert world.view().df("four") == 1
+    assert world.view().df("two") == 0
 
 
 def test_events_that_give_no_ordinal_change_nothing() -> None:
@@ -250,11 +251,11 @@ def test_frequencies_and_lengths_are_clamped() -> None:
     world = world_of([body("sea " * 299 + "the " * 70_000, "sea"), body("ship " * 70_000, "ship " * 300)])
     assert [postings.tfs.tolist() for postings in world.view().postings("sea")] == [[255]]
     assert [postings.tfs.tolist() for postings in world.view().heads("ship")] == [[255]]
-    assert world.view().lengths.tolist() == [300, 65_535]
+    assert world.view().lengths_at(np.arange(2)).tolist() == [300, 65_535]
 
 
 def test_stop_words_are_found_and_do_not_lengthen() -> None:
     """Stop words are indexed but do not count for the length of a document."""
     view = world_of(["the sea and the ship"]).view()
-    assert view.impacts("the", 0.9, 0.4).df == 1
-    assert view.lengths.tolist() == [2]
+    assert view.df("the") == 1
+    assert view.lengths_at(np.arange(1)).tolist() == [2]

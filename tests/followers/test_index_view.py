@@ -1,4 +1,4 @@
-"""Tests of the heads, facts and impacts in a view of the index."""
+"""Tests of the heads, facts and rows of terms in a view of the index."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.base import Reader, Row
-from engine.followers import index_view
 from engine.followers.index_view import IndexView
 from engine.followers.postings import Postings
+from engine.query.recall.signals.scoring import Lists
 from engine.text.words import STOP_WORDS
 from tests.followers.support import World, Written, body, history, plain_document, world_of
 from tests.spec_facts import NO_DOCUMENT, Document
@@ -140,9 +140,10 @@ def plain_values(
 
 
 def values_of(view: IndexView, term: str, k1: float, b: float, head: float) -> tuple[int, list[float]]:
-    """Return df and the impact on each document, from a view."""
-    impacts = view.impacts(term, k1, b, head)
-    return impacts.df, view.values_at([impacts], np.arange(view.documents))[0].tolist()
+    """Return df and the gain of each document, from a view."""
+    (rows,) = view.find([term], heads=head > 0)
+    lists = Lists(view, view.norms(k1, b), [(1.0, rows)] if rows.df else [], head)
+    return rows.df, lists.at(np.arange(view.documents)).scores.tolist()
 
 
 _DOCUMENTS = {count: [plain_document(text) for text in texts_of(count)] for count in (1, 250, 700)}
@@ -156,43 +157,32 @@ _WORLDS = {count: world_of(texts_of(count)) for count in _DOCUMENTS}
     constants=st.sampled_from([(0.9, 0.4), (0.0, 0.0), (2.0, 1.0)]),
     head=st.sampled_from([0.0, 0.5, 1.0, 3.7]),
 )
-def test_impacts_equal_the_formula(
-    count: int, term: str, constants: tuple[float, float], head: float
-) -> None:
-    """An impact is tf / (norm + tf) with the weighted head in tf, and df counts texts only."""
+def test_gains_equal_the_formula(count: int, term: str, constants: tuple[float, float], head: float) -> None:
+    """A gain is tf / (norm + tf) with the weighted head in tf, and df counts texts only."""
     expected = plain_values(_DOCUMENTS[count], term, *constants, head)
     assert values_of(_WORLDS[count].view(), term, *constants, head) == expected
 
 
-def test_weights_of_heads_are_cached_separately() -> None:
-    """Impacts are cached separately for each weight of heads."""
-    view = _WORLDS[700].view()
-    once = view.impacts("sea", 0.9, 0.4, 0.5)
-    assert values_of(view, "sea", 0.9, 0.4, 0.0) != values_of(view, "sea", 0.9, 0.4, 0.5)
-    assert view.impacts("sea", 0.9, 0.4, 0.5) is once
-    assert view.impacts("sea", 0.9, 0.4) is view.impacts("sea", 0.9, 0.4, 0.0)
+def test_rows_are_read_once() -> None:
+    """Rows of terms are cached; after a write, only those of new segments are read."""
+    world = World(history(texts_of(1100)))
+    world.follow(0, 600)
+    rows = Counting(world.rows)
+    first = world.follower.view(rows).postings("sea")
+    assert len([key for key in rows.asked if key.endswith(b"/sea")]) == 2
+    assert listed(world.follower.view(rows).postings("sea")) == listed(first)
+    assert len([key for key in rows.asked if key.endswith(b"/sea")]) == 2
+    world.follow(600, 800)
+    world.follower.view(rows).postings("sea")
+    assert [key for key in rows.asked if key.endswith(b"/sea")][2:] == [b"i/seg/\x00\x00\x00\x02\x00/sea"]
 
 
 @given(st.lists(st.integers(-5, 1000), max_size=40), st.sampled_from(["sea", "the", "mast", "absent"]))
-def test_values_are_found_at_any_ordinals(ordinals: list[int], term: str) -> None:
-    """Ordinals in any order and repeated have the value of their document, and unknown ones have 0."""
+def test_scores_are_found_at_any_ordinals(ordinals: list[int], term: str) -> None:
+    """Ordinals in any order and repeated have the score of their document, and unknown ones have 0."""
     view = _WORLDS[700].view()
-    impacts = view.impacts(term, 0.9, 0.4, 0.5)
-    every = dict(enumerate(view.values_at([impacts], np.arange(700))[0].tolist()))
-    (found,) = view.values_at([impacts], np.array(ordinals, np.int64))
-    assert found.tolist() == [every.get(ordinal, 0.0) for ordinal in ordinals]
-
-
-def test_the_cache_keeps_within_its_bound_with_heads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Impacts for many weights of heads are correct and stay within the size limit of the cache."""
-    world = world_of(texts_of(700))
-    monkeypatch.setattr(index_view, "CACHE_BYTES_MAX", 30_000)
-    for number in range(40):
-        weight = number % 7 / 2
-        expected = plain_values(_DOCUMENTS[700], "sea", 0.9, 0.4, weight)
-        assert values_of(world.view(), "sea", 0.9, 0.4, weight) == expected
-        cache = world.follower._cache
-        assert cache._weights is not None
-        parts = [part for found in cache._weights.impacts.values() for part in found.parts]
-        held = sum(array.nbytes for part in parts for array in part[1:] if array is not None)
-        assert held <= cache.size <= 30_000
+    _, every = values_of(view, term, 0.9, 0.4, 0.5)
+    (rows,) = view.find([term], heads=True)
+    found = Lists(view, view.norms(0.9, 0.4), [(1.0, rows)] if rows.df else [], 0.5)
+    scores = found.at(np.array(ordinals, np.int64)).scores.tolist()
+    assert scores == [every[ordinal] if 0 <= ordinal < 700 else 0.0 for ordinal in ordinals]

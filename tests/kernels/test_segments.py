@@ -14,16 +14,31 @@ from engine.followers import columns, postings
 from engine.followers.columns import Columns, NewDocument
 from engine.followers.postings import Encoded, StoredPart, build_segment
 from engine.followers.segments import SegmentName
-from engine.text.analyzer import KERNEL_TERMS
-from engine.text.identifiers import stem_words
+from engine.text.identifiers import stem_words, word_terms
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 from tests.followers.support import body
 from tests.kernels.native import native
 
-WORDS = ("the", "sea", "Running", "ADR-016", "aBcD", "x" * 70, "café", "猫が", "of", "don't", "ship", "C++")
+WORDS = (
+    "Straße",
+    "ΑΓ’s",
+    "don’t",
+    "the",
+    "sea",
+    "Running",
+    "ADR-016",
+    "aBcD",
+    "x" * 70,
+    "café",
+    "猫が",
+    "of",
+    "don't",
+    "ship",
+    "C++",
+)
 CONTENTS = st.one_of(
     st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join),
-    st.text(alphabet="Anb:*, #\n1", max_size=50),
+    st.text(alphabet="Anb:*, #\n1é’—\uff1a\u200d", max_size=50),
     st.builds(
         "{}: {}".format, st.sampled_from(["Anna", "**Anna Sea", "a b c d", "a  b", "A" * 41]), st.text()
     ),
@@ -31,7 +46,20 @@ CONTENTS = st.one_of(
 )
 TITLES = st.one_of(
     st.none(),
-    st.sampled_from(["", "The sea", "The sea (band)", " (x)", "a (b) (c)", "the", "of (sea)", "Café (x)"]),
+    st.sampled_from(
+        [
+            "",
+            "The sea",
+            "The sea (band)",
+            " (x)",
+            "a (b) (c)",
+            "the",
+            "of (sea)",
+            "Café (x)",
+            "É (été)",
+            "猫 (x)",
+        ]
+    ),
 )
 BODIES = st.one_of(
     st.none(),
@@ -50,7 +78,7 @@ def kernels(*, used: bool) -> Iterator[None]:
     """Use the compiled kernels, with an empty table of words, or their twins."""
     with pytest.MonkeyPatch.context() as patch:
         module = native()
-        table = module.Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words)
+        table = module.Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words, word_terms)
         for user in (columns, postings):
             patch.setattr(user, "NATIVE", module if used else None)
             patch.setattr(user, "KERNEL_TERMS", table)
@@ -149,5 +177,5 @@ def test_damaged_rows(data: st.DataObject) -> None:
 
 def test_more_documents_than_a_segment_has_are_declined() -> None:
     """A kernel does not build a segment of more than 65,536 documents."""
-    with kernels(used=True):
-        assert native().build_columns(KERNEL_TERMS, [None] * 65_537) is None
+    table = native().Terms([], [], stem_words, word_terms)
+    assert native().build_columns(table, [None] * 65_537) is None

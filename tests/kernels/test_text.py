@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.text.analyzer import TEXT_CHARS_MAX, index_terms
-from engine.text.identifiers import stem_words
+from engine.text.identifiers import stem_words, word_terms
 from engine.text.probes import probes
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 from tests.kernels.native import native
 
+SIMPLE = st.text(alphabet="aAsSßéÉŸǅİıſΣςЁѐªµ²½’‐‑—“\xad\u200b\u200c\ufe0f -._'@+#", max_size=40)
 HOSTILE = st.text(alphabet="aAbBsSeEtThH019-._'@+#~ \n\0", max_size=60)
 PROSE = st.lists(
     st.sampled_from(
@@ -34,20 +36,36 @@ PROSE = st.lists(
 def terms_of(texts: list[str]) -> list[list[str] | None]:
     """Return the terms that the compiled analyzer with an empty table gives for each text."""
     module = native()
-    table = module.Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words)
+    table = module.Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words, word_terms)
     first: list[list[str] | None] = module.index_terms_many(table, texts)
     # The second time, the table has all words.
     assert module.index_terms_many(table, texts) == first
     return first
 
 
-@given(st.lists(st.one_of(HOSTILE, PROSE, st.text(max_size=20)), max_size=12), st.sampled_from([1, 90]))
+@given(
+    st.lists(st.one_of(HOSTILE, SIMPLE, PROSE, st.text(max_size=20)), max_size=12), st.sampled_from([1, 90])
+)
 @example([*probes()], 1)
 @example(["a" * (TEXT_CHARS_MAX - 1) + " b c", "x-" * 40, "ing" * 60, "aB" * 9, "\ud800", "café"], 1)
 def test_terms(texts: list[str], times: int) -> None:
-    """ASCII texts have the terms of the twin, also when there are enough texts for several threads.
+    """Texts have the terms of the twin, also when there are enough texts for several threads.
 
-    Other texts are declined.
+    Only a text with characters that need tables of Unicode is declined.
     """
-    expected = [index_terms(text) if text.isascii() else None for text in texts]
-    assert terms_of(texts * times) == expected * times
+    module = native()
+    for text, terms in zip(texts * times, terms_of(texts * times), strict=True):
+        assert terms is not None or not text.isascii()
+        assert (terms is not None) == module.is_simple_text(text)
+        assert terms in (None, index_terms(text))
+
+
+@pytest.mark.parametrize("pattern", ["{}", "a{}b", "-{}-", "é{}'s", "don{}t {}{}"])
+def test_each_character(pattern: str) -> None:
+    """Every character below U+3000, and every special one above, has its place in words."""
+    characters = [chr(code) for code in (*range(0x3000), *range(0xFE00, 0xFE10), 0xFEFF, 0xFF1A, 0xFFFD)]
+    texts = [pattern.replace("{}", character) for character in characters]
+    found = terms_of(texts)
+    assert sum(terms is not None for terms in found) > 2000
+    for text, terms in zip(texts, found, strict=True):
+        assert terms is None or terms == index_terms(text), text

@@ -1,6 +1,8 @@
 """Tests of the analysis of the questions in the shared data."""
 
 import json
+import subprocess
+import sys
 from hashlib import sha256
 from pathlib import Path
 
@@ -40,6 +42,14 @@ def questions(folder: Path) -> list[str]:
     return [json.loads(line)["query"] for line in lines]
 
 
+def digest_of(data: str) -> str:
+    """Return the SHA-256 over the analyses of all questions of a data set."""
+    digest = sha256()
+    for text in questions(needs(f"data/{data}")):
+        digest.update(ascii(analyze_question(text, now=NOW)).encode())
+    return digest.hexdigest()
+
+
 @pytest.mark.parametrize("conversation", sorted(SPEAKERS))
 def test_the_speakers_of_a_conversation_are_names(conversation: str) -> None:
     """A speaker who is mentioned in a question is always found as a name."""
@@ -75,7 +85,17 @@ def test_the_core_of_a_plain_question_is_the_whole_text(data: str) -> None:
 @pytest.mark.parametrize("data", ANALYSES)
 def test_the_analyses_are_those_of_these_rules(data: str) -> None:
     """The analyses have these digests; a change of the rules needs a new number in `model.RULES`."""
-    digest = sha256()
-    for text in questions(needs(f"data/{data}")):
-        digest.update(ascii(analyze_question(text, now=NOW)).encode())
-    assert digest.hexdigest() == ANALYSES[data]
+    assert digest_of(data) == ANALYSES[data]
+
+
+def test_the_analyses_are_the_same_without_spacy() -> None:
+    """In a Python in which spaCy cannot be imported, all analyses are the same."""
+    for data in ANALYSES:
+        needs(f"data/{data}")
+    program = (
+        "import sys; sys.modules['spacy'] = None\n"
+        "from tests.language.test_shared_questions import ANALYSES, digest_of\n"
+        "print({data: digest_of(data) for data in ANALYSES} == ANALYSES)"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert printed.stdout == "True\n"

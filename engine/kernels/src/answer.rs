@@ -172,11 +172,14 @@ fn read(table: &Table, text: &str, cut: (bool, bool), asked: &Asked) -> Option<(
     let mut marks = Vec::new();
     for (part, (start, end)) in parts.iter().enumerate() {
         for word in words(&raw[*start..*end]) {
-            for id in table.list_at(raw, start + word.start..start + word.end)? {
+            let first = terms.len();
+            if !table.append(raw, &(start + word.start..start + word.end), &mut terms) {
+                return None;
+            }
+            for (position, id) in terms.iter().enumerate().skip(first) {
                 if let Some(term) = asked.ids.iter().position(|one| one == &Some(*id)) {
-                    marks.push(Mark { position: terms.len(), term, part });
+                    marks.push(Mark { position, term, part });
                 }
-                terms.push(*id);
             }
         }
     }

@@ -59,7 +59,7 @@ impl Joining {
 
 /// Return (key of a chunk's row → the members that added atoms add, as in a list; positions of other entries).
 ///
-/// Return None to decline if the ordinals of the added atoms do not ascend.
+/// Return None to decline if an added atom has an ordinal that is not above those of all earlier entries.
 #[pyfunction]
 fn added_members<'py>(
     py: Python<'py>,
@@ -67,18 +67,18 @@ fn added_members<'py>(
 ) -> PyResult<Option<(Bound<'py, PyDict>, Vec<usize>)>> {
     let (mut joining, mut rest, mut last) = (Joining::default(), Vec::new(), None);
     for (at, entry) in entries.iter().enumerate() {
-        let Some(ordinal) = added_ordinal(&entry) else {
-            rest.push(at);
-            continue;
-        };
-        if last >= Some(ordinal) {
-            return Ok(None);
-        }
-        if join(&entry, ordinal, &mut joining).is_none() {
-            rest.push(at);
+        let (is_added, ordinal) = ordinal_of(&entry);
+        if is_added {
+            if last >= ordinal {
+                return Ok(None);
+            }
+            if ordinal.and_then(|ordinal| join(&entry, ordinal, &mut joining)).is_none() {
+                rest.push(at);
+            }
         } else {
-            last = Some(ordinal);
+            rest.push(at);
         }
+        last = last.max(ordinal);
     }
     let found = PyDict::new(py);
     for (key, members) in &joining.chunks {
@@ -87,17 +87,18 @@ fn added_members<'py>(
     Ok(Some((found, rest)))
 }
 
-/// Return the ordinal that an entry gives to a new atom, or None for every other entry.
-fn added_ordinal(entry: &Bound<'_, PyAny>) -> Option<u32> {
-    let header = entry.cast::<PyTuple>().ok()?.get_item(0).ok()?;
-    let header = header.cast::<PyTuple>().ok()?;
-    let kind: u64 = header.get_item(2).ok()?.extract().ok()?;
-    let detail = header.get_item(6).ok()?;
-    let detail = detail.cast::<PyTuple>().ok()?;
-    if kind != ATOM_ADDED || detail.len() != 3 || !detail.get_item(2).ok()?.is_none() {
-        return None;
-    }
-    detail.get_item(1).ok()?.extract().ok()
+/// Return whether an entry gives a new atom its first ordinal, and the ordinal of the entry, if it has one.
+fn ordinal_of(entry: &Bound<'_, PyAny>) -> (bool, Option<u32>) {
+    let read = || -> Option<(bool, u32)> {
+        let header = entry.cast::<PyTuple>().ok()?.get_item(0).ok()?;
+        let header = header.cast::<PyTuple>().ok()?;
+        let kind: u64 = header.get_item(2).ok()?.extract().ok()?;
+        let detail = header.get_item(6).ok()?;
+        let detail = detail.cast::<PyTuple>().ok().filter(|detail| detail.len() == 3)?;
+        let is_added = kind == ATOM_ADDED && detail.get_item(2).ok()?.is_none();
+        Some((is_added, detail.get_item(1).ok()?.extract().ok()?))
+    };
+    read().map_or((false, None), |(is_added, ordinal)| (is_added, Some(ordinal)))
 }
 
 /// Add the ordinal of an added atom to its sets; return None, before any change, if the entry is unusual.

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::cbor;
 use crate::hashing::leaf_hash;
+use crate::records;
 use crate::threads::map_chunks;
 
 /// The format version in a header (`proofs.hashing.FORMAT`).
@@ -24,7 +25,7 @@ const EVENTS_PER_THREAD: usize = 256;
 const INTEGER_MAX: u64 = i64::MAX as u64;
 
 /// Why a kernel does not compute a result: the arguments are unusual, or Python raised an error.
-struct Declined;
+pub struct Declined;
 
 impl From<PyErr> for Declined {
     fn from(_: PyErr) -> Self {
@@ -32,16 +33,16 @@ impl From<PyErr> for Declined {
     }
 }
 
-type Encoded<T> = Result<T, Declined>;
+pub type Encoded<T> = Result<T, Declined>;
 
 /// One event that adds an atom, as far as it can be encoded before anything is hashed.
-struct Event {
-    seq: u64,
-    time: u64,
-    ordinal: u64,
-    id: [u8; 16],
-    payload: Vec<u8>,
-    record: Vec<u8>,
+pub struct Event {
+    pub seq: u64,
+    pub time: u64,
+    pub ordinal: u64,
+    pub id: [u8; 16],
+    pub payload: Vec<u8>,
+    pub record: Vec<u8>,
 }
 
 struct Sealed {
@@ -151,29 +152,46 @@ fn put_body(out: &mut Vec<u8>, body: &Bound<'_, PyTuple>) -> Encoded<()> {
     Ok(())
 }
 
+/// Write a label of a record, as its number if it has one.
+fn put_label(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()> {
+    let value = value.cast_exact::<PyString>().map_err(|_| Declined)?.to_str()?;
+    match records::LABELS.iter().position(|label| *label == value) {
+        Some(number) => cbor::uint(out, number as u64),
+        None => cbor::text(out, value),
+    }
+    Ok(())
+}
+
 /// Write the record of a new atom (`engine.ledger.records.encode_atom`).
-fn put_record(out: &mut Vec<u8>, event: &Event, body: &Bound<'_, PyTuple>) -> Encoded<()> {
+pub fn put_record(out: &mut Vec<u8>, event: &Event, body: &Bound<'_, PyTuple>) -> Encoded<()> {
     let field = |at: usize| body.get_item(at);
-    cbor::array(out, 21);
-    cbor::bytes(out, &event.id);
-    for number in [event.ordinal, LIVE, 1, event.seq, event.seq, event.seq] {
+    // The source, the sequence, the title, the key and the trust are left out from the last None on.
+    let last = [field(5)?, field(6)?, field(1)?, field(11)?, field(8)?];
+    let given = last.iter().rposition(|value| !value.is_none()).map_or(0, |at| at + 1);
+    cbor::array(out, (records::FIELDS_MIN + given) as u64);
+    for number in [event.ordinal, LIVE, 1, event.seq, 0, 0] {
         cbor::uint(out, number);
     }
-    put_optional_text(out, &field(1)?)?;
-    put_text(out, &field(2)?)?;
+    let (created, time) = (field(9)?, i64::try_from(event.time).map_err(|_| Declined)?);
+    let created = if created.is_none() { time } else { integer(&created)? };
+    cbor::int(out, created);
+    cbor::int(out, time.checked_sub(created).ok_or(Declined)?);
+    put_label(out, &field(2)?)?;
     put_texts(out, &field(3)?)?;
-    put_texts(out, &field(4)?)?;
-    put_optional_text(out, &field(5)?)?;
-    put_optional_integer(out, &field(6)?)?;
-    put_optional_text(out, &field(11)?)?;
-    put_text(out, &field(7)?)?;
-    put_optional_integer(out, &field(8)?)?;
-    let created = field(9)?;
-    cbor::int(out, if created.is_none() { event.time as i64 } else { integer(&created)? });
-    cbor::uint(out, event.time);
-    cbor::null(out);
-    cbor::text(out, "");
-    cbor::text(out, "");
+    let buckets = field(4)?;
+    let buckets = buckets.cast_exact::<PyTuple>().map_err(|_| Declined)?;
+    cbor::array(out, buckets.len() as u64);
+    for bucket in buckets.iter_borrowed() {
+        put_label(out, &bucket)?;
+    }
+    put_label(out, &field(7)?)?;
+    for (at, value) in last[..given].iter().enumerate() {
+        if at == 1 || at == 4 {
+            put_optional_integer(out, value)?;
+        } else {
+            put_optional_text(out, value)?;
+        }
+    }
     Ok(())
 }
 

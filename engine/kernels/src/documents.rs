@@ -1,6 +1,7 @@
 //! The documents of the index: their terms, lengths and facts, as columns. The twin is
 //! `engine.followers.columns`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use pyo3::prelude::*;
@@ -8,6 +9,7 @@ use pyo3::types::{PyBytes, PyList, PySequence, PyString, PyTuple};
 
 use crate::rows::source_number;
 use crate::simhash::{fingerprint, phrase};
+use crate::simple::simplified;
 use crate::text::{Analysis, Field, Table, TermId, Terms, analyse};
 use crate::threads::{cores, map_chunks};
 
@@ -24,36 +26,33 @@ const LENGTH_MAX: usize = 0xFFFF;
 const LABEL_CHARS_MAX: usize = 40;
 const LABEL_WORDS_MAX: usize = 4;
 const LABEL_WITHIN: usize = 48;
-const LABEL_REFUSED: &[u8] = b"\"#$%&()+,/;<=>?@[\\]^`{|}~!";
+const LABEL_REFUSED: &str = "\"#$%&()+,/;<=>?@[\\]^`{|}~!";
 
-/// The label at the beginning of an ASCII text. The twin is `engine.text.labels.label_of`.
-fn label_of(content: &[u8]) -> Option<Vec<u8>> {
-    let beginning: Vec<u8> =
-        content.iter().take(LABEL_WITHIN).copied().filter(|&byte| byte != b'*').collect();
-    let colon = beginning.iter().position(|&byte| byte == b':')?;
+/// The label at the beginning of a text. The twin is `engine.text.labels.label_of`.
+fn label_of(content: &str) -> Option<String> {
+    let beginning: Vec<char> = content.chars().take(LABEL_WITHIN).filter(|&one| one != '*').collect();
+    let colon = beginning.iter().position(|one| [':', '\u{FF1A}'].contains(one))?;
     let label = &beginning[..colon];
-    let mut words = 0;
-    for word in label.split(|&byte| byte == b' ') {
-        words += 1;
-        if word.is_empty() {
-            return None;
-        }
-    }
-    let refused = |byte: &u8| byte.is_ascii_control() || LABEL_REFUSED.contains(byte);
-    let fits = beginning.get(colon + 1) == Some(&b' ')
+    let ended = beginning[colon] != ':' || beginning.get(colon + 1) == Some(&' ');
+    let words = label.split(|&one| one == ' ');
+    let refused = |one: &char| {
+        one.is_control() || LABEL_REFUSED.contains(*one) || ['\u{2028}', '\u{2029}'].contains(one)
+    };
+    let fits = ended
         && label.len() <= LABEL_CHARS_MAX
-        && words <= LABEL_WORDS_MAX
+        && words.clone().count() <= LABEL_WORDS_MAX
+        && words.clone().all(|word| !word.is_empty())
         && !label.iter().any(refused);
-    fits.then(|| label.to_vec())
+    fits.then(|| label.iter().collect())
 }
 
 /// A title without the qualifier in parentheses at its end.
-fn unqualified(title: &[u8]) -> &[u8] {
-    if title.last() != Some(&b')') {
+fn unqualified(title: &str) -> &str {
+    if !title.ends_with(')') {
         return title;
     }
-    match title.windows(2).rposition(|pair| pair == b" (") {
-        Some(at) if at > 0 => &title[..at],
+    match title.rsplit_once(" (") {
+        Some((named, _)) if !named.is_empty() => named,
         _ => title,
     }
 }
@@ -106,37 +105,60 @@ struct Known {
 /// The number of fields of a document: the head, the rest of the text, and the title without its qualifier.
 const FIELDS: usize = 3;
 
-/// Return the fields of all documents, or `None` if a text is not ASCII.
-fn fields_of<'a>(held: &'a [Held<'_>], labels: &'a [Option<Vec<u8>>]) -> Option<(Vec<Field<'a>>, Vec<Known>)> {
+/// The texts of a document as they are scanned.
+#[derive(Default)]
+struct Texts<'a> {
+    head: Cow<'a, [u8]>,
+    content: Cow<'a, [u8]>,
+    named: Cow<'a, [u8]>,
+    titled: bool,
+    qualified: bool,
+}
+
+/// Return the texts of all documents, or `None` if one of them is not simple.
+fn texts_of<'a>(held: &'a [Held<'_>]) -> Option<Vec<Texts<'a>>> {
+    held.iter().map(texts_of_one).collect()
+}
+
+fn texts_of_one<'a>(document: &'a Held<'_>) -> Option<Texts<'a>> {
+    let Held::Text { content, title, .. } = document else { return Some(Texts::default()) };
+    let content = content.to_str().ok()?;
+    let mut texts = Texts { content: simplified(content)?, ..Texts::default() };
+    if let Some(title) = title {
+        let title = title.to_str().ok()?;
+        let named = unqualified(title);
+        texts.titled = true;
+        texts.head = simplified(title)?;
+        if named.len() != title.len() {
+            texts.qualified = true;
+            texts.named = simplified(named)?;
+        }
+    } else if let Some(label) = label_of(content) {
+        texts.head = Cow::Owned(simplified(&label)?.into_owned());
+    }
+    Some(texts)
+}
+
+/// Return the fields of all documents, or `None` if a name of a source or a term cannot be read.
+fn fields_of<'a>(held: &'a [Held<'_>], texts: &'a [Texts<'_>]) -> Option<(Vec<Field<'a>>, Vec<Known>)> {
     let mut fields = Vec::with_capacity(FIELDS * held.len());
     let mut known = Vec::with_capacity(held.len());
     let mut sources: HashMap<&[u8], u64> = HashMap::new();
-    for (document, label) in held.iter().zip(labels) {
-        let (mut head, mut rest, mut named) = (Field::Text(b""), Field::Text(b""), Field::Text(b""));
-        let mut own = Known::default();
+    for (document, own) in held.iter().zip(texts) {
+        let [mut head, mut rest, named] = [&own.head, &own.content, &own.named].map(|text| Field::Text(text));
+        let Texts { titled, qualified, .. } = *own;
+        let mut own = Known { exists: true, titled, qualified, ..Known::default() };
         match document {
-            Held::Destroyed => {}
-            Held::Text { content, title, source, sequence } => {
-                own.exists = true;
+            Held::Destroyed => own.exists = false,
+            Held::Text { source, sequence, .. } => {
                 own.sequence = *sequence;
-                rest = Field::Text(ascii(content)?);
-                if let Some(title) = title {
-                    let title = ascii(title)?;
-                    let base = unqualified(title);
-                    own.titled = true;
-                    own.qualified = base.len() != title.len();
-                    head = Field::Text(title);
-                    named = Field::Text(if own.qualified { base } else { b"" });
-                } else if let Some(label) = label {
-                    head = Field::Text(label);
-                }
                 if let Some(source) = source {
                     let source = source.to_str().ok()?.as_bytes();
                     own.source = *sources.entry(source).or_insert_with(|| source_number(source));
                 }
             }
             Held::Terms { terms, source, sequence, title } => {
-                own = Known { exists: true, source: *source, sequence: *sequence, title: *title, ..own };
+                own = Known { source: *source, sequence: *sequence, title: *title, ..own };
                 let terms: Option<Vec<&[u8]>> =
                     terms.iter().map(|term| term.to_str().ok().map(str::as_bytes)).collect();
                 let (heads, texts): (Vec<&[u8]>, Vec<&[u8]>) =
@@ -149,10 +171,6 @@ fn fields_of<'a>(held: &'a [Held<'_>], labels: &'a [Option<Vec<u8>>]) -> Option<
         known.push(own);
     }
     Some((fields, known))
-}
-
-fn ascii<'a>(text: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {
-    text.to_str().ok().filter(|text| text.is_ascii()).map(str::as_bytes)
 }
 
 /// The counted terms of consecutive documents.
@@ -245,14 +263,8 @@ pub fn columns_of(
         return Ok(None);
     }
     let Ok(held) = documents.iter().map(hold).collect::<PyResult<Vec<_>>>() else { return Ok(None) };
-    let labels: Vec<Option<Vec<u8>>> = held
-        .iter()
-        .map(|document| match document {
-            Held::Text { content, title: None, .. } => label_of(ascii(content)?),
-            _ => None,
-        })
-        .collect();
-    let Some((fields, known)) = fields_of(&held, &labels) else { return Ok(None) };
+    let Some(texts) = texts_of(&held) else { return Ok(None) };
+    let Some((fields, known)) = fields_of(&held, &texts) else { return Ok(None) };
     own.with_table(|table| {
         let threads = (known.len() / DOCUMENTS_PER_THREAD).clamp(1, cores());
         let share = known.len().div_ceil(threads).max(1);
@@ -300,14 +312,14 @@ fn assemble(table: &Table, known: &[Known], counted: &[Counted]) -> Columns {
             (head, text) = (head_end, text_end);
             document += 1;
         }
-        columns.lengths.extend(part.lengths.iter().flat_map(|length| length.to_le_bytes()));
+        part.lengths.iter().for_each(|length| columns.lengths.extend_from_slice(&length.to_le_bytes()));
     }
-    let own = |fact: fn(&Known) -> u64| known.iter().map(fact);
-    let facts = own(|own| own.source)
-        .chain(own(|own| own.sequence))
-        .chain(counted.iter().flat_map(|part| &part.titles).copied())
-        .chain(counted.iter().flat_map(|part| &part.fingerprints).copied());
-    columns.facts = facts.flat_map(u64::to_le_bytes).collect();
+    columns.facts.reserve(32 * known.len());
+    let mut put = |number: u64| columns.facts.extend_from_slice(&number.to_le_bytes());
+    known.iter().for_each(|own| put(own.source));
+    known.iter().for_each(|own| put(own.sequence));
+    counted.iter().flat_map(|part| &part.titles).for_each(|&title| put(title));
+    counted.iter().flat_map(|part| &part.fingerprints).for_each(|&print| put(print));
     columns
 }
 

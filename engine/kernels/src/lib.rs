@@ -12,15 +12,21 @@ mod chunks;
 mod commit;
 mod digests;
 mod documents;
+mod folding;
 mod hashing;
 mod leaves;
 mod log;
 mod lookup;
 mod pages;
+mod records;
+mod replay;
 mod rows;
+mod score;
 mod segments;
 mod simhash;
+mod simple;
 mod stored;
+mod surroundings;
 mod text;
 mod threads;
 mod words;
@@ -32,12 +38,17 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         chunks::register,
         commit::register,
         documents::register,
+        folding::register,
         hashing::register,
         leaves::register,
         log::register,
         pages::register,
-        stored::register,
+        records::register,
+        replay::register,
+        score::register,
         segments::register,
+        stored::register,
+        surroundings::register,
         text::register,
     ];
     subjects.iter().try_for_each(|register| register(module))

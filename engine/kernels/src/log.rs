@@ -6,6 +6,10 @@ use sha2::{Digest, Sha256};
 
 type Hash = [u8; 32];
 
+const SIZE_MAX: u64 = (1 << 63) - 1;
+const LONG_UINT: u8 = 0x18;
+const LONGEST_UINT: u8 = 0x1B;
+
 /// Return an inner node: SHA-256 of a one byte and the two hashes below it.
 pub fn node_hash(left: &Hash, right: &Hash) -> Hash {
     let mut hasher = Sha256::new();
@@ -38,6 +42,82 @@ fn complete_root(hashes: &[Hash]) -> Hash {
     level[0]
 }
 
+/// The roots of the perfect subtrees of a log, largest first.
+struct Frontier {
+    size: u64,
+    subtrees: Vec<Hash>,
+}
+
+impl Frontier {
+    /// Decode u64 size, big-endian ‖ one hash for each 1 bit of the size, or return None.
+    fn from_bytes(raw: &[u8]) -> Option<Self> {
+        let (size, hashes) = raw.split_at_checked(8)?;
+        let size = u64::from_be_bytes(size.try_into().ok()?);
+        if hashes.len() != 32 * size.count_ones() as usize {
+            return None;
+        }
+        let subtrees = hashes.chunks_exact(32).map(|hash| hash.try_into().ok()).collect::<Option<_>>()?;
+        Some(Frontier { size, subtrees })
+    }
+
+    /// Append leaves, or return None if the log would be full.
+    fn extend(&mut self, leaves: &[Hash]) -> Option<()> {
+        if self.size.checked_add(leaves.len() as u64)? > SIZE_MAX {
+            return None;
+        }
+        for leaf in leaves {
+            let (mut hash, mut size) = (*leaf, self.size);
+            while size & 1 == 1 {
+                hash = node_hash(&self.subtrees.pop()?, &hash);
+                size >>= 1;
+            }
+            self.subtrees.push(hash);
+            self.size += 1;
+        }
+        Some(())
+    }
+}
+
+/// Return a frontier, in bytes, to which leaves are appended, or None to decline.
+#[pyfunction]
+fn extended_frontier<'py>(
+    py: Python<'py>,
+    frontier: &[u8],
+    leaves: Vec<Bound<'py, PyBytes>>,
+) -> Option<Bound<'py, PyBytes>> {
+    let leaves: Vec<Hash> = leaves.iter().map(|leaf| leaf.as_bytes().try_into().ok()).collect::<Option<_>>()?;
+    let mut frontier = Frontier::from_bytes(frontier)?;
+    py.detach(|| frontier.extend(&leaves))?;
+    let raw = [&frontier.size.to_be_bytes()[..], &frontier.subtrees.concat()].concat();
+    Some(PyBytes::new(py, &raw))
+}
+
+/// Return the positions of the headers whose event kind, if they have one, is among `kinds`.
+///
+/// The twin is `proofs.codec.kind_of`.
+#[pyfunction]
+fn headers_of_kinds(headers: Vec<Bound<'_, PyBytes>>, kinds: Vec<u64>) -> Vec<usize> {
+    let kind_at = |at: &usize| kind_of(headers[*at].as_bytes()).is_some_and(|kind| kinds.contains(&kind));
+    (0..headers.len()).filter(kind_at).collect()
+}
+
+/// Return the fourth item of an array of unsigned integers. Like the twin, accept any head before the second.
+fn kind_of(raw: &[u8]) -> Option<u64> {
+    let (mut at, mut value) = (2, 0);
+    for _ in 0..3 {
+        let first = *raw.get(at).filter(|first| **first <= LONGEST_UINT)?;
+        (at, value) = (at + 1, u64::from(first));
+        if first >= LONG_UINT {
+            let end = raw.len().min(at + (1 << (first - LONG_UINT)));
+            value = raw[at.min(end)..end].iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
+            at += 1 << (first - LONG_UINT);
+        }
+    }
+    Some(value)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(extended_frontier, module)?)?;
+    module.add_function(wrap_pyfunction!(headers_of_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(complete_roots, module)?)
 }

@@ -141,33 +141,17 @@ pub fn fields<'a>(raw: &'a [u8], checks: &Checks) -> Option<Vec<Field<'a>>> {
     (cursor.at == raw.len()).then_some(found)
 }
 
-/// Return the fields of each of `rows`, as lists; None in place of a row that is missing or malformed.
-///
-/// The twin is `engine.ledger.codec.fields` on the result of `unpack`, with lists of texts as tuples.
-#[pyfunction]
-fn decode_rows<'py>(
-    py: Python<'py>,
-    rows: &Bound<'py, PyList>,
-    checks: &[u8],
-) -> PyResult<Vec<Option<Bound<'py, PyList>>>> {
-    let checks = Checks::read(checks);
-    rows.iter()
-        .map(|row| {
-            let raw = row.cast::<PyBytes>().ok();
-            let found = raw.and_then(|raw| fields(raw.as_bytes(), checks.as_ref()?));
-            found.map(|found| objects(py, &found)).transpose()
-        })
-        .collect()
-}
-
-/// The position of the commitment in a header, and that of the seq.
-const COMMITMENT: usize = 5;
+/// The positions in a header of the seq, of the commitment and of the id of the atom.
 const SEQ: usize = 1;
+const COMMITMENT: usize = 5;
+const SUBJECT: usize = 7;
 const SALT_BYTES: usize = 32;
 
-/// Return the body in a payload row, if the header is the header of `seq` and commits to the payload.
+/// Return the body in a payload row, if the header is that of the event `seq` on the atom `subject` and commits
+/// to the payload.
 fn body<'a>(
     seq: i64,
+    subject: &[u8],
     header: &[u8],
     payload: &'a [u8],
     checks: &(Checks, Checks),
@@ -177,6 +161,9 @@ fn body<'a>(
     let (Field::Number(own), Field::Bytes(committed)) = (header.get(SEQ)?, header.get(COMMITMENT)?) else {
         return None;
     };
+    if !matches!(header.get(SUBJECT)?, Field::Bytes(id) if *id == subject) {
+        return None;
+    }
     if *own != seq || payload.len() < SALT_BYTES {
         return None;
     }
@@ -186,12 +173,13 @@ fn body<'a>(
 
 /// Return the fields of the body of each event, or None in place of a body that must be read by the twin.
 ///
-/// A body is only returned if the header has the right form and seq and commits to the payload. The twin is
+/// A body is only returned if the header has the right form, seq and atom and commits to the payload. The twin is
 /// `engine.ledger.journal.open_payload` with `engine.ledger.codec.decode_header`.
 #[pyfunction]
 fn open_bodies<'py>(
     py: Python<'py>,
     seqs: Vec<i64>,
+    subjects: Vec<Bound<'py, PyBytes>>,
     headers: &Bound<'py, PyList>,
     payloads: &Bound<'py, PyList>,
     header_checks: &[u8],
@@ -204,17 +192,19 @@ fn open_bodies<'py>(
             Some((header.cast::<PyBytes>().ok()?.as_bytes(), payload.cast::<PyBytes>().ok()?.as_bytes()))
         })
         .collect();
+    let subjects: Vec<&[u8]> = subjects.iter().map(|id| id.as_bytes()).collect();
     let checks = Checks::read(header_checks).zip(Checks::read(body_checks));
     let found: Vec<_> = py.detach(|| {
         let hasher = blake3::Hasher::new_derive_key("memroot v1 commitment");
-        let each = seqs.iter().zip(&raw);
-        each.map(|(seq, rows)| rows.and_then(|(one, other)| body(*seq, one, other, checks.as_ref()?, &hasher)))
-            .collect()
+        let each = seqs.iter().zip(&subjects).zip(&raw);
+        each.map(|((seq, id), rows)| {
+            rows.and_then(|(one, other)| body(*seq, id, one, other, checks.as_ref()?, &hasher))
+        })
+        .collect()
     });
     found.iter().map(|body| body.as_ref().map(|body| objects(py, body)).transpose()).collect()
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(decode_rows, module)?)?;
     module.add_function(wrap_pyfunction!(open_bodies, module)?)
 }

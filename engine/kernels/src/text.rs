@@ -1,5 +1,6 @@
-//! The analyzer for ASCII texts, and the table of terms that it fills. The twin is `engine.text.analyzer`.
+//! The analyzer for simple texts, and the table of terms that it fills. The twin is `engine.text.analyzer`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -9,6 +10,7 @@ use pyo3::types::{PyList, PyString};
 
 use crate::lookup::Lookup;
 use crate::rows::term_number;
+use crate::simple::{is_simple, simplified};
 use crate::threads::{cores, map_chunks};
 use crate::words::{Lists, RawTerm, cut, words};
 
@@ -19,10 +21,13 @@ const BYTES_MAX: usize = 4 << 20;
 /// The number of fields below which starting a second thread takes longer than it saves.
 const FIELDS_PER_THREAD: usize = 256;
 
-const TEXT_BYTES_MAX: usize = 1 << 21;
+pub const TEXT_BYTES_MAX: usize = 1 << 21;
 
 /// The bit that distinguishes a word that is not in the table from the number of a term.
 const UNKNOWN: u32 = 1 << 31;
+
+/// In place of the end of a list: the word has one term, whose number is given instead of the start.
+const ONLY: u32 = u32::MAX;
 
 /// A number of a term. It is valid for one table only.
 pub type TermId = u32;
@@ -57,45 +62,62 @@ impl Table {
         id
     }
 
-    fn insert(&mut self, word: &[u8], terms: impl Iterator<Item = TermId>) {
-        let first = self.lists.len() as u32;
-        self.lists.extend(terms);
-        self.words.insert(word, (first, self.lists.len() as u32));
+    fn insert(&mut self, word: &[u8], terms: &[TermId]) {
+        let value = match terms {
+            [only] => (*only, ONLY),
+            _ => {
+                let first = self.lists.len() as u32;
+                self.lists.extend_from_slice(terms);
+                (first, self.lists.len() as u32)
+            }
+        };
+        self.words.insert(word, value);
         self.bytes += word.len();
     }
 
-    fn list(&self, word: &[u8]) -> Option<&[TermId]> {
-        self.list_at(word, 0..word.len())
+    /// Append the terms of the word at `range` in `text`; return whether the table has the word.
+    pub fn append(&self, text: &[u8], range: &Range<usize>, ids: &mut Vec<TermId>) -> bool {
+        match self.words.get(text, range.start, range.end) {
+            Some((id, ONLY)) => ids.push(id),
+            Some((first, end)) => ids.extend_from_slice(&self.lists[first as usize..end as usize]),
+            None => return false,
+        }
+        true
+    }
+
+    fn knows(&self, word: &[u8]) -> bool {
+        self.words.get(word, 0, word.len()).is_some()
     }
 
     /// Return the number of a term, if a text with this term has been analysed.
     pub fn id(&self, term: &[u8]) -> Option<TermId> {
         self.ids.get(term, 0, term.len())
     }
-
-    /// Return the terms of the word at `range` in `text`.
-    pub fn list_at(&self, text: &[u8], range: Range<usize>) -> Option<&[TermId]> {
-        let (first, end) = self.words.get(text, range.start, range.end)?;
-        Some(&self.lists[first as usize..end as usize])
-    }
 }
 
-/// The lists of an analyzer, its stemmer, and a table of words seen before. The stemmer is a Python function
-/// from a list of words to the list of their stems.
+/// The lists of an analyzer, its rules in Python, and a table of words seen before.
 #[pyclass(frozen)]
 pub struct Terms {
     lists: Lists,
+    /// A Python function from a list of words to the list of their stems.
     stem: Py<PyAny>,
+    /// A Python function from a word that is not ASCII to a tuple of its terms.
+    word_terms: Py<PyAny>,
     table: Mutex<Table>,
 }
 
 #[pymethods]
 impl Terms {
     #[new]
-    fn new(stop_words: Vec<String>, clipped_endings: Vec<String>, stem: Py<PyAny>) -> Self {
+    fn new(
+        stop_words: Vec<String>,
+        clipped_endings: Vec<String>,
+        stem: Py<PyAny>,
+        word_terms: Py<PyAny>,
+    ) -> Self {
         let bytes = |words: Vec<String>| words.into_iter().map(String::into_bytes).collect();
         let lists = Lists { stop_words: bytes(stop_words), clipped_endings: bytes(clipped_endings) };
-        Terms { lists, stem, table: Mutex::default() }
+        Terms { lists, stem, word_terms, table: Mutex::default() }
     }
 }
 
@@ -125,7 +147,7 @@ impl Terms {
 
 /// A part of a document that is analysed by itself.
 pub enum Field<'a> {
-    /// An ASCII text.
+    /// A text of `crate::simple::simplified`.
     Text(&'a [u8]),
     /// The terms of a text that has been analysed already.
     Terms(Vec<&'a [u8]>),
@@ -163,10 +185,8 @@ fn analyse_chunk<'a>(table: &Table, fields: &[Field<'a>]) -> Analysis<'a> {
             Field::Text(text) => {
                 let text = &text[..text.len().min(TEXT_BYTES_MAX)];
                 for word in words(text) {
-                    match table.list_at(text, word.clone()) {
-                        Some(&[only]) => found.ids.push(only),
-                        Some(list) => found.ids.extend_from_slice(list),
-                        None => found.note(Unknown::Word(&text[word]), &mut numbers),
+                    if !table.append(text, &word, &mut found.ids) {
+                        found.note(Unknown::Word(&text[word]), &mut numbers);
                     }
                 }
             }
@@ -204,7 +224,9 @@ impl<'a> Analysis<'a> {
         for at in 0..self.ends.len() {
             for &id in self.field(at) {
                 match (id & UNKNOWN != 0).then(|| unknown(id)).flatten() {
-                    Some(Unknown::Word(word)) => ids.extend_from_slice(table.list(word).unwrap_or(&[])),
+                    Some(Unknown::Word(word)) => {
+                        table.append(word, &(0..word.len()), &mut ids);
+                    }
                     Some(Unknown::Term(term)) => ids.extend(table.ids.get(term, 0, term.len())),
                     None => ids.push(id),
                 }
@@ -249,12 +271,22 @@ fn learn(py: Python<'_>, own: &Terms, table: &mut Table, found: &[Analysis<'_>])
                 table.intern(term, own.lists.stop_words.contains(term));
                 table.bytes += term.len();
             }
-            Unknown::Word(word) if table.list(word).is_none() => {
+            Unknown::Word(word) if table.knows(word) => {}
+            Unknown::Word(word) if !word.is_ascii() => {
+                let shown = PyString::new(py, std::str::from_utf8(word).unwrap_or_default());
+                let terms: Vec<String> = own.word_terms.call1(py, (shown,))?.extract(py)?;
+                let intern = |term: &String| {
+                    let term = term.as_bytes();
+                    table.intern(term, own.lists.stop_words.contains(term))
+                };
+                let ids: Vec<TermId> = terms.iter().map(intern).collect();
+                table.insert(word, &ids);
+            }
+            Unknown::Word(word) => {
                 // An entry now, so that a word of two chunks is learnt once.
-                table.insert(word, std::iter::empty());
+                table.insert(word, &[]);
                 new.push((word, own.lists.word_terms(word)));
             }
-            Unknown::Word(_) => {}
         }
     }
     let asked = new.iter().flat_map(|(_, terms)| terms).filter(|term| term.stemmed);
@@ -274,12 +306,12 @@ fn learn(py: Python<'_>, own: &Terms, table: &mut Table, found: &[Analysis<'_>])
                 ids.push(id);
             }
         }
-        table.insert(word, ids.into_iter());
+        table.insert(word, &ids);
     }
     Ok(())
 }
 
-/// Return the terms of each text, or `None` for a text that is not ASCII. The twin is
+/// Return the terms of each text, or `None` for a text that is not simple. The twin is
 /// `engine.text.analyzer.index_terms`.
 #[pyfunction]
 fn index_terms_many<'py>(
@@ -287,17 +319,16 @@ fn index_terms_many<'py>(
     own: &Bound<'py, Terms>,
     texts: Vec<Bound<'py, PyString>>,
 ) -> PyResult<Vec<Option<Bound<'py, PyList>>>> {
-    let ascii: Vec<Option<&[u8]>> = texts
-        .iter()
-        .map(|text| text.to_str().ok().filter(|text| text.is_ascii()).map(str::as_bytes))
-        .collect();
-    let fields: Vec<Field<'_>> = ascii.iter().map(|text| Field::Text(text.unwrap_or(b""))).collect();
+    let simple: Vec<Option<Cow<'_, [u8]>>> =
+        texts.iter().map(|text| text.to_str().ok().and_then(simplified)).collect();
+    let fields: Vec<Field<'_>> =
+        simple.iter().map(|text| Field::Text(text.as_deref().unwrap_or_default())).collect();
     let own = own.get();
     own.with_table(|table| {
         let size = chunk_size(fields.len());
         let found = analyse(py, own, table, &fields, size)?;
         let mut lists = Vec::with_capacity(fields.len());
-        for (number, text) in ascii.iter().enumerate() {
+        for (number, text) in simple.iter().enumerate() {
             let Some(chunk) = found.get(number / size).filter(|_| text.is_some()) else {
                 lists.push(None);
                 continue;
@@ -308,6 +339,12 @@ fn index_terms_many<'py>(
         }
         Ok(lists)
     })
+}
+
+/// Return whether the kernels analyse a text themselves.
+#[pyfunction]
+fn is_simple_text(text: &Bound<'_, PyString>) -> bool {
+    text.to_str().is_ok_and(is_simple)
 }
 
 /// Return a term as a Python string.
@@ -321,5 +358,6 @@ pub fn shown<'py>(py: Python<'py>, table: &mut Table, id: TermId) -> Bound<'py, 
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Terms>()?;
-    module.add_function(wrap_pyfunction!(index_terms_many, module)?)
+    module.add_function(wrap_pyfunction!(index_terms_many, module)?)?;
+    module.add_function(wrap_pyfunction!(is_simple_text, module)?)
 }

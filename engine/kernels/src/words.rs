@@ -1,4 +1,4 @@
-//! The words of ASCII texts and the terms of each word. The twins are `engine.text.analyzer` and
+//! The words of texts and the terms of each ASCII word. The twins are `engine.text.analyzer` and
 //! `engine.text.identifiers`, which state the rules.
 
 use std::collections::HashSet;
@@ -8,10 +8,15 @@ pub const TERM_BYTES_MAX: usize = 64;
 const JOINS_MAX: usize = 31;
 const PIECES_MAX: usize = 8;
 
-/// The positions of the words of an ASCII text, in order.
+/// The positions of the words of a text of `crate::simple::simplified`, in order.
 pub struct Words<'a> {
     text: &'a [u8],
     at: usize,
+}
+
+/// Return whether a byte belongs to a letter or number. All characters above ASCII are letters.
+fn is_plain(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii()
 }
 
 pub fn words(text: &[u8]) -> Words<'_> {
@@ -20,7 +25,7 @@ pub fn words(text: &[u8]) -> Words<'_> {
 
 impl Words<'_> {
     fn plain(&self, at: usize) -> bool {
-        self.text.get(at).is_some_and(u8::is_ascii_alphanumeric)
+        self.text.get(at).is_some_and(is_plain)
     }
 
     fn run(&self, mut at: usize) -> usize {
@@ -45,7 +50,7 @@ impl Iterator for Words<'_> {
     type Item = Range<usize>;
 
     fn next(&mut self) -> Option<Range<usize>> {
-        let first = self.at + self.text[self.at..].iter().position(u8::is_ascii_alphanumeric)?;
+        let first = self.at + self.text[self.at..].iter().position(is_plain)?;
         let mut end = self.run(first);
         for _ in 0..JOINS_MAX {
             let Some(after) = self.joined(end) else { break };
@@ -81,7 +86,7 @@ pub fn cut(text: &[u8]) -> &[u8] {
 }
 
 impl Lists {
-    /// Return the terms of one word of `Words`.
+    /// Return the terms of an ASCII word of `Words`.
     pub fn word_terms(&self, word: &[u8]) -> Vec<RawTerm> {
         let mut terms = Vec::with_capacity(1);
         let ending = match word {

@@ -143,12 +143,12 @@ class Uses(NamedTuple):
     """
 
     inside: int
-    """The number of uses in the spelling of the name within a sentence."""
+    """How often the words are spelled like the name, within a sentence."""
     begins: int
-    """The number of uses in the spelling of the name, at a place where any word is capitalised, such as the
-    beginning of a sentence."""
+    """How often the words are spelled like the name where any word is capitalised, such as at the beginning
+    of a sentence."""
     other: int
-    """The number of uses in a different spelling, such as lower case."""
+    """How often the words have a different spelling, such as lower case."""
 
 
 def is_possible(tokens: Tokens, config: DreamConfig) -> bool:

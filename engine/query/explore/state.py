@@ -134,7 +134,7 @@ class Stop(StrEnum):
     NOTHING_NEW = "nothing new"
     """Several consecutive steps found neither a new hint nor a new text."""
     REFUSED = "refused"
-    """Several consecutive decisions could not be parsed or repeated an earlier action."""
+    """Several consecutive decisions were unreadable or were repetitions of earlier actions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ class Pool:
         self.score = words.copy()
         self.factor = words * 0.0 + 1.0
         """For each candidate, the product of all factors that its score was multiplied by."""
+        self._ranked: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
         self.parts: dict[str, NDArray[np.float64]] = {"words": words}
 
     def __len__(self) -> int:
@@ -70,9 +71,11 @@ class Pool:
 
         Candidates with equal scores are ordered by ordinal.
         """
-        micros = self.micros
-        order = np.argsort(-micros, kind="stable")
-        return order[: int((micros > 0).sum())]
+        if self._ranked is None or self._ranked[0] is not self.score:
+            micros = self.micros
+            order = np.argsort(-micros, kind="stable")
+            self._ranked = self.score, order[: np.count_nonzero(micros > 0)]
+        return self._ranked[1]
 
     @property
     def micros(self) -> NDArray[np.int64]:

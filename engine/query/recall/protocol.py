@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -50,13 +51,15 @@ def run(scope: RecallScope, target: int, most: int) -> Ranking:
     """
     weights = anchors.weights_of(scope, scope.question.terms)
     found = anchors.by_words(scope, weights)
-    pool, near = anchors.pool_of(scope, found.scores, max(scope.config.protocol.candidates, most))
-    term_scores = anchors.matrix(scope, found.heaviest, pool.ordinals)
+    hits = found.best(scope, max(scope.config.protocol.candidates, most))
+    ordinals, near = anchors.neighbourhood(scope, hits)
+    heaviest, term_scores, scores = found.by_term(ordinals)
+    pool = Pool(ordinals, scores)
     surroundings.propagate(scope, pool, near, term_scores)
     boosts.speakers(scope, pool)
     boosts.dated(scope, pool)
     boosts.provenance(scope, pool)
-    mentioned = _mentioned(scope, found, term_scores, weights)
+    mentioned = _mentioned(scope, heaviest, term_scores, weights)
     level, terms = _level_of(scope, mentioned)
     boosts.co_occurrence(scope, pool, mentioned)
     _feedback(scope, pool, weights)
@@ -83,21 +86,22 @@ def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None
     more = feedback.expansion(scope, atoms, pool.score[best].tolist(), weights)
     if not more:
         return
-    term_scores = anchors.matrix(scope, weighted_terms(scope.index, more, scope.config.bm25), pool.ordinals)
-    pool.add("feedback", term_scores.sum(axis=0) * pool.factor)
+    found = scope.find(list(more))
+    terms = scope.lists(weighted_terms(scope.index.counted, found, more, scope.config.bm25))
+    pool.add("feedback", terms.at(pool.ordinals).scores * pool.factor)
 
 
 def _mentioned(
     scope: RecallScope,
-    found: anchors.WordScores,
+    heaviest: Sequence[str],
     term_scores: NDArray[np.float64],
     weights: dict[str, float],
 ) -> dict[str, NDArray[np.bool_]]:
     """Map terms of the question to masks of the candidates that contain one of the forms of the term.
 
-    Only the terms with the highest weights are used.
+    `heaviest` are the terms with the highest weights, which have a row in `term_scores`. Only these are used.
     """
-    rows = {one.term: term_scores[row] > 0 for row, one in enumerate(found.heaviest)}
+    rows = dict(zip(heaviest, term_scores > 0, strict=True))
     mentioned = {}
     for term in scope.question.terms:
         there = [rows[form] for form in (term, *forms_of(term)) if form in rows and form in weights]
@@ -160,9 +164,8 @@ def _simplified(
     if level is Level.ALL or not scope.signals.simpler or not terms:
         return pool
     again = anchors.by_words(scope, dict.fromkeys(terms, scope.signals.simpler), tags=False)
-    further = anchors.best_words(scope, again.scores, target).tolist()
-    pool = anchors.extended(scope, pool, found.scores, further)
-    pool.add("simpler", again.scores[pool.ordinals] * pool.factor)
+    pool = anchors.extended(scope, pool, found, again.best(scope, target).tolist())
+    pool.add("simpler", again.at(pool.ordinals) * pool.factor)
     return pool
 
 
@@ -178,9 +181,12 @@ def _split(
     share = -(-target // len(entities))
     for entity in entities:
         own = anchors.by_words(scope, dict.fromkeys(entity.terms, 1.0), tags=False)
-        chosen = anchors.best_words(scope, own.scores, share)
-        pool = anchors.extended(scope, pool, found.scores, chosen.tolist())
-        amounts = {one: scope.signals.split * float(own.scores[one]) for one in chosen.tolist()}
+        chosen = own.best(scope, share)
+        pool = anchors.extended(scope, pool, found, chosen.tolist())
+        scores = own.at(chosen).tolist()
+        amounts = {
+            one: scope.signals.split * score for one, score in zip(chosen.tolist(), scores, strict=True)
+        }
         phrases.add_amounts(scope, pool, "split", amounts)
     return pool, tuple(entity.text for entity in entities)
 
@@ -190,7 +196,7 @@ def _phrases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
     if not scope.signals.phrase:
         return pool
     (titled,) = phrases.titles_in(scope, [index_terms(scope.question.core)], phrases.QUESTION_WEIGHT)
-    pool = anchors.extended(scope, pool, found.scores, [one.ordinal for one in titled])
+    pool = anchors.extended(scope, pool, found, [one.ordinal for one in titled])
     share, best = scope.signals.phrase, anchors.top_score(pool)
     phrases.add_amounts(scope, pool, "phrase", {one.ordinal: share * one.weight * best for one in titled})
     return pool
@@ -215,20 +221,22 @@ def _hops(
     if not scope.signals.hop:
         return pool, {}
     by_ordinal = {atom.record.ordinal: atom for atom in atoms}
-    best = [row for row in pool.ranked().tolist() if int(pool.ordinals[row]) in by_ordinal]
-    best = best[: phrases.ANCHORS]
-    first = [by_ordinal[int(pool.ordinals[row])] for row in best]
+    ranked = pool.ranked()
+    pairs = zip(ranked.tolist(), pool.ordinals[ranked].tolist(), strict=True)
+    read = ((row, by_ordinal[ordinal]) for row, ordinal in pairs if ordinal in by_ordinal)
+    best, first = zip(*islice(read, phrases.ANCHORS), strict=True) if by_ordinal else ((), ())
     titles = phrases.titles_in(scope, [anchor.terms for anchor in first], phrases.HOP_WEIGHT)
+    has_edges = scope.atoms.has_edges(scope.rows)
     hops: list[tuple[float, list[phrases.Target]]] = []
     hop_anchors: dict[int, int] = {}
     for rank, (row, anchor, titled) in enumerate(zip(best, first, titles, strict=True)):
-        linked = phrases.linked_to(scope, anchor) if rank < phrases.LINKED else []
+        linked = phrases.linked_to(scope, anchor) if has_edges and rank < phrases.LINKED else []
         others = [*titled, *linked]
         others = [one for one in others if one.ordinal != anchor.record.ordinal]
         hops.append((float(pool.score[row]), others))
         for one in others:
             hop_anchors.setdefault(one.ordinal, anchor.record.ordinal)
-    pool = anchors.extended(scope, pool, found.scores, list(hop_anchors))
+    pool = anchors.extended(scope, pool, found, list(hop_anchors))
     phrases.add_hops(scope, pool, hops)
     return pool, hop_anchors
 
@@ -241,7 +249,7 @@ def _walk(
         return pool, {}, ()
     best, atoms = _best(scope, pool, walk.ANCHORS)
     tags = walk.walked_tags(scope, list(zip(pool.score[best].tolist(), atoms, strict=True)))
-    walked = walk.walkers(scope, tags, found.scores)
-    pool = anchors.extended(scope, pool, found.scores, list(walked))
+    walked = walk.walkers(scope, tags, found)
+    pool = anchors.extended(scope, pool, found, list(walked))
     phrases.add_amounts(scope, pool, "walk", {one: max(gains.values()) for one, gains in walked.items()})
     return pool, walked, tuple(one.bridge for one in tags)

@@ -14,7 +14,7 @@ WINDOW: Final = 10
 """Two terms of a text count as close together if their positions differ by at most this many terms."""
 
 _CHARS_MAX: Final = 1 << 31
-"""More characters than any text has: the largest length of a snippet that the compiled kernel is given."""
+"""The largest length of a snippet, in characters, for which the kernel is used. No text is longer."""
 
 
 class TextReader:

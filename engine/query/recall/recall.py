@@ -12,11 +12,12 @@ from engine.base.validation import instance, integer, positive, text_bytes
 from engine.language.question import analyze_question
 from engine.ledger.journal import read_log
 from engine.query.budget import BUDGET_MIN
-from engine.query.filters import NO_FILTERS, Filters, answering, maybe_superseded
+from engine.query.filters import NO_FILTERS, Filters, maybe_superseded
 from engine.query.recall import protocol
 from engine.query.recall.answer import Recall
 from engine.query.recall.choose import CATEGORY_CANDIDATES, SPARE, choose
 from engine.query.recall.config import RecallConfig
+from engine.query.recall.considered import considered
 from engine.query.recall.scope import RecallScope
 from engine.query.view import View
 
@@ -57,11 +58,12 @@ def recall(
     question = analyze_question(query, now=log.time)
     if not question.terms:
         raise InvalidInputError("the question has no searchable word, number or symbol")
-    allowed = answering(rows, filters)
     index = view.store.index.view(rows)
+    question = considered(question, index, view.config.protocol.terms)
+    atoms = view.allowed.atoms(rows, log, filters, index.documents, view.config.signals.internal)
     positions = view.positions.positions(index)
     marked = maybe_superseded(rows, filters)
-    scope = RecallScope(rows, index, positions, question, allowed, view.config, marked)
+    scope = RecallScope(rows, index, positions, question, atoms, view.config, marked)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
     ranking = protocol.run(scope, target, most)
     chosen = choose(scope, ranking, target, budget=budget, categories=filters.categories, explain=explain)
@@ -75,7 +77,7 @@ def recall(
         bridges=tuple(bridge for bridge in ranking.bridges if f"#{bridge.tag}" in used),
         hits=tuple(chosen.hits),
         size=log.size,
-        candidates=len(allowed),
+        candidates=len(atoms.ordinals),
         target=target,
         budget=budget,
         tokens=chosen.tokens,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -11,15 +12,16 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from backends.base import Reader
-from engine.followers.index_view import IndexView
-from engine.followers.tags import members
+from engine.followers.index_view import IndexView, TermRows
 from engine.language.model import Question
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.positions import Positions
+from engine.query.recall.allowed import Allowed
 from engine.query.recall.config import RecallConfig, Signals
 from engine.query.recall.reading import LazyReading, Reading, TextReader
-from engine.query.recall.signals.bm25 import idf
+from engine.query.recall.signals.bm25 import WeightedTerm, idf
+from engine.query.recall.signals.scoring import Lists
 from proofs.events import AtomBody
 from proofs.sets import Group
 
@@ -40,21 +42,23 @@ class LoadedAtom(NamedTuple):
 
 @dataclass(eq=False)
 class RecallScope:
-    """The input of one recall.
-
-    `allowed` holds the ordinals of the live atoms that pass the filters; these atoms are the allowed atoms.
-    """
+    """The input of one recall. `atoms` are the live atoms that pass the filters: the allowed atoms."""
 
     rows: Reader
     index: IndexView
     positions: Positions
     question: Question
-    allowed: BitMap
+    atoms: Allowed
     config: RecallConfig
     marked: BitMap
     """The ordinals of atoms that may be superseded; empty if the query includes superseded atoms."""
     _loaded: dict[int, LoadedAtom] = field(default_factory=dict, init=False)
-    _dfs: dict[str, int] = field(default_factory=dict, init=False)
+    _found: dict[str, TermRows] = field(default_factory=dict, init=False)
+
+    @property
+    def allowed(self) -> BitMap:
+        """The ordinals of the allowed atoms."""
+        return self.atoms.ordinals
 
     @property
     def signals(self) -> Signals:
@@ -62,54 +66,39 @@ class RecallScope:
         return self.config.signals
 
     def members(self, group: Group, value: str) -> BitMap:
-        """Return the ordinals of the allowed atoms that have this value, for example a tag.
+        """Return the ordinals of the allowed atoms that have this value, for example a tag."""
+        return self.atoms.members(self.rows, group, value)
 
-        The ordinals are read from a set of the follower `tags`.
-        """
-        return members(self.rows, (group, value), self.index.documents) & self.allowed
-
-    @cached_property
+    @property
     def mask(self) -> NDArray[np.bool_]:
         """An array that holds True for each ordinal of an allowed atom, and False for every other ordinal."""
-        return self.mask_of(self.allowed)
+        return self.atoms.mask
 
-    @cached_property
-    def share(self) -> NDArray[np.float64]:
-        """For each ordinal, the factor by which the score of the atom is multiplied.
+    def lists(
+        self,
+        terms: Sequence[WeightedTerm],
+        head: float = 0.0,
+        tags: Sequence[tuple[float, BitMap]] = (),
+    ) -> Lists:
+        """Prepare the scores of documents for weighted terms and tags (see `Lists`)."""
+        norms = self.index.norms(self.config.bm25.k1, self.config.bm25.b)
+        return Lists(self.index, norms, [(one.weight, one.rows) for one in terms], head, tags)
 
-        The factor is 0 for an atom that is not allowed, and below 1 for an allowed atom that is not internal.
+    def find(self, terms: Sequence[str], *, heads: bool = False) -> dict[str, TermRows]:
+        """Return the stored postings of terms; with `heads`, also those of the heads.
+
+        All rows that this question has not read yet are read together.
         """
-        share = self.mask.astype(np.float64)
-        return share if self.provenance_factors is None else share * self.provenance_factors
-
-    def mask_of(self, members: BitMap) -> NDArray[np.bool_]:
-        """Return an array that holds True for each ordinal in `members` and False for every other ordinal."""
-        mask = np.zeros(self.index.documents, np.bool_)
-        listed = np.frombuffer(members.to_array(), np.uint32)
-        mask[listed[: int(listed.searchsorted(self.index.documents))]] = True
-        return mask
-
-    @cached_property
-    def provenance_factors(self) -> NDArray[np.float64] | None:
-        """For each ordinal, the factor for the atom's provenance; None if every allowed atom is internal.
-
-        The factor is 1 / w for an external atom (Standard 065) and 1 / w² for an atom in quarantine, where w
-        is the weight of the signal `internal`. If w is 1, the result is None.
-        """
-        factors = None
-        for name, power in (("external", 1), ("quarantine", 2)):
-            there = self.members(Group.PROVENANCE, name)
-            if there and self.signals.internal != 1.0:
-                factors = np.ones(self.index.documents) if factors is None else factors
-                factors[self.mask_of(there)] = self.signals.internal**-power
-        return factors
+        found = self._found
+        new = [term for term in terms if term not in found or (heads and not found[term].heads)]
+        if new:
+            found.update(zip(new, self.index.find(new, heads=heads), strict=True))
+        return {term: found[term] for term in terms}
 
     def df(self, term: str) -> int:
         """Return the number of documents that contain a term."""
-        found = self._dfs.get(term)
-        if found is None:
-            found = self._dfs[term] = self.index.df(term)
-        return found
+        rows = self._found.get(term)
+        return (self.find([term])[term] if rows is None else rows).df
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency of a term. It is highest if no document contains the term."""

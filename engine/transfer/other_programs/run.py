@@ -181,7 +181,7 @@ class _ItemsRun(ImportRun):
         return True
 
     def retire_missing(self) -> Iterator[Command]:
-        """Yield tombstones for atoms that the file no longer contains, if it contains their whole source."""
+        """Yield tombstones for atoms that the file lacks. Skip sources that it has only in part."""
         for source in sorted(self._whole):
             with self.store.backend.snapshot() as rows:
                 commands = list(retire_others(rows, ACTOR, source, self._seen))

@@ -11,16 +11,26 @@ from collections.abc import Sequence
 
 from backends.base import Reader
 from engine.followers.records import count
-from engine.followers.trees import read_value, subject_of, value_after
+from engine.followers.trees import first_value, read_value, subject_of, value_after
 from engine.ledger.journal import read_header, read_log
-from engine.ledger.layout import EDGE_FROM, EDGE_TO, journal_key
-from engine.ledger.records import FIRST_TYPE_CODE, decode_edge, read_counters, type_code
+from engine.ledger.layout import EDGE_FROM, EDGE_TO, atom_key, journal_key
+from engine.ledger.records import FIRST_TYPE_CODE, Counters, decode_edge, read_counters, type_code
 from engine.trust.audit.compare import Difference
-from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind, TypeBody, TypeDetail
+from proofs.events import (
+    ERASING_KINDS,
+    AtomDetail,
+    EdgeDetail,
+    Entry,
+    EventKind,
+    Header,
+    TypeBody,
+    TypeDetail,
+)
 from proofs.leaves import EdgeType, State, Value, edge_key
 
 _CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 _GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})
+_NO_ID = bytes(16)
 _NEEDS_HIDDEN = frozenset({EventKind.ATOM_REVIVED, EventKind.EDGE_ADDED})
 """The kinds of events that are allowed only if the atom or edge is hidden or does not exist.
 
@@ -30,8 +40,11 @@ only if the atom or edge is live.
 
 
 def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
-    """Return the problem with the first of `entries` that cannot follow its predecessors; None if all can."""
-    chain = _Chain(before)
+    """Return the problem with the first of `entries` that cannot follow its predecessors; None if all can.
+
+    The records and the trees of `before` must be up to date with the journal of `before`.
+    """
+    chain = _Chain(before, entries)
     for entry in entries:
         if problem := chain.problem(entry):
             seq = entry.header.seq
@@ -42,7 +55,7 @@ def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
 class _Chain:
     """The state after the checked events: the rows before these events, and the changes that they made."""
 
-    def __init__(self, before: Reader) -> None:
+    def __init__(self, before: Reader, entries: Sequence[Entry]) -> None:
         self._before = before
         self._values: dict[tuple[str, bytes], Value | None] = {}
         self._names: set[str] = set()
@@ -50,18 +63,45 @@ class _Chain:
         log = read_log(before)
         self._time = log.time
         self._last = read_header(before, log.size - 1)[0].kind if log.size else None
+        added = [header.detail for header, _, _ in entries if header.kind is EventKind.ATOM_ADDED]
+        ids = [detail.id for detail in added if isinstance(detail, AtomDetail)]
+        records = before.multi_get(list(map(atom_key, ids)))
+        self._values |= {("atoms", id_): None for id_, raw in zip(ids, records, strict=True) if raw is None}
 
     def problem(self, entry: Entry) -> str | None:
         """Return the problem with the next event. If there is no problem, apply the event and return None."""
         header = entry.header
+        if self._adds_an_atom(header):
+            return None
         problem = self._order_problem(entry) or self._detail_problem(entry)
         if problem is None:
-            subject = subject_of(entry.header)
+            subject = subject_of(header)
             if subject[0]:
-                self._values[subject] = value_after(entry.header, self._value(*subject))
+                self._values[subject] = value_after(header, self._value(*subject))
             self._counters = count((entry,), self._counters)
             self._time, self._last = header.time, header.kind
         return problem
+
+    def _adds_an_atom(self, header: Header) -> bool:
+        """Apply an event that adds an atom and breaks no rule; return False, without a change, for any other.
+
+        Most events are of this kind, and this takes a third of the time of the general way.
+        """
+        detail, (ordinal, next_type) = header.detail, self._counters
+        if (
+            header.kind is not EventKind.ATOM_ADDED
+            or not isinstance(detail, AtomDetail)
+            or (header.prev, detail.ordinal, detail.replaced) != (None, ordinal, None)
+            or header.time < self._time
+            or self._last is None
+            or detail.id == _NO_ID
+            or self._value("atoms", detail.id) is not None
+        ):
+            return False
+        self._values["atoms", detail.id] = first_value(header)
+        self._counters = Counters(ordinal + 1, next_type)
+        self._time, self._last = header.time, header.kind
+        return True
 
     def _order_problem(self, entry: Entry) -> str | None:
         header = entry.header
@@ -88,7 +128,7 @@ class _Chain:
         return self._type_problem(detail, entry) if isinstance(detail, TypeDetail) else None
 
     def _atom_problem(self, kind: EventKind, detail: AtomDetail, value: Value | None) -> str | None:
-        if detail.id == bytes(16):
+        if detail.id == _NO_ID:
             return "names an atom id that is all zero"
         current = None if value is None else value.ordinal
         expected: tuple[int | None, int | None] = (current, None)

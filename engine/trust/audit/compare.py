@@ -6,20 +6,25 @@ payload may be missing only if a later event destroyed it, and a destroyed paylo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, islice, repeat
 
 from backends.base import Reader, Row, prefix_end
 from engine.base.errors import CorruptionError
 from engine.ledger.codec import decode_header
+from engine.ledger.heads import erasing
 from engine.ledger.journal import RawEntry, earlier_headers, encode_seq, subject_key
 from engine.ledger.layout import ERASURE, erasure_key, family_of, payload_key
-from proofs.codec import kind_of
 from proofs.events import ERASING_KINDS, AtomDetail, Header
 
 NO_CURSOR = "row without a cursor"
 """The problem reported for rows that an interrupted rebuild left, or that memroot did not write."""
+
+
+_COMPARED = 1000
+"""The number of rows that are compared at once as long as all rows are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,11 @@ class Difference:
 def compare_prefix(stored: Reader, expected: Reader, prefix: bytes) -> Iterator[Difference | None]:
     """For each key with `prefix` in either reader, yield the difference, or None if both rows are equal."""
     ours, theirs = stored.scan_prefix(prefix), expected.scan_prefix(prefix)
+    while (some := list(islice(ours, _COMPARED))) == (others := list(islice(theirs, _COMPARED))):
+        if not some:
+            return
+        yield from repeat(None, len(some))
+    ours, theirs = chain(some, ours), chain(others, theirs)
     have, want = next(ours, None), next(theirs, None)
     while have or want:
         if have and want and have[0] == want[0]:
@@ -89,12 +99,12 @@ class ErasuresFromHeaders(Reader):
         self._rows = rows
         self._erasures: dict[bytes, bytes] = {}
 
-    def note(self, seq: int, raw: bytes) -> None:
-        """Add a stored header. Headers that cannot be decoded are ignored."""
-        if kind_of(raw) in ERASING_KINDS:
+    def note(self, start: int, headers: Sequence[bytes]) -> None:
+        """Add consecutive stored headers. Headers that cannot be decoded are ignored."""
+        for at in erasing(headers):
             with suppress(CorruptionError):
-                key = erasure_key(subject_key(decode_header(raw, seq).detail))
-                self._erasures[key] = encode_seq(seq)
+                key = erasure_key(subject_key(decode_header(headers[at], start + at).detail))
+                self._erasures[key] = encode_seq(start + at)
 
     def get(self, key: bytes) -> bytes | None:
         """Return the stored row or, for a key about an erasure, the row derived from the headers."""

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from operator import ne
 
-from backends.base import Backend, Reader
+from backends.base import Backend, Reader, prefix_end
 from engine.base import limits
+from engine.base.collection import without_collection
 from engine.base.errors import CorruptionError, EngineError, InvalidInputError
 from engine.base.validation import quoted
 from engine.followers.base import Follower, check_cursor, read_cursor
+from engine.ledger.heads import extended, leaf_hashes
 from engine.ledger.journal import Identity, RawEntry, check_analyzer, read_log, read_raw
 from engine.ledger.layout import (
     CURSOR,
@@ -29,6 +32,7 @@ from engine.ledger.layout import (
     cursor_key,
     family_of,
     journal_key,
+    payload_key,
 )
 from engine.ledger.roots import Roots
 from engine.store.replay import Progress, append, no_progress, scratch_backend
@@ -44,9 +48,10 @@ from engine.trust.audit.compare import (
     compare_prefix,
     stray_rows,
 )
-from proofs.events import CheckpointBody, CheckpointDetail, Entry, EventKind
+from engine.trust.audit.scratch import ReplayBackend
+from proofs.events import ERASING_KINDS, CheckpointBody, CheckpointDetail, Entry, EventKind
 from proofs.hashing import NAMESPACES
-from proofs.log import Frontier, leaf_hash
+from proofs.log import Frontier
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +129,14 @@ class _Verification:
     def __init__(self, rows: Reader, scratch: Backend) -> None:
         self._rows = rows
         self._by_headers = ErasuresFromHeaders(rows)
-        self._scratch = scratch
+        self._scratch = ReplayBackend(scratch, rows)
         self._replayed: Store | None = None
         self._due: list[tuple[int, Follower]] = []
         self._differences: list[Difference] = []
         self._checkpoints = 0
         self._unchecked: list[Unchecked] = []
         self._compared = 0
-        self._size = 0
+        self._size = self._payloads = 0
         self._destroyed = DestroyedPayloads(rows)
         self.log_agrees = False
         self._head: bytes | None = None
@@ -146,10 +151,11 @@ class _Verification:
             self._plan(follower, stop)
         self._compare_due()
         while self._size < stop:
-            self._step(min([stop, *(size for size, _ in self._due)]))
+            with without_collection():
+                self._step(min([stop, *(size for size, _ in self._due)]))
             progress(self._size, stop)
-        for prefix in (JOURNAL, PAYLOAD, ERASURE):
-            self._compare(prefix)
+        self._check_journal_keys()
+        self._compare(ERASURE)
         self._check_meta()
         owned = [prefix for follower in projections() for prefix in follower.prefixes]
         for stray in stray_rows(self._rows, (JOURNAL, PAYLOAD, ERASURE, LOG, CURSOR, DREAM, ERASING, *owned)):
@@ -171,10 +177,12 @@ class _Verification:
 
     def _headers_agree(self, stop: int) -> bool:
         """Return True if the log state commits to exactly the stored headers. Do not check their content."""
-        frontier = Frontier()
-        for seq, (_, raw) in enumerate(self._rows.scan(JOURNAL, journal_key(stop))):
-            frontier.append(leaf_hash(raw))
-            self._by_headers.note(seq, raw)
+        frontier, seq = Frontier(), 0
+        rows = self._rows.scan(JOURNAL, journal_key(stop))
+        while headers := [raw for _, raw in islice(rows, limits.FOLLOW_EVENTS_MAX)]:
+            frontier = extended(frontier, leaf_hashes(headers))
+            self._by_headers.note(seq, headers)
+            seq += len(headers)
         try:
             stored = read_log(self._rows).frontier.to_bytes()
         except CorruptionError:
@@ -223,10 +231,12 @@ class _Verification:
                 self.differ(problem)
         if entries[0].header.kind is EventKind.CHECKPOINT:
             self._check_checkpoint(entries[0])
-        self._head = append(self._scratch, events, self._head)
+        self._head = append(self._scratch, events, self._head, journal=False)
         for event in events:
-            for difference in self._destroyed.follow(event):
-                self.differ(difference)
+            if event.erased is not None or event.entry.header.kind in ERASING_KINDS:
+                for difference in self._destroyed.follow(event):
+                    self.differ(difference)
+        self._payloads += sum(event.payload is not None for event in events)
         if self._replayed is None:
             self._replayed = Store(self._scratch, None, check=False)
             self._check_analyzer(self._replayed.identity)
@@ -291,6 +301,16 @@ class _Verification:
             self._compared += 1
             if difference is not None:
                 self.differ(difference)
+
+    def _check_journal_keys(self) -> None:
+        """Report rows whose keys only look like those of headers or payloads; the others were replayed."""
+        self._compared += self._size + self._payloads
+        for prefix, after in ((JOURNAL, journal_key(self._size)), (PAYLOAD, payload_key(self._size))):
+            for start, end in ((prefix, prefix + bytes(8)), (after, prefix_end(prefix))):
+                for key, _ in self._rows.scan(start, end):
+                    self._compared += 1
+                    problem = "row does not follow from the journal"
+                    self.differ(Difference(family_of(key), key.hex(), None, problem))
 
     def _check_meta(self) -> None:
         if self._rows.get(LOG) != self._scratch.get(LOG):

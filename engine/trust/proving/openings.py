@@ -23,10 +23,10 @@ from engine.ledger.pages import (
     slot_root,
 )
 from proofs.file import Segments, TreeOpening
-from proofs.hashing import DIGEST_BYTES, TREE_HASHER, TreeHasher, inner_row_hash
+from proofs.hashing import DIGEST_BYTES, TREE_HASHER, TreeHasher, inner_row_hash, row_leaf
 from proofs.log import left_half
 from proofs.opening import NODE, NOTHING, OTHER_LEAF, OWN_LEAF
-from proofs.rows import row_leaf, rows_root
+from proofs.rows import rows_root
 from proofs.segments import Summary
 from proofs.smt import bit_of
 

@@ -231,7 +231,7 @@ def _counted(live: list[int]) -> str:
 
 
 def _in_state(claim: kinds.NoAtom | kinds.NoEdge, value: Value) -> kinds.AtomIs | kinds.EdgeIs:
-    """Return the claim that the atom or edge has its actual state. The atom or edge must be recorded."""
+    """Return the claim that states the present state of a recorded atom or edge."""
     state = State(value.state)
     if isinstance(claim, kinds.NoAtom):
         return kinds.AtomIs(claim.id, state, opened=False)

@@ -2,22 +2,32 @@
 
 from collections.abc import Iterable
 
-import numpy as np
+from pyroaring import BitMap
 
 from engine.followers.index_view import IndexView
-from engine.query.recall.signals.bm25 import MICRO, Bm25Config, add_up, best, weighted_terms
+from engine.query.recall.allowed import Allowed
+from engine.query.recall.signals.bm25 import MICRO, Bm25Config, weighted_terms
+from engine.query.recall.signals.scoring import Lists
 
 Scored = tuple[int, float]
 """An ordinal, and its score rounded to six decimals."""
+
+
+def lists_of(view: IndexView, terms: Iterable[str], config: Bm25Config, head: float = 0.0) -> Lists:
+    """The lists of these terms, each with the weight 1."""
+    weights = dict.fromkeys(terms, 1.0)
+    found = dict(zip(weights, view.find(list(weights), heads=head > 0), strict=True))
+    weighted = weighted_terms(view.counted, found, weights, config)
+    norms = view.norms(config.k1, config.b)
+    return Lists(view, norms, [(one.weight, one.rows) for one in weighted], head)
 
 
 def search(
     view: IndexView, terms: Iterable[str], limit: int, config: Bm25Config | None = None
 ) -> list[Scored]:
     """The best `limit` documents that contain a term, and those that tie with the last one."""
-    scores = np.zeros(view.documents)
-    add_up(weighted_terms(view, dict.fromkeys(terms, 1.0), config or Bm25Config()), scores)
-    ordinals, micros = best(scores, limit)
+    everything = Allowed(BitMap(range(view.documents)), view.documents)
+    ordinals, micros = lists_of(view, terms, config or Bm25Config()).best(everything, limit)
     return [
         (ordinal, micro / MICRO) for ordinal, micro in zip(ordinals.tolist(), micros.tolist(), strict=True)
     ]

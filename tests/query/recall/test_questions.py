@@ -108,6 +108,16 @@ def test_a_question_is_64_kib_at_most() -> None:
             engine.recall("é" * (QUERY_BYTES_MAX // 2) + "a")
 
 
+def test_only_the_rarest_terms_of_a_long_question_are_searched() -> None:
+    """Of more terms than the limit, those that the fewest atoms contain are looked up, in their order."""
+    config = RecallConfig(protocol=Protocol(terms=2))
+    atoms = [Add("kettle tea copper"), Add("kettle tea"), Add("kettle")]
+    asked = ask(atoms, "absent kettle tea copper", config)
+    assert asked.terms == ("tea", "copper")
+    assert ask(atoms, "absent tea", config).terms == ("absent", "tea")
+    assert asked.hits[0].snippet == "kettle tea copper"
+
+
 def test_a_pasted_page_is_a_question() -> None:
     """A question of 3,000 words is answered, and its main subject comes first."""
     page = "The copper kettle in our kitchen leaks where its handle was soldered in 1989. " * 215

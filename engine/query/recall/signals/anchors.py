@@ -7,7 +7,6 @@ sources, become the pool of candidates.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,7 +16,8 @@ from engine.followers.tags import values
 from engine.language.lexicon import forms_of
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
-from engine.query.recall.signals.bm25 import MICRO, WeightedTerm, add_up, best, idf, weighted_terms
+from engine.query.recall.signals.bm25 import MICRO, WeightedTerm, idf, weighted_terms
+from engine.query.recall.signals.scoring import Lists
 from engine.text.analyzer import analyze_query
 from proofs.sets import Group, tag_identity
 
@@ -36,20 +36,42 @@ TAGS_SEEN_MAX: Final = 64
 _PREFIX_MIN: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
 class WordScores:
-    """The scores of all documents for the question's words, and the terms from which they were computed."""
+    """The scores of documents for the question's words and for tags."""
 
-    scores: NDArray[np.float64]
-    terms: tuple[WeightedTerm, ...]
+    def __init__(self, lists: Lists, terms: Sequence[WeightedTerm]) -> None:
+        """Store the lists. The first of them belong to `terms`, in the same order."""
+        self._lists = lists
+        self.terms = terms
 
-    @property
-    def heaviest(self) -> list[WeightedTerm]:
-        """The terms with the highest weights, in ascending order of the code points of the terms."""
-        if len(self.terms) <= HEAVIEST_TERMS_MAX:
-            return list(self.terms)
-        heaviest = sorted(self.terms, key=lambda one: (-one.weight, one.term))[:HEAVIEST_TERMS_MAX]
-        return sorted(heaviest)
+    def best(self, scope: RecallScope, most: int) -> NDArray[np.int64]:
+        """Return the ordinals of the `most` allowed documents with the highest scores, the best first.
+
+        Up to `most` further documents with the same score as the last one are included. The scores are
+        multiplied by the factors for provenance first.
+        """
+        ordinals, _ = self._lists.best(scope.atoms, most)
+        return ordinals[: 2 * most]
+
+    def at(self, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the scores of documents."""
+        return self._lists.at(ordinals).scores
+
+    def by_term(
+        self, ordinals: NDArray[np.int64]
+    ) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the heaviest terms, a matrix of their scores, and the whole scores of documents.
+
+        The matrix has one row for each of these terms, which are in ascending order of their code points, and
+        one column for each document.
+        """
+        gains = self._lists.at(ordinals)
+        count = len(self.terms)
+        if count <= HEAVIEST_TERMS_MAX:
+            return tuple(one.term for one in self.terms), gains.by_list[:count], gains.scores
+        heaviest = sorted(range(count), key=lambda at: (-self.terms[at].weight, self.terms[at].term))
+        chosen = sorted(heaviest[:HEAVIEST_TERMS_MAX])
+        return tuple(self.terms[at].term for at in chosen), gains.by_list[chosen], gains.scores
 
 
 def weights_of(scope: RecallScope, terms: Sequence[str]) -> dict[str, float]:
@@ -63,18 +85,18 @@ def weights_of(scope: RecallScope, terms: Sequence[str]) -> dict[str, float]:
 
 
 def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = True) -> WordScores:
-    """Score all documents by the terms in `weights`.
+    """Prepare the scores of documents for the terms in `weights`.
 
-    With `tags`, also score them by the tags that consist only of these terms.
+    With `tags`, also those for the tags that consist only of these terms.
     """
-    scores = np.zeros(scope.index.documents)
-    terms = weighted_terms(scope.index, weights, scope.config.bm25, scope.signals.head)
-    add_up(terms, scores)
+    head = scope.signals.head
+    found = scope.find(list(weights), heads=bool(head))
+    terms = weighted_terms(scope.index.counted, found, weights, scope.config.bm25)
+    named = []
     for tag in tags_named(scope, weights) if tags and scope.signals.tag else ():
         atoms = scope.members(Group.TAG, tag)
-        listed = np.frombuffer(atoms.to_array(), np.uint32).astype(np.int64)
-        scores[listed] += scope.signals.tag * idf(scope.index.counted, len(atoms))
-    return WordScores(scores, tuple(terms))
+        named.append((scope.signals.tag * idf(scope.index.counted, len(atoms)), atoms))
+    return WordScores(scope.lists(terms, head, named), terms)
 
 
 def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...]:
@@ -86,23 +108,22 @@ def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
     starts.update(tag_identity(word.text) for word in scope.question.words if word.terms)
     found: set[str] = set()
+    # The first tag that is not below the last start. There is no tag between them, so most starts need no
+    # look-up if there are few tags.
+    first: str | None = ""
     for start in sorted(starts):
+        if first is None:
+            break
+        if start <= first and not first.startswith(start):
+            continue
+        first = None
         for count, tag in enumerate(values(scope.rows, Group.TAG, start)):
+            first = tag if first is None else first
             if not tag.startswith(start) or count == TAGS_SEEN_MAX:
                 break
             if set(analyze_query(tag.replace("-", " ").replace("_", " ").replace("/", " "))) <= terms.keys():
                 found.add(tag)
     return tuple(sorted(found))
-
-
-def best_words(scope: RecallScope, scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Return the ordinals of the allowed documents with the highest `scores`, the best first.
-
-    `most` is the number of documents. Further documents with the same score as the last one are
-    included, too, but at most the same number.
-    """
-    ordinals, _ = best(scores * scope.share, most)
-    return ordinals[: 2 * most]
 
 
 class Neighbours(NamedTuple):
@@ -114,13 +135,8 @@ class Neighbours(NamedTuple):
     """The distance between a hit and its neighbour: 1 or 2."""
 
 
-def pool_of(scope: RecallScope, scores: NDArray[np.float64], most: int) -> tuple[Pool, list[Neighbours]]:
-    """Return a pool of candidates, and the neighbours in it.
-
-    The candidates are the allowed documents with the best scores, and the allowed neighbours of these
-    documents. `most` is the number of documents.
-    """
-    hits = best_words(scope, scores, most)
+def neighbourhood(scope: RecallScope, hits: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Neighbours]]:
+    """Return the ordinals of hits and of their allowed neighbours, ascending, and these neighbours."""
     near = []
     for after in (False, True) if scope.signals.near else ():
         others = hits
@@ -128,31 +144,24 @@ def pool_of(scope: RecallScope, scores: NDArray[np.float64], most: int) -> tuple
             others = scope.positions.beside(others, scope.mask, after=after)
             near.append(Neighbours(hits, others, steps))
     ordinals = np.unique(np.concatenate([hits, *(one.others for one in near)]))
-    ordinals = ordinals[ordinals >= 0]
-    return Pool(ordinals, scores[ordinals]), near
+    return ordinals[ordinals >= 0], near
 
 
-def extended(scope: RecallScope, pool: Pool, scores: NDArray[np.float64], ordinals: Sequence[int]) -> Pool:
+def extended(scope: RecallScope, pool: Pool, found: WordScores, ordinals: Sequence[int]) -> Pool:
     """Return a pool that contains the candidates of `pool` and the allowed atoms among `ordinals`."""
+    if not len(ordinals):
+        return pool
     new = np.unique(np.asarray(ordinals, np.int64))
-    new = new[scope.mask[new]] if len(new) else new
+    new = new[scope.mask[new]]
     new = new[pool.rows_of(new) < 0]
     if not len(new):
         return pool
-    larger = pool.extended(new, scores[new])
-    if scope.provenance_factors is not None:
+    larger = pool.extended(new, found.at(new))
+    if scope.atoms.lowered:
         factors = np.ones(len(larger))
-        factors[larger.rows_of(new)] = scope.provenance_factors[new]
+        factors[larger.rows_of(new)] = scope.atoms.factors_at(new)
         larger.multiply("provenance", factors)
     return larger
-
-
-def matrix(
-    scope: RecallScope, terms: Sequence[WeightedTerm], ordinals: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return a matrix with the score of each term (row) in each document (column)."""
-    weights = np.array([one.weight for one in terms])
-    return weights[:, np.newaxis] * scope.index.values_at([one.impacts for one in terms], ordinals)
 
 
 def top_score(pool: Pool) -> float:

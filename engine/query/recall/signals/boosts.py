@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.followers.index_view import decoded
 from engine.followers.tags import day_of, union, values
 from engine.language.model import Ask
 from engine.query.recall.pool import Pool
@@ -33,10 +34,17 @@ def speakers(scope: RecallScope, pool: Pool) -> None:
     if not scope.signals.label or not len(pool):
         return
     labelled = np.zeros(len(pool), np.bool_)
-    for term in scope.question.terms:
-        for start, offsets, _ in scope.index.heads(term):
-            rows = pool.rows_of(offsets.astype(np.int64) + start)
-            labelled[rows[rows >= 0]] = True
+    heads = [
+        (start, row)
+        for found in scope.find(scope.question.terms, heads=True).values()
+        for start, row in zip(scope.index.starts, found.heads, strict=False)
+        if row is not None
+    ]
+    if not heads:
+        return
+    for start, row in heads:
+        rows = pool.rows_of(decoded(row)[0].astype(np.int64) + start)
+        labelled[rows[rows >= 0]] = True
     labelled &= scope.positions.titles[pool.ordinals] == 0
     pool.multiply("label", 1.0 + scope.signals.label * labelled)
 
@@ -67,8 +75,9 @@ def dated(scope: RecallScope, pool: Pool) -> None:
         for day in _days(scope, span.start, span.end)
     ]
     if scope.signals.time and days and len(pool):
-        there = scope.mask_of(union(scope.rows, ((Group.DAY, day) for day in sorted(set(days)))))
-        pool.multiply("time", 1.0 + scope.signals.time * there[pool.ordinals])
+        created = union(scope.rows, ((Group.DAY, day) for day in sorted(set(days))))
+        there = np.fromiter(map(created.__contains__, pool.ordinals.tolist()), np.bool_, len(pool))
+        pool.multiply("time", 1.0 + scope.signals.time * there)
 
 
 def _days(scope: RecallScope, start: int, end: int) -> list[str]:
@@ -87,5 +96,5 @@ def _days(scope: RecallScope, start: int, end: int) -> list[str]:
 
 def provenance(scope: RecallScope, pool: Pool) -> None:
     """Lower the scores of atoms that are not internal."""
-    if scope.provenance_factors is not None:
-        pool.multiply("provenance", scope.provenance_factors[pool.ordinals])
+    if scope.atoms.lowered:
+        pool.multiply("provenance", scope.atoms.factors_at(pool.ordinals))

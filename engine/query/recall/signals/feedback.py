@@ -42,11 +42,17 @@ def expansion(
         return {}
     relevance: dict[str, float] = {}
     for answer, score in zip(answers, scores, strict=True):
-        for term, tf in Counter(answer.terms).items():
-            if term not in known and term not in STOP_WORDS:
-                relevance[term] = relevance.get(term, 0.0) + score / total * (tf / (tf + 1))
-    frequent = sorted(relevance, key=lambda term: (-relevance[term], term))[:LOOKED_UP_MAX]
+        share = score / total
+        counts = Counter(answer.terms)
+        for term in counts.keys() - STOP_WORDS - known.keys():
+            tf = counts[term]
+            relevance[term] = relevance.get(term, 0.0) + share * (tf / (tf + 1))
+    # Few terms have as much relevance as the last that is looked up, so not all are compared as strings.
+    least = sorted(relevance.values())[-LOOKED_UP_MAX:]
+    frequent = [term for term, one in relevance.items() if one >= least[0]]
+    frequent = sorted(frequent, key=lambda term: (-relevance[term], term))[:LOOKED_UP_MAX]
     documents = scope.index.counted
+    scope.find(frequent)
     weighted = {}
     for term in frequent:
         df = scope.df(term)

@@ -153,10 +153,12 @@ def add_amounts(scope: RecallScope, pool: Pool, signal: str, amounts: dict[int, 
 
     The amounts are lowered for atoms that are not internal. Ordinals that are not in the pool are skipped.
     """
+    if not amounts:
+        return
     ordinals = np.array(sorted(amounts), np.int64)
     rows = pool.rows_of(ordinals)
     added = np.zeros(len(pool))
     present = rows >= 0
     added[rows[present]] = np.array([amounts[ordinal] for ordinal in ordinals.tolist()])[present]
-    factors = scope.provenance_factors
-    pool.add(signal, added if factors is None else added * factors[pool.ordinals])
+    lowered = scope.atoms.lowered
+    pool.add(signal, added * scope.atoms.factors_at(pool.ordinals) if lowered else added)

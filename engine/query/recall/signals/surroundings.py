@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.kernels import NATIVE
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.anchors import Neighbours
@@ -53,7 +54,7 @@ def propagate(
     """
     if not len(pool) or not term_scores.size:
         return
-    lengths = scope.index.lengths[pool.ordinals].astype(np.float64)
+    lengths = scope.index.lengths_at(pool.ordinals)
     gains = np.minimum(1.0, FULL_LENGTH / np.maximum(lengths, 1.0)) ** 2
     gains[scope.positions.titles[pool.ordinals] > 0] *= TITLED
     if scope.signals.near:
@@ -69,6 +70,23 @@ def _from_neighbours(
 
     The scores of hits two positions away are multiplied by FURTHER.
     """
+    best = None
+    if NATIVE is not None and near:
+        others = [(1.0 if steps == 1 else FURTHER, others.tobytes()) for _, others, steps in near]
+        raw = NATIVE.best_nearby(
+            term_scores.tobytes(), pool.ordinals.tobytes(), near[0].hits.tobytes(), others
+        )
+        best = None if raw is None else np.frombuffer(raw).reshape(term_scores.shape)
+    if best is None:
+        best = best_nearby(pool, near, term_scores)
+    amounts: NDArray[np.float64] = best.sum(axis=0)
+    return amounts
+
+
+def best_nearby(
+    pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return a matrix of the best score of each term (row) that a nearby hit passes on to each candidate."""
     best = np.zeros_like(term_scores)
     for hits, others, steps in near:
         there = others >= 0
@@ -76,8 +94,7 @@ def _from_neighbours(
         passed = term_scores[:, pool.rows_of(hits[there])]
         # Hits with the same position have the same neighbour, so a receiver may occur more than once.
         np.maximum.at(best.T, receivers, (passed if steps == 1 else FURTHER * passed).T)
-    amounts: NDArray[np.float64] = best.sum(axis=0)
-    return amounts
+    return best
 
 
 def _from_sources(scope: RecallScope, pool: Pool, term_scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -86,13 +103,33 @@ def _from_sources(scope: RecallScope, pool: Pool, term_scores: NDArray[np.float6
     counts = scope.positions.source_sizes(pool.ordinals)
     small = (counts > 1) & (counts <= SOURCE_ATOMS_MAX) & scope.positions.placed(pool.ordinals)
     amounts = np.zeros(len(pool))
-    chosen = np.flatnonzero(small)
-    if not len(chosen):
+    if not small.any():
         return amounts
+    found = None
+    if NATIVE is not None:
+        found = NATIVE.best_in_groups(term_scores.tobytes(), sources.tobytes(), small.tobytes())
+    if found is None:
+        groups, best = best_in_groups(sources, small, term_scores)
+    else:
+        groups = np.frombuffer(found[0], np.int64)
+        best = np.frombuffer(found[1]).reshape(len(term_scores), -1)
+    amounts[small] = best.sum(axis=0)[groups[small]]
+    return amounts
+
+
+def best_in_groups(
+    sources: NDArray[np.uint64], small: NDArray[np.bool_], term_scores: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Group the candidates in `small` by source, and return the best score of each term in each group.
+
+    Returns:
+        The number of the group of each candidate, in ascending order of the sources, or −1; and a matrix with
+        one row for each term and one column for each group.
+    """
+    chosen = np.flatnonzero(small)
     order = chosen[sources[chosen].argsort(kind="stable")]
     grouped = sources[order]
-    starts = np.flatnonzero(np.concatenate([[True], grouped[1:] != grouped[:-1]]))
-    best = np.maximum.reduceat(term_scores[:, order], starts, axis=1).sum(axis=0)
-    sizes = np.diff(np.concatenate([starts, [len(order)]]))
-    amounts[order] = np.repeat(best, sizes)
-    return amounts
+    begins = np.concatenate([[True], grouped[1:] != grouped[:-1]])
+    groups = np.full(len(sources), -1, np.int64)
+    groups[order] = begins.cumsum() - 1
+    return groups, np.maximum.reduceat(term_scores[:, order], np.flatnonzero(begins), axis=1)

@@ -10,11 +10,11 @@ from math import log
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from engine.query.recall.answer import Bridge
 from engine.query.recall.scope import LoadedAtom, RecallScope
+from engine.query.recall.signals.anchors import WordScores
 from proofs.sets import Group, tag_identity
 
 ANCHORS: Final = 3
@@ -81,18 +81,19 @@ def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]])
     return walked[:TAGS_MAX]
 
 
-def walkers(
-    scope: RecallScope, tags: Sequence[WalkedTag], words: NDArray[np.float64]
-) -> dict[int, dict[str, float]]:
+def walkers(scope: RecallScope, tags: Sequence[WalkedTag], words: WordScores) -> dict[int, dict[str, float]]:
     """Return the atoms that have one of the tags and no word of the question.
 
-    The result maps ordinal → tag → the amount that the tag adds to the score. `words` holds the score of
-    every document for the question's words.
+    The result maps ordinal → tag → the amount that the tag adds to the score. `words` scores
+    documents for the question's words.
     """
+    newest = [np.array(one.atoms[max(0, len(one.atoms) - 4 * WALKERS_MAX) :], np.int64) for one in tags]
     found: dict[int, dict[str, float]] = {}
-    for bridge, score, atoms in tags:
-        newest = np.frombuffer(atoms.to_array(), np.uint32)[-4 * WALKERS_MAX :]
-        lacking = newest[words[newest] <= 0][-WALKERS_MAX:]
-        for ordinal in lacking.tolist():
+    if not newest:
+        return found
+    lacking = words.at(np.concatenate(newest)) <= 0
+    for (bridge, score, _), ordinals in zip(tags, newest, strict=True):
+        without, lacking = lacking[: len(ordinals)], lacking[len(ordinals) :]
+        for ordinal in ordinals[without][-WALKERS_MAX:].tolist():
             found.setdefault(ordinal, {})[bridge.tag] = scope.signals.walk * score * bridge.weight
     return found

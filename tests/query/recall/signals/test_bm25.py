@@ -5,14 +5,14 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError
 from engine.followers import index_view
-from engine.query.recall.signals.bm25 import K1_MAX, TIES_MAX, Bm25Config, best
+from engine.query.recall.signals.bm25 import K1_MAX, Bm25Config
+from engine.query.recall.signals.scoring import TIES_MAX
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from tests.followers.support import World, world_of
@@ -109,18 +109,6 @@ def test_ties_beyond_the_limit_are_found_up_to_a_bound(limit: int, better: int) 
     assert search(world_of(texts).view(), ["sea"], limit) == plain_search(texts, ["sea"], limit)
 
 
-@given(st.integers(0, 2**32), st.sampled_from([1e-7, 3e-7, 1e-6, 0.3]), st.integers(1, 5))
-def test_the_best_are_chosen_by_their_rounded_scores(seed: int, step: float, limit: int) -> None:
-    """Scores that differ by less than the rounding tie, in large and small indexes."""
-    chosen = random.Random(seed)
-    scores = [chosen.choice([0, 1, 1, 2, 3]) * step + chosen.choice([0, 0, 1]) for _ in range(3000)]
-    micros = [round(score * 1e6) for score in scores]
-    order = sorted((n for n in range(3000) if micros[n] > 0), key=lambda n: (-micros[n], n))
-    expected = [n for n in order if micros[n] >= micros[order[limit - 1]]][: limit + TIES_MAX]
-    found, values = best(np.array(scores), limit)
-    assert (found.tolist(), values.tolist()) == (expected, [micros[n] for n in expected])
-
-
 def test_ties_at_the_cut_are_bounded() -> None:
     """Of very many equal documents the first are returned, up to the bound."""
     view = world_of(["sea"] * (TIES_MAX + 200)).view()
@@ -172,7 +160,7 @@ def test_a_full_cache_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_cache_keeps_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows and impacts together stay within the bound of the cache, and answers are the same."""
+    """The rows in the cache stay within its bound, and answers are the same."""
     world = world_of(texts_of(1100, 2))
     expected = [search(world.view(), [term], 10) for term in VOCABULARY]
     monkeypatch.setattr(index_view, "CACHE_BYTES_MAX", 20_000)
@@ -180,16 +168,11 @@ def test_the_cache_keeps_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> No
     held = []
     for number in range(60):
         at = number * 5 % len(VOCABULARY)
-        view = world.view()
-        assert search(view, [VOCABULARY[at]], 10) == expected[at]
+        assert search(world.view(), [VOCABULARY[at]], 10) == expected[at]
         cache = world.follower._cache
-        assert cache._weights is not None
-        parts = [part for found in cache._weights.impacts.values() for part in found.parts]
-        size = sum(array.nbytes for pair in cache._postings.values() for array in pair or ())
-        size += sum(array.nbytes for array in cache._lengths.values())
-        size += sum(array.nbytes for part in parts for array in part[1:] if array is not None)
-        held.append((size, cache.size))
-    assert all(arrays <= counted <= 20_000 for arrays, counted in held)
+        entries = [*cache._used.values(), *cache._older.values()]
+        held.append((sum(len(row) for entry in entries for row in entry.rows if row), cache.size))
+    assert all(rows <= counted <= 20_000 for rows, counted in held)
     assert max(counted for _, counted in held) > 10_000
 
 

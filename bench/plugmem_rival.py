@@ -1,0 +1,54 @@
+"""A rival of the same kind: plugmem, an embedded memory for agents in Rust, through its own Python package.
+
+Question: what does a memory cost that is compiled throughout and proves nothing?
+Data, seed: the same texts as for memroot; batches of the same 1,000 texts. How: without an embedder and with
+the default settings; one synced journal write for each batch (fdatasync, seen with strace), so each batch
+survives a loss of power, as in memroot. Tags are given as tags; source and position as metadata. No text
+names an entity, since plugmem compares a new text with those of its entity. The block of texts that a recall
+returns is large enough for ten texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import plugmem
+
+from bench.data import Text
+
+_ENOUGH_TOKENS = 100_000
+
+
+class Plugmem:
+    """A plugmem database in a folder of its own, to be used as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the database in the folder `path`, and create it if it does not exist."""
+        path.mkdir(exist_ok=True)
+        settings = path / "config.toml"
+        settings.touch()  # otherwise the user's own settings would be read
+        self._db = plugmem.Plugmem.open(str(path / "memory.plugmem"), config=str(settings))
+
+    def add(self, batch: Sequence[Text]) -> None:
+        """Add texts in one durable write."""
+        self._db.remember_many([_fact(text) for text in batch])
+
+    def finish(self) -> None:
+        """Do nothing, because every batch is durable and found at once."""
+
+    def recall(self, question: str, limit: int = 10) -> str:
+        """Return the best texts as one block."""
+        return self._db.recall(question, k=limit, token_budget=_ENOUGH_TOKENS).rendered
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+
+def _fact(text: Text) -> dict[str, Any]:
+    metadata = {"source": text.source, "sequence": str(text.sequence)}
+    return {"text": text.content, "tags": list(text.tags), "metadata": metadata}

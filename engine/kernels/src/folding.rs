@@ -1,0 +1,65 @@
+//! The records of atoms that a run of events adds. The twin is `engine.ledger.fold.fold`.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+
+use crate::commit::{put_record, Declined, Encoded, Event};
+
+const ATOM_ADDED: u64 = 1;
+const BODY_FIELDS: usize = 17;
+
+/// Return (position of each event that adds an atom → id of the atom, rows of the records and ordinals).
+///
+/// The records are those of atoms that were never recorded; events whose prev is not null are left out.
+#[pyfunction]
+fn added_records<'py>(
+    py: Python<'py>,
+    entries: &Bound<'py, PyList>,
+) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    let (ids, rows) = (PyDict::new(py), PyDict::new(py));
+    let mut record = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        record.clear();
+        let Ok(Some(event)) = added_record(&entry, &mut record) else { continue };
+        let id = PyBytes::new(py, &event.id);
+        rows.set_item(PyBytes::new(py, &[b"a/", &event.id[..]].concat()), PyBytes::new(py, &record))?;
+        let ordinal = u32::try_from(event.ordinal).unwrap_or_default().to_be_bytes();
+        rows.set_item(PyBytes::new(py, &[b"o/", &ordinal[..]].concat()), &id)?;
+        ids.set_item(at, id)?;
+    }
+    Ok((ids, rows))
+}
+
+/// Write the record of the atom that an entry adds; return None for an entry of another kind.
+fn added_record(entry: &Bound<'_, PyAny>, record: &mut Vec<u8>) -> Encoded<Option<Event>> {
+    let entry = entry.cast::<PyTuple>().map_err(|_| Declined)?;
+    let (header, body) = (entry.get_item(0)?, entry.get_item(1)?);
+    let header = header.cast::<PyTuple>().map_err(|_| Declined)?;
+    let kind: u64 = header.get_item(2)?.extract()?;
+    if kind != ATOM_ADDED || !header.get_item(5)?.is_none() {
+        return Ok(None);
+    }
+    let body = body.cast::<PyTuple>().map_err(|_| Declined)?;
+    let detail = header.get_item(6)?;
+    let detail = detail.cast::<PyTuple>().map_err(|_| Declined)?;
+    if body.len() != BODY_FIELDS || detail.len() != 3 {
+        return Err(Declined);
+    }
+    let id = detail.get_item(0)?;
+    let id = id.cast::<PyBytes>().map_err(|_| Declined)?.as_bytes().try_into().map_err(|_| Declined)?;
+    let ordinal: u32 = detail.get_item(1)?.extract()?;
+    let event = Event {
+        seq: header.get_item(0)?.extract()?,
+        time: header.get_item(1)?.extract()?,
+        ordinal: u64::from(ordinal),
+        id,
+        payload: Vec::new(),
+        record: Vec::new(),
+    };
+    put_record(record, &event, body)?;
+    Ok(Some(event))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(added_records, module)?)
+}

@@ -1,0 +1,44 @@
+"""The hashes of many headers at once, and appending them to a log's frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.kernels import NATIVE
+from proofs.codec import kind_of
+from proofs.events import ERASING_KINDS
+from proofs.log import Frontier, leaf_hash
+
+_ERASING = sorted(map(int, ERASING_KINDS))
+
+
+def leaf_hashes(headers: Sequence[bytes]) -> list[bytes]:
+    """Return the hash of each header as a leaf of the log."""
+    if NATIVE is not None:
+        return NATIVE.leaf_hashes(headers)  # type: ignore[no-any-return]
+    return list(map(leaf_hash, headers))
+
+
+def extended(frontier: Frontier, leaves: Sequence[bytes]) -> Frontier:
+    """Return a frontier to which `leaves` are appended; `frontier` is not changed.
+
+    Raises:
+        ValueError: a leaf does not have 32 bytes, or the log is full.
+    """
+    if NATIVE is not None:
+        raw = NATIVE.extended_frontier(frontier.to_bytes(), list(leaves))
+        if raw is not None:
+            return Frontier.from_bytes(raw)
+    longer = frontier.copy()
+    longer.extend(leaves)
+    return longer
+
+
+def erasing(headers: Sequence[bytes]) -> list[int]:
+    """Return the positions of the headers that seem to be of events that destroy payloads.
+
+    Only the kind is read; headers that cannot be decoded may be among them.
+    """
+    if NATIVE is not None:
+        return NATIVE.headers_of_kinds(list(headers), _ERASING)  # type: ignore[no-any-return]
+    return [at for at, header in enumerate(headers) if kind_of(header) in ERASING_KINDS]

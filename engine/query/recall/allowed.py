@@ -1,0 +1,164 @@
+"""The atoms that may answer a question, as a set of ordinals and as masks, and the cache of this set."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
+
+from backends.base import Reader
+from engine.followers.tags import members
+from engine.ledger.journal import LogState
+from engine.ledger.layout import EDGE_FROM
+from engine.query.filters import NO_FILTERS, Filters, answering
+from proofs.sets import Group
+
+FLIPPED_SHARE: Final = 16
+"""A mask is made from an earlier one if at most one in this many ordinals differs."""
+
+SETS_BYTES_MAX: Final = 4 << 20
+"""The largest number of bytes of the cached sets of one object."""
+SET_BYTES: Final = 500
+"""The size in bytes of a set, without its members (measured)."""
+
+
+class Allowed:
+    """The ordinals of the live atoms that pass the filters, and the factors for their provenance.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(
+        self,
+        ordinals: BitMap,
+        documents: int,
+        factors: tuple[tuple[float, BitMap], ...] = (),
+        like: Allowed | None = None,
+    ) -> None:
+        """Store the sets.
+
+        Args:
+            ordinals: The ordinals of the allowed atoms.
+            documents: The number of all ordinals; the masks have this length.
+            factors: The factors by which scores are multiplied, each with the ordinals of the atoms that it
+                applies to. The sets have no ordinal in common.
+            like: An earlier object, from whose masks those of this object may be made.
+        """
+        self.ordinals = ordinals
+        self.documents = documents
+        self.lowered = factors
+        self._sets: dict[tuple[Group, str], BitMap] = {}
+        self._set_bytes = 0
+        self._has_edges: bool | None = None
+        self._like: Allowed | None = like if like is None or "mask" in vars(like) else like._like
+
+    def members(self, rows: Reader, group: Group, value: str) -> BitMap:
+        """Return the ordinals of the allowed atoms that have this value, for example a tag.
+
+        The ordinals are read from a set of the follower `tags`, and the last of them are cached. `rows` is
+        the snapshot for which this object was made.
+        """
+        found = self._sets.get((group, value))
+        if found is None:
+            found = members(rows, (group, value), self.documents) & self.ordinals
+            size = min(2 * len(found), self.documents // 8) + SET_BYTES
+            if self._set_bytes + size > SETS_BYTES_MAX:
+                self._sets, self._set_bytes = {}, 0
+            self._sets[group, value] = found
+            self._set_bytes += size
+        return found
+
+    def has_edges(self, rows: Reader) -> bool:
+        """Return True if there is an edge of any state in the snapshot for which this object was made."""
+        if self._has_edges is None:
+            self._has_edges = any(True for _ in rows.scan_prefix(EDGE_FROM))
+        return self._has_edges
+
+    @cached_property
+    def mask(self) -> NDArray[np.bool_]:
+        """An array that holds True for each ordinal of an allowed atom, and False for every other ordinal."""
+        like, self._like = self._like, None
+        if like is not None and like.documents <= self.documents and "mask" in vars(like):
+            differing = like.ordinals ^ self.ordinals
+            if len(differing) * FLIPPED_SHARE <= self.documents:
+                mask = np.zeros(self.documents, np.bool_)
+                mask[: like.documents] = like.mask
+                flipped = listed(differing, self.documents)
+                mask[flipped] = ~mask[flipped]
+                return mask
+        return mask_of(self.ordinals, self.documents)
+
+    @cached_property
+    def bits(self) -> bytes:
+        """The mask with one bit for each ordinal, the lowest ordinal in the least significant bit."""
+        return np.packbits(self.mask, bitorder="little").tobytes()
+
+    @cached_property
+    def factors(self) -> list[tuple[float, bytes]]:
+        """The factors of scores, each with a mask in the form of `bits`."""
+        return [
+            (factor, np.packbits(mask_of(some, self.documents), bitorder="little").tobytes())
+            for factor, some in self.lowered
+        ]
+
+    @property
+    def largest_factor(self) -> float:
+        """The largest factor, at least 1."""
+        return max([1.0, *(factor for factor, _ in self.lowered)])
+
+    def factors_at(self, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the factor for each of these atoms; it is 1 for an atom without one."""
+        factors = np.ones(len(ordinals))
+        for factor, bits in self.factors:
+            bytes_of = np.frombuffer(bits, np.uint8)[ordinals >> 3]
+            factors[(bytes_of >> (ordinals & 7).astype(np.uint8) & 1).astype(np.bool_)] = factor
+        return factors
+
+
+def mask_of(ordinals: BitMap, documents: int) -> NDArray[np.bool_]:
+    """Return an array of `documents` truth values that holds True for each of `ordinals`."""
+    mask = np.zeros(documents, np.bool_)
+    mask[listed(ordinals, documents)] = True
+    return mask
+
+
+def listed(ordinals: BitMap, documents: int) -> NDArray[np.uint32]:
+    """Return the ordinals below `documents`, ascending."""
+    found = np.frombuffer(ordinals.to_array(), np.uint32)
+    return found[: int(found.searchsorted(documents))] if len(found) and found[-1] >= documents else found
+
+
+class AllowedCache:
+    """A cache of the atoms that may answer a question without filters, for one state of the journal.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self) -> None:
+        self._latest: tuple[tuple[object, ...], Allowed] | None = None
+
+    def atoms(
+        self, rows: Reader, log: LogState, filters: Filters, documents: int, internal: float
+    ) -> Allowed:
+        """Return the allowed atoms in a snapshot whose journal ends at `log`.
+
+        `documents` is the number of ordinals, and `internal` is the weight of the signal of that name: the
+        score of an external atom is divided by it once (Standard 065), and that of an atom in quarantine
+        twice.
+        """
+        latest, key = self._latest, (log, documents, internal)
+        if filters == NO_FILTERS and latest is not None and latest[0] == key:
+            return latest[1]
+        ordinals = answering(rows, filters)
+        factors = []
+        for name, power in (("external", 1), ("quarantine", 2)) if internal != 1.0 else ():
+            lowered = members(rows, (Group.PROVENANCE, name), documents) & ordinals
+            if lowered:
+                factors.append((internal**-power, lowered))
+        atoms = Allowed(ordinals, documents, tuple(factors), None if latest is None else latest[1])
+        if filters == NO_FILTERS:
+            self._latest = key, atoms
+        return atoms

@@ -1,0 +1,247 @@
+"""The scores of documents for weighted terms and tags, computed from the stored rows of the terms.
+
+Two functions do the work, and both have a compiled twin in `engine/kernels/src/score.rs`: one finds the best
+documents, the other scores given documents. Neither needs memory or time for documents that no list names.
+
+A *list* is a term or a tag, with the documents that contain or have it. What a document *gains* from a term
+is w · (tf / (norm + tf)), as `bm25` describes; from a tag it gains the weight of the tag. The score of a
+document is the sum of its gains in the order of the lists: terms first, in ascending order, then tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
+
+from engine.followers.index_view import IndexView, Norms, TermRows, decoded
+from engine.kernels import NATIVE
+from engine.query.recall.allowed import Allowed
+from engine.query.recall.signals.bm25 import MICRO
+
+TIES_MAX: Final = 1000
+"""The largest number of further documents that are returned because their score equals that of the last
+document within the limit."""
+
+_ROUNDED_UP: Final = 1 + 1e-9
+"""The factor by which a bound is raised, because its sum may be rounded differently from that of a score."""
+
+_DENSE_SHARE: Final = 8
+"""If more than one in this many documents of a segment are scored, the frequencies of a term are written into
+an array with one number for each document. Otherwise each document is searched for in the row of the term."""
+
+
+class Gains(NamedTuple):
+    """What documents gain from each list, and their scores."""
+
+    by_list: NDArray[np.float64]
+    """A matrix with one row for each list and one column for each document."""
+    scores: NDArray[np.float64]
+
+
+class Lists:
+    """Weighted terms and tags with which documents of one state of the index are scored."""
+
+    def __init__(
+        self,
+        index: IndexView,
+        norms: Norms,
+        terms: Sequence[tuple[float, TermRows]],
+        head: float,
+        tags: Sequence[tuple[float, BitMap]] = (),
+    ) -> None:
+        """Prepare the lists.
+
+        Args:
+            index: The index.
+            norms: The norms of its documents.
+            terms: The weight and the rows of each term. All weights are 0 or more.
+            head: The weight of an occurrence in the head. If it is 0, no rows of heads are needed.
+            tags: The weight of each tag, and the ordinals of the documents that have it.
+        """
+        self._starts = list(index.starts)
+        self._norms = norms
+        self._terms = [(weight, list(rows.rows), list(rows.heads) if head else []) for weight, rows in terms]
+        self._head = head
+        self._tags = [(weight, _raw(ordinals)) for weight, ordinals in tags]
+
+    def best(self, allowed: Allowed, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ordinals of the best `limit` allowed documents in order, and their scores in millionths.
+
+        Scores are multiplied by the factors of `allowed` first. Only scores of at least one millionth count.
+        Documents with equal scores are in the order of their ordinals. Further documents with the same score
+        as the last one are included: those with the lowest ordinals, at most TIES_MAX.
+        """
+        if NATIVE is not None:
+            found = NATIVE.best_documents(*self.arguments(allowed), limit, limit + TIES_MAX)
+            if found is not None:
+                return np.frombuffer(found[0], "<i8"), np.frombuffer(found[1], "<i8")
+        return best_documents(self, allowed, limit)
+
+    def at(self, ordinals: NDArray[np.int64]) -> Gains:
+        """Return the gains and the scores of documents.
+
+        The ordinals may be in any order, may repeat, and may be outside the index: then the score is 0.
+        """
+        if NATIVE is not None:
+            raw = ordinals.astype("<i8", copy=False).tobytes()
+            found = NATIVE.gains_at(*self.arguments(), raw)
+            if found is not None:
+                matrix = np.frombuffer(found[0], "<f8")
+                count = len(self._terms) + len(self._tags)
+                return Gains(matrix.reshape(count, len(ordinals)), np.frombuffer(found[1], "<f8"))
+        return gains_at(self, ordinals)
+
+    def arguments(self, allowed: Allowed | None = None) -> tuple[Any, ...]:
+        """Return the arguments that the compiled functions have in common; with `allowed`, for the best."""
+        terms, tags, norms = self._terms, self._tags, self._norms
+        lists = (terms, self._head, tags, self._starts, norms.lengths, norms.table)
+        return lists if allowed is None else (*lists, norms.least, allowed.bits, allowed.factors)
+
+    # What follows is for the functions in Python only.
+
+    @property
+    def weights(self) -> list[float]:
+        """The weights of all lists."""
+        return [*(one[0] for one in self._terms), *(one[0] for one in self._tags)]
+
+    def bounds(self) -> NDArray[np.float64]:
+        """Return a matrix of the most that a document of each part (column) gains from each list (row)."""
+        bounds = np.zeros((len(self._terms) + len(self._tags), len(self._starts)))
+        for number, (weight, rows, _) in enumerate(self._terms):
+            for part, row in enumerate(rows):
+                if row is not None:
+                    bounds[number, part] = self._bound(number, part, weight, row[4])
+        for number, (weight, _) in enumerate(self._tags, len(self._terms)):
+            bounds[number] = weight * _ROUNDED_UP
+        return bounds
+
+    def _bound(self, number: int, part: int, weight: float, tf: int) -> float:
+        heads = self._terms[number][2]
+        in_head = heads[part] if heads else None
+        value = tf + (0.0 if in_head is None else self._head * in_head[4])
+        return float(weight * (value / (self._norms.least[part] + value)) * _ROUNDED_UP)
+
+    def named(self, number: int, least: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the documents of a list, in ascending order.
+
+        Documents of part p that gain less than `least[p]` may be left out.
+        """
+        if number >= len(self._terms):
+            return _ordinals(self._tags[number - len(self._terms)][1])
+        weight, rows, _ = self._terms[number]
+        found = []
+        for part, (start, row) in enumerate(zip(self._starts, rows, strict=True)):
+            if row is None or self._bound(number, part, weight, row[4]) < least[part]:
+                continue
+            offsets, tfs = decoded(row)
+            if least[part] > 0:
+                possible = [
+                    self._bound(number, part, weight, tf) >= least[part] for tf in range(1, row[4] + 1)
+                ]
+                offsets = offsets[np.array([False, *possible])[tfs]]
+            found.append(offsets.astype(np.int64) + start)
+        return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+    def norms_of(self, lengths: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the norms of documents with these lengths."""
+        norms: NDArray[np.float64] = np.frombuffer(self._norms.table, "<f8")[lengths]
+        return norms
+
+
+def best_documents(lists: Lists, allowed: Allowed, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return what `Lists.best` returns.
+
+    The lists are visited from the one with the highest bound to the one with the lowest. A document that is
+    in none of the lists visited so far cannot gain more than the bounds of the rest, so the visit ends when
+    their sum is too low (MaxScore: Turtle & Flood 1995).
+    """
+    bounds = lists.bounds()
+    order = np.argsort(-bounds.max(axis=1), kind="stable").tolist() if bounds.size else []
+    largest = allowed.largest_factor * _ROUNDED_UP
+    ordinals = np.zeros(0, np.int64)
+    micros = np.zeros(0, np.int64)
+    least = 1
+    for place, number in enumerate(order):
+        rest = bounds[order[place + 1 :]].sum(axis=0)
+        lowest = (least - 1) / MICRO / largest
+        if ((rest + bounds[number]) < lowest).all():
+            break
+        new = lists.named(number, lowest - rest)
+        new = new[allowed.mask[new]]
+        new = new[~_among(new, ordinals)]
+        scored = lists.at(new).scores * allowed.factors_at(new) if len(new) else np.zeros(0)
+        ordinals = np.concatenate([ordinals, new])
+        micros = np.concatenate([micros, np.rint(scored * MICRO).astype(np.int64)])
+        chosen = np.flatnonzero(micros >= least)
+        order_of_chosen = np.lexsort((ordinals[chosen], -micros[chosen]))
+        if len(chosen) >= limit:
+            least = max(1, int(np.partition(micros[chosen], -limit)[-limit]))
+        chosen = chosen[order_of_chosen][: limit + TIES_MAX]
+        ordinals, micros = ordinals[chosen], micros[chosen]
+    count = int((micros >= least).sum())
+    return ordinals[:count], micros[:count]
+
+
+def gains_at(lists: Lists, ordinals: NDArray[np.int64]) -> Gains:
+    """Return what `Lists.at` returns."""
+    order = ordinals.argsort(kind="stable")
+    ascending = ordinals[order]
+    matrix = np.zeros((len(lists.weights), len(ordinals)))
+    ends = [*lists._starts[1:], int(ascending[-1]) + 1 if len(ascending) else 0]
+    for part, (start, end) in enumerate(zip(lists._starts, ends, strict=True)):
+        low, high = ascending.searchsorted((start, max(start, end))).tolist()
+        lengths = np.frombuffer(lists._norms.lengths[part], "<u2")
+        high = min(high, int(ascending.searchsorted(start + len(lengths))))
+        if low >= high:
+            continue
+        columns, local = order[low:high], ascending[low:high] - start
+        norms = lists.norms_of(lengths[local])
+        for row, (weight, rows, heads) in zip(matrix, lists._terms, strict=False):
+            stored = rows[part]
+            if stored is None:
+                continue
+            tfs = _frequencies(stored, local, len(lengths))
+            values = tfs.astype(np.float64)
+            in_head = heads[part] if heads else None
+            if in_head is not None:
+                values += lists._head * (_frequencies(in_head, local, len(lengths)) * (tfs > 0))
+            row[columns] = weight * (values / (norms + values + (tfs == 0)))
+    for row, (weight, raw) in zip(matrix[len(lists._terms) :], lists._tags, strict=True):
+        row[_among(ordinals, _ordinals(raw))] = weight
+    scores = np.zeros(len(ordinals))
+    for row in matrix:
+        scores += row
+    return Gains(matrix, scores)
+
+
+def _frequencies(row: bytes, local: NDArray[np.int64], documents: int) -> NDArray[np.uint8]:
+    """Return the frequency of a term in each of the documents at the offsets `local`, which are ascending."""
+    offsets, tfs = decoded(row)
+    if len(local) * _DENSE_SHARE > documents:
+        dense = np.zeros(documents, np.uint8)
+        dense[offsets] = tfs
+        return dense[local]
+    positions = np.minimum(offsets.searchsorted(local.astype(np.uint16)), len(offsets) - 1)
+    return np.where(offsets[positions] == local, tfs[positions], np.uint8(0))
+
+
+def _among(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return True for each of `some` that is among `others`."""
+    if not len(others):
+        return np.zeros(len(some), np.bool_)
+    ascending = np.sort(others)
+    at = np.minimum(ascending.searchsorted(some), len(ascending) - 1)
+    found: NDArray[np.bool_] = ascending[at] == some
+    return found
+
+
+def _raw(ordinals: BitMap) -> bytes:
+    return np.frombuffer(ordinals.to_array(), np.uint32).astype("<u4", copy=False).tobytes()
+
+
+def _ordinals(raw: bytes) -> NDArray[np.int64]:
+    return np.frombuffer(raw, "<u4").astype(np.int64)

@@ -1,0 +1,179 @@
+"""The compiled reader of events returns the entries of its twin, and leaves every error to it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import cbor2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.base.errors import EngineError
+from engine.ledger.codec import decode_header
+from engine.ledger.journal import _CLASSES, open_payload
+from proofs import limits
+from proofs.codec import BODIES, DETAILS
+from proofs.events import Entry, EventKind
+from proofs.forms import Check
+from proofs.hashing import FORMAT, commitment
+from proofs.log import leaf_hash
+from tests.kernels.native import native
+
+SALT = bytes(32)
+KINDS = sorted(EventKind)
+NATIVE_KINDS = [kind for kind in KINDS if kind in range(1, 10) and kind != EventKind.EDGE_TYPE_REGISTERED]
+
+NUMBERS = [
+    bound + step
+    for bound in (0, 24, 100, 256, 1 << 16, 1 << 32, limits.SEQ_MAX, limits.INTEGER_MAX, limits.CREATED_MAX)
+    for step in (-1, 0, 1)
+] + [limits.CREATED_MIN, limits.CREATED_MIN - 1, -24, -25]
+TEXTS = ["", "a", "\x00", "e\u0301", "\U0001f600"] + [
+    "x" * (size - len(end.encode())) + end
+    for size in (31, 32, 33, 128, 129, 256, 257, 512, 513, 1024, 1025)
+    for end in ("", "é")
+]
+RAWS = [bytes(size) for size in (0, 3, 4, 5, 15, 16, 17, 32, 4096, 4097)]
+CODES = [b"\x00", b"\x01", b"\x7f", b"\x80", b"\x80\x00", b"\x7f\x00", b"\x80\x00\x00"]
+LISTS = [
+    [],
+    ["a", "é"],
+    ["x" * 32],
+    ["x" * 33],
+    ["x" * 256],
+    ["x" * 257],
+    *(["t"] * n for n in (16, 17, 256, 257)),
+]
+HASHES = [bytes(32)] * 4
+VALUES: list[Any] = [None, HASHES, *NUMBERS, *TEXTS, *RAWS, *CODES, *LISTS]
+ANYTHING = st.sampled_from([*VALUES, True, 1.5, {}])
+
+
+@cache
+def fitting(check: Check) -> st.SearchStrategy[Any]:
+    """Return values that a check of a field accepts."""
+    return st.sampled_from(list(filter(check, VALUES)))
+
+
+def arrays(checks: Any) -> st.SearchStrategy[list[Any]]:
+    """Return arrays that checks accept, or in which one item is replaced by anything."""
+    right = st.tuples(*map(fitting, checks)).map(list)
+    wrong = st.builds(
+        lambda items, at, item: [*items[: at % len(items)], item, *items[at % len(items) + 1 :]],
+        right,
+        st.integers(0, 20),
+        ANYTHING,
+    )
+    return right | right | wrong
+
+
+FURTHER = st.none() | st.dictionaries(
+    st.integers(0, 5),
+    st.sampled_from(["", "x" * 128, "x" * 129, "x" * 256, "x" * 257, "é", ["a"], {"k": 1}]),
+    max_size=3,
+)
+
+
+@st.composite
+def events(draw: st.DrawFn, seq: int) -> tuple[bytes, bytes]:
+    """Return the header and the payload of an event that may break a rule."""
+    kind = draw(st.sampled_from(NATIVE_KINDS) | st.sampled_from(KINDS))
+    body = draw(arrays(BODIES[kind][1]))
+    further = draw(FURTHER)
+    payload = SALT + cbor2.dumps(body if further is None else [*body, further], canonical=True)
+    committed = draw(st.sampled_from([commitment(SALT, payload[32:])] * 9 + [bytes(32)]))
+    number = draw(st.sampled_from([seq] * 9 + [seq + 1]))
+    start = [
+        draw(st.sampled_from([FORMAT] * 9 + [1])),
+        number,
+        draw(st.sampled_from(NUMBERS)),
+        int(kind),
+        draw(st.sampled_from(TEXTS)),
+        committed,
+    ]
+    prev = draw(st.sampled_from([None, *NUMBERS]))
+    return cbor2.dumps([*start, prev, *draw(arrays(DETAILS[kind][1]))], canonical=True), payload
+
+
+def by_twin(header: bytes, payload: bytes, seq: int) -> Entry | None:
+    """Return the entry, or None if the event breaks a rule."""
+    try:
+        decoded = decode_header(header, seq)
+        return Entry(decoded, open_payload(decoded, payload), leaf_hash(header))
+    except EngineError:
+        return None
+
+
+def same(one: Entry | None, other: Entry | None) -> bool:
+    """Return whether two entries have equal values of equal types."""
+    return one == other and repr(one) == repr(other)
+
+
+@given(events(7))
+def test_events_are_decoded_as_by_the_twin(rows: tuple[bytes, bytes]) -> None:
+    """What the twin refuses is declined; what is not declined equals what the twin returns."""
+    (got,) = native().decode_entries([rows[0]], [rows[1]], 7, _CLASSES)
+    assert got is None or same(got, by_twin(*rows, 7))
+
+
+@given(st.sampled_from(NATIVE_KINDS), st.data())
+def test_ordinary_events_are_not_declined(kind: EventKind, data: st.DataObject) -> None:
+    """An event that keeps every rule is decoded, with or without `request` and `origin`."""
+    body = data.draw(st.tuples(*map(fitting, BODIES[kind][1])))
+    further = data.draw(st.sampled_from([None, {0: "r"}, {1: "o"}, {0: "r", 1: "é"}]))
+    raw = cbor2.dumps([*body] if further is None else [*body, further], canonical=True)
+    detail = data.draw(st.tuples(*map(fitting, DETAILS[kind][1])))
+    head = [FORMAT, 3, 1, int(kind), "me", commitment(SALT, raw), None]
+    rows = (cbor2.dumps([*head, *detail], canonical=True), SALT + raw)
+    (got,) = native().decode_entries([rows[0]], [rows[1]], 3, _CLASSES)
+    assert got is not None
+    assert same(got, by_twin(*rows, 3))
+
+
+@given(events(0), st.randoms(use_true_random=False), st.booleans())
+def test_changed_bytes_are_never_accepted_wrongly(
+    rows: tuple[bytes, bytes], source: Any, in_header: bool
+) -> None:
+    """After any change of bytes, with a commitment that fits, the result is that of the twin or None."""
+    header, payload = map(bytearray, rows)
+    changed = header if in_header else payload
+    at = source.randrange(0 if in_header else 32, len(changed))
+    changed[at:] = source.choice(
+        [
+            bytes([changed[at] ^ 1 << source.randrange(8)]) + changed[at + 1 :],
+            changed[at + 1 :],
+            changed[at : at + 1] + changed[at:],
+            changed[at:] + b"\x00",
+            b"\x18" + changed[at:],
+        ]
+    )
+    old, new = commitment(SALT, rows[1][32:]), commitment(SALT, bytes(payload[32:]))
+    rows = (bytes(header).replace(old, new), bytes(payload))
+    (got,) = native().decode_entries([rows[0]], [rows[1]], 0, _CLASSES)
+    assert got is None or same(got, by_twin(*rows, 0))
+
+
+@given(st.binary(max_size=60), st.none() | st.binary(max_size=60))
+def test_noise_is_declined(header: bytes, payload: bytes | None) -> None:
+    """Bytes that are no event are left to the twin."""
+    assert native().decode_entries([header], [payload], 0, _CLASSES) == [None]
+
+
+def test_runs_on_several_threads_keep_their_order() -> None:
+    """Thousands of events are returned in the order of their seqs."""
+    raw = cbor2.dumps(["reason"])
+    rows = [
+        cbor2.dumps([FORMAT, seq, 1, 3, "me", commitment(SALT, raw), None, bytes(16), seq, None])
+        for seq in range(3000)
+    ]
+    entries = native().decode_entries(rows, [SALT + raw] * 3000, 0, _CLASSES)
+    assert [entry.header.seq for entry in entries] == list(range(3000))
+    assert [entry.leaf for entry in entries] == [leaf_hash(row) for row in rows]
+
+
+def test_lists_of_different_lengths_are_an_error() -> None:
+    """A programming error is not mistaken for damaged data."""
+    with pytest.raises(TypeError):
+        native().decode_entries([b""], [], 0, _CLASSES)

@@ -1,0 +1,158 @@
+"""The compiled functions that score documents give the results of their twins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyroaring import BitMap
+
+from engine.base.errors import CorruptionError
+from engine.followers.index_view import Norms, TermRows
+from engine.followers.postings import decode_postings
+from engine.query.recall.allowed import Allowed
+from engine.query.recall.signals import scoring
+from engine.query.recall.signals.scoring import Lists, best_documents, gains_at
+from tests.kernels.native import native
+
+HEADS = (0.0, 0.5, 2.0)
+
+
+@dataclass
+class Index:
+    """The part of a view of the index that scoring needs."""
+
+    starts: tuple[int, ...]
+
+
+def row_of(tfs: dict[int, int]) -> bytes | None:
+    """Return the row of a term with these frequencies by offset."""
+    if not tfs:
+        return None
+    offsets = sorted(tfs)
+    head = len(tfs).to_bytes(4, "big") + bytes([max(tfs.values())])
+    return head + np.array(offsets, "<u2").tobytes() + bytes(tfs[offset] for offset in offsets)
+
+
+@st.composite
+def searches(draw: st.DrawFn) -> tuple[Lists, Allowed, int]:
+    """Return lists over a small index of two or three parts, allowed documents and a number of documents."""
+    sizes = draw(st.lists(st.integers(1, 60), min_size=2, max_size=3))
+    starts = [sum(sizes[:number]) for number in range(len(sizes))]
+    documents = sum(sizes)
+    lengths = [draw(st.lists(st.integers(0, 9), min_size=size, max_size=size)) for size in sizes]
+    k1, b = draw(st.sampled_from([(0.9, 0.4), (0.0, 0.0), (2.0, 1.0)]))
+    table = k1 * ((1 - b) + b * (np.arange(10.0) / 3.7))
+    norms = Norms(
+        tuple(np.array(some, "<u2").tobytes() for some in lengths),
+        tuple(float(table[min(some)]) for some in lengths),
+        table.astype("<f8").tobytes(),
+    )
+    head = draw(st.sampled_from(HEADS))
+
+    def rows(largest: int) -> tuple[bytes | None, ...]:
+        return tuple(
+            row_of(draw(st.dictionaries(st.integers(0, size - 1), st.integers(1, largest), max_size=size)))
+            for size in sizes
+        )
+
+    weights = st.sampled_from([0.0, 1e-7, 0.3, 1.0, 2.5, 7.125])
+    terms = [
+        (draw(weights), TermRows(1, rows(draw(st.sampled_from([1, 3, 255]))), rows(2)))
+        for _ in range(draw(st.integers(0, 5)))
+    ]
+    sets = st.sets(st.integers(0, documents - 1)).map(BitMap)
+    tags = draw(st.lists(st.tuples(weights, sets), max_size=2))
+    lowered = draw(sets)
+    factors = ((draw(st.sampled_from([0.5, 3.0])), lowered),) if draw(st.booleans()) else ()
+    allowed = Allowed(draw(st.one_of(sets, st.just(BitMap(range(documents))))), documents, factors)
+    index: Any = Index(tuple(starts))
+    return Lists(index, norms, terms, head, tags), allowed, draw(st.integers(1, 12))
+
+
+@settings(max_examples=300, deadline=None)
+@given(searches(), st.integers(0, 3))
+def test_best_documents(search: tuple[Lists, Allowed, int], ties: int) -> None:
+    """The best documents, their order and their scores are those of the twin, and of a full ranking."""
+    lists, allowed, limit = search
+    kernel, scoring_ties = native(), scoring.TIES_MAX
+    scoring.TIES_MAX = ties  # type: ignore[misc]
+    try:
+        found = kernel.best_documents(*lists.arguments(allowed), limit, limit + ties)
+        twin = best_documents(lists, allowed, limit)
+    finally:
+        scoring.TIES_MAX = scoring_ties  # type: ignore[misc]
+    every = np.array(allowed.ordinals.to_array(), np.int64)
+    micros = np.rint(gains_at(lists, every).scores * allowed.factors_at(every) * 1e6).astype(int).tolist()
+    ranked = sorted((-micro, ordinal) for ordinal, micro in zip(every.tolist(), micros, strict=True) if micro)
+    expected = [one for one in ranked if one[0] <= ranked[min(limit, len(ranked)) - 1][0]][: limit + ties]
+    assert list(zip((-twin[1]).tolist(), twin[0].tolist(), strict=True)) == expected
+    assert np.frombuffer(found[0], "<i8").tolist() == twin[0].tolist()
+    assert np.frombuffer(found[1], "<i8").tolist() == twin[1].tolist()
+
+
+@settings(max_examples=200, deadline=None)
+@given(searches(), st.lists(st.integers(-3, 200), max_size=30))
+def test_gains_at(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> None:
+    """The gains and scores of documents are those of the twin, to the last bit."""
+    lists, _, _ = search
+    asked = np.array(ordinals, np.int64)
+    matrix, scores = native().gains_at(*lists.arguments(), asked.tobytes())
+    twin = gains_at(lists, asked)
+    assert np.frombuffer(matrix, "<f8").tolist() == twin.by_list.ravel().tolist()
+    assert np.frombuffer(scores, "<f8").tolist() == twin.scores.tolist()
+
+
+@given(
+    st.one_of(
+        st.binary(max_size=40),
+        st.builds(
+            lambda tfs, at, byte: bytes([*(raw := row_of(tfs) or b"")[:at], byte, *raw[at + 1 :]]),
+            st.dictionaries(st.integers(0, 20), st.integers(0, 255), max_size=8),
+            st.integers(0, 30),
+            st.integers(0, 255),
+        ),
+        st.dictionaries(st.integers(0, 20), st.integers(0, 255), max_size=8).map(
+            lambda tfs: row_of(tfs) or b""
+        ),
+    ),
+    st.integers(0, 22),
+)
+def test_is_postings(row: bytes, documents: int) -> None:
+    """The rows that are well-formed are those that the twin decodes."""
+    try:
+        decode_postings(b"", row, documents)
+    except CorruptionError:
+        expected = False
+    else:
+        expected = True
+    assert native().is_postings(row, documents) is expected
+
+
+@given(searches(), st.data())
+def test_arguments_that_do_not_fit_are_declined(
+    search: tuple[Lists, Allowed, int], data: st.DataObject
+) -> None:
+    """Rows and lengths that contradict each other are declined or scored, but never end the process."""
+    lists, allowed, limit = search
+    kernel = native()
+    terms, head, tags, starts, lengths, norms, *rest = lists.arguments(allowed)
+    cut = [one[: data.draw(st.integers(0, len(one)))] for one in lengths]
+    short = norms[: data.draw(st.integers(0, len(norms)))]
+    kernel.best_documents(terms, head, tags, starts, cut, short, *rest, limit, limit)
+    kernel.gains_at(terms, head, tags, starts, cut, short, np.arange(60).tobytes())
+    assert kernel.best_documents(terms, head, tags, starts[1:], lengths, norms, *rest, limit, limit) is None
+    assert (
+        kernel.gains_at([(-1.0, [None] * len(starts), [])], head, tags, starts, lengths, norms, b"") is None
+    )
+
+
+def test_a_row_of_no_bytes_is_no_row() -> None:
+    """An empty row is malformed for the twin, too."""
+    assert native().is_postings(b"", 5) is False
+    with pytest.raises(CorruptionError):
+        decode_postings(b"", b"", 5)
