@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 from engine.query.recall.reading import WINDOW, proximity
 from engine.query.snippets import Part, Snippets
 from engine.text.analyzer import index_terms
-from engine.text.identifiers import stem_words
+from engine.text.identifiers import stem_words, word_terms
 from engine.text.simhash import near
 from engine.text.tokens import _estimate
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
@@ -29,12 +32,17 @@ WORDS = [
     "mast,",
 ]
 WEIGHTS = {"sea": 0.5, "ship": 1.0, "yard": 0.3, "adr-016": 1.1, "camel": 0.7, "c": 0.1}
-TERMS = native().Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words)
 PLAIN = st.text(st.characters(max_codepoint=127), max_size=60)
 PIECES = st.one_of(st.sampled_from(WORDS), PLAIN)
 TEXTS = st.lists(PIECES, max_size=40).flatmap(
     lambda words: st.sampled_from([" ", "\n", "\x1f ", ".", "_"]).map(lambda space: space.join(words))
 )
+
+
+@cache
+def terms() -> Any:
+    """A table of words, which is empty before the first example."""
+    return native().Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words, word_terms)
 
 
 @given(
@@ -52,20 +60,20 @@ def test_read_texts(text: str, asked: list[str], chars: int, cut: tuple[bool, bo
     for weight in weights.values():
         total += weight
     question = (sorted(weights), ordered, total, WINDOW, chars)
-    found = native().read_texts(TERMS, [text, "é", text], cut, len(text), *question)
+    found = native().read_texts(terms(), [text, "é", text], cut, len(text), *question)
     assert found[1] is None
     assert found[0] == found[2]
-    terms, close, snippet = found[0]
-    assert terms == index_terms(text)
-    assert close == proximity(terms, weights)
+    found_terms, close, snippet = found[0]
+    assert found_terms == index_terms(text)
+    assert close == proximity(found_terms, weights)
     assert snippet == Snippets(weights, chars).within(Part(text, *cut))
 
 
 def test_read_texts_leaves_other_texts_to_its_twins() -> None:
     """Lone surrogates, long texts, and terms without weights are left to the twins."""
     question = (["sea"], [1.0], 1.0, WINDOW, 200)
-    assert native().read_texts(TERMS, ["sea \ud800", "a" * 9], (False, False), 8, *question) == [None, None]
-    assert native().read_texts(TERMS, ["sea"], (False, False), 8, ["sea"], [], 1.0, WINDOW, 200) == [None]
+    assert native().read_texts(terms(), ["sea \ud800", "a" * 9], (False, False), 8, *question) == [None, None]
+    assert native().read_texts(terms(), ["sea"], (False, False), 8, ["sea"], [], 1.0, WINDOW, 200) == [None]
 
 
 @given(st.one_of(st.text(max_size=200), TEXTS, st.text("aA1 \n\t.é界😀д\ud800", max_size=60)))
