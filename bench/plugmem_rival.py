@@ -40,7 +40,7 @@ class Plugmem:
 
     def recall(self, question: str, limit: int = 10) -> str:
         """Return the best texts as one block."""
-        return self._db.recall(question, k=limit, token_budget=_ENOUGH_TOKENS).rendered
+        return str(self._db.recall(question, k=limit, token_budget=_ENOUGH_TOKENS).rendered)
 
     def __enter__(self) -> Self:
         return self

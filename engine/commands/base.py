@@ -16,7 +16,7 @@ from engine.ledger.journal import Appender, LogState, Sources
 from engine.ledger.layout import DESTROYED
 from engine.ledger.queries import body_of
 from engine.ledger.records import AtomRecord, EdgeRecord, Lookup, read_atom, read_counters, read_edge
-from proofs.events import AtomBody, Body, Detail, Entry, EventKind
+from proofs.events import AtomBody, Body, Detail, EdgeBody, EdgeDetail, Entry, EventKind
 from proofs.leaves import State
 
 if TYPE_CHECKING:
@@ -164,6 +164,20 @@ class Transaction:
         entries = self._appender.append_added(self.actor, ordinal, atoms, bodies)
         self._counters = self._counters._replace(next_ordinal=ordinal + len(entries))
         return entries
+
+    @property
+    def edge_room(self) -> int:
+        """The number of edges that `link` can take, if they are small."""
+        return self._appender.room
+
+    def link(self, edges: Sequence[EdgeDetail], bodies: Sequence[EdgeBody]) -> list[Entry]:
+        """Add edges which were never recorded: one event for each, as `append` does.
+
+        `edge_room` is their maximum. Call this only if the transaction has no filter for secrets.
+        """
+        if self._request is not None or self._origin is not None:
+            bodies = [body._replace(request=self._request, origin=self._origin) for body in bodies]
+        return self._appender.append_linked(self.actor, edges, bodies)
 
     def may_be_destroyed(self) -> bool:
         """Return False if no content was ever erased, so that no content needs to be looked up."""

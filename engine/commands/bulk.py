@@ -1,8 +1,8 @@
-"""Deciding many commands: runs of consecutive `Add` commands are decided together.
+"""Deciding many commands: runs of consecutive commands that add atoms, or edges, are decided together.
 
 The events are exactly those that result if each command is decided by its own method `decide`. A run saves
-time because the records of all its atoms are looked up at once, and because the rows of all new atoms are
-computed in one step (`engine.ledger.adding`).
+time because the records of all its atoms are looked up at once, and because the rows of all new atoms, or all
+new edges, are computed in one step (`engine.ledger.adding`, `engine.ledger.linking`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from engine.base.model import EventRef, Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Add, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
+from engine.commands.edge_runs import UpsertEdges, edge_run
+from engine.commands.reconcile import UpsertAtom
 from engine.ledger.adding import default_ids
 from engine.ledger.layout import atom_key
 from engine.ledger.records import decode_atom
@@ -36,33 +38,47 @@ def decide_all(tx: Transaction, commands: Sequence[Command]) -> list[Receipt]:
     """
     receipts: list[Receipt] = []
     while len(receipts) < len(commands):
-        run = [] if tx.screen is not None else _run(commands, len(receipts), tx.room)
-        if run:
-            receipts += _Adds(tx, run).decide()
-        else:
-            receipts.append(commands[len(receipts)].decide(tx))
+        start = len(receipts)
+        if tx.screen is None:
+            if run := _run(commands, start, tx.room):
+                receipts += _Adds(tx, run).decide()
+                continue
+            if edges := edge_run(commands, start, tx.edge_room):
+                receipts += UpsertEdges(tx, edges).decide()
+                continue
+        receipts.append(commands[start].decide(tx))
     return receipts
 
 
-def _run(commands: Sequence[Command], start: int, most: int) -> list[Add]:
-    """Return the commands from `start` on that are decided together: at most `most` commands `Add`."""
-    run: list[Add] = []
+AddLike = Add | UpsertAtom
+
+
+def _run(commands: Sequence[Command], start: int, most: int) -> list[AddLike]:
+    """Return the commands from `start` on that are decided together: at most `most` commands add atoms."""
+    run: list[AddLike] = []
     chars = 0
     for command in islice(commands, start, start + most):
         # A subclass may decide differently.
-        if type(command) is not Add or chars > RUN_CHARS_MAX:
+        if type(command) is Add:
+            content = command.content
+        elif type(command) is UpsertAtom and type(command.wanted) is Add and command.wanted.id is None:
+            content = command.wanted.content
+        else:
+            break
+        if chars > RUN_CHARS_MAX:
             break
         run.append(command)
-        chars += len(command.content) if type(command.content) is str else 0
+        chars += len(content) if type(content) is str else 0
     return run
 
 
 class _Adds:
-    """A run of `Add` commands that is being decided."""
+    """A run of `Add` and `UpsertAtom` commands that is being decided."""
 
-    def __init__(self, tx: Transaction, run: Sequence[Add]) -> None:
+    def __init__(self, tx: Transaction, run: Sequence[AddLike]) -> None:
         self._tx = tx
-        self._run = run
+        self._commands = run
+        self._run = [command if isinstance(command, Add) else command.wanted for command in run]
         self._receipts: list[Receipt] = []
         self._atoms: list[bytes] = []
         self._bodies: list[AtomBody] = []
@@ -75,7 +91,9 @@ class _Adds:
         atoms = _ids(tx.id_key, self._run, bodies)
         changed: set[bytes] = set()
         found = tx.rows.multi_get(list(map(atom_key, atoms)))
-        for add, body, atom, raw in zip(self._run, bodies, atoms, found, strict=False):
+        for command, add, body, atom, raw in zip(
+            self._commands, self._run, bodies, atoms, found, strict=False
+        ):
             if raw is None and atom not in changed and not self._is_refused(add, body):
                 self._atoms.append(atom)
                 self._bodies.append(body)
@@ -83,14 +101,20 @@ class _Adds:
                 continue
             self._append()
             record = None if raw is None or atom in changed else decode_atom(raw, atom)
-            if record is None or record.state is State.ERASED or add.id is not None or add.key is not None:
-                self._receipts.append(add.decide(tx))
+            if (
+                command is not add
+                or record is None
+                or record.state is State.ERASED
+                or add.id is not None
+                or add.key is not None
+            ):
+                self._receipts.append(command.decide(tx))
                 changed.add(atom)
             else:
                 self._receipts.append(receipt(atom, record.state))
         self._append()
         if len(atoms) < len(self._run):
-            self._receipts.append(self._run[len(atoms)].decide(tx))
+            self._receipts.append(self._commands[len(atoms)].decide(tx))
         return self._receipts
 
     def _is_refused(self, add: Add, body: AtomBody) -> bool:

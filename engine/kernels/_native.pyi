@@ -2,7 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from proofs.events import AtomBody, Entry, EventKind
+from proofs.events import AtomBody, EdgeBody, EdgeDetail, Entry, EventKind
 from proofs.leaves import State
 
 class Terms:
@@ -117,3 +117,12 @@ def read_texts(
     chars: int,
     /,
 ) -> list[tuple[list[str], float, str] | None]: ...
+def linked_rows(
+    frontier: bytes,
+    actor: str,
+    edges: list[EdgeDetail],
+    bodies: list[EdgeBody],
+    salts: list[bytes],
+    times: list[int],
+    /,
+) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...

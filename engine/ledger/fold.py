@@ -226,11 +226,21 @@ def _type_registered(entry: Entry, rows: Overlay) -> None:
 
 
 def _edge_added(entry: Entry, rows: Overlay) -> None:
-    header, detail = entry.header, _edge(entry)
-    payload_destroyed = not isinstance(entry.body, EdgeBody)
-    body = entry.body if isinstance(entry.body, EdgeBody) else NO_EDGE
-    before = read_edge(rows, *detail)
-    record = EdgeRecord(
+    detail = _edge(entry)
+    _put_edge(edge_record(entry.header, detail, entry.body, read_edge(rows, *detail)), rows)
+
+
+def edge_record(
+    header: Header, detail: EdgeDetail, content: Body | None, before: EdgeRecord | None
+) -> EdgeRecord:
+    """Return the record of an edge after an event that adds the edge.
+
+    `content` is the body of the event, or None if the payload is destroyed; then the record is a stub.
+    `before` is the record before the event, or None if there was none.
+    """
+    payload_destroyed = not isinstance(content, EdgeBody)
+    body = content if isinstance(content, EdgeBody) else NO_EDGE
+    return EdgeRecord(
         src=detail.src,
         type=detail.type,
         dst=detail.dst,
@@ -246,7 +256,6 @@ def _edge_added(entry: Entry, rows: Overlay) -> None:
         tombstoned_reason="",
         tombstoned_by="",
     )
-    _put_edge(record, rows)
 
 
 def _edge_removed(entry: Entry, rows: Overlay) -> None:

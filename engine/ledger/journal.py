@@ -7,7 +7,7 @@ distinguish destroyed payloads from lost ones; these rows are written and copied
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from backends.base import Reader
@@ -18,6 +18,7 @@ from engine.ledger.adding import added
 from engine.ledger.codec import LastDecoded, decode_body, decode_header, fields, unpack
 from engine.ledger.fold import Overlay
 from engine.ledger.layout import JOURNAL, LOG, PAYLOAD, erasure_key, journal_key, payload_key
+from engine.ledger.linking import linked
 from engine.ledger.records import Lookup
 from proofs.codec import BODIES, DETAILS, encode_body, encode_header, pack
 from proofs.events import (
@@ -26,6 +27,7 @@ from proofs.events import (
     AtomDetail,
     Body,
     Detail,
+    EdgeBody,
     EdgeDetail,
     Entry,
     EventKind,
@@ -221,12 +223,37 @@ class Appender:
             LimitError: the time is over its limit.
             BatchLimitError: the batch would exceed its limit of bytes.
         """
+        inputs = self._inputs(len(ids))
+        return self._take(*added(self._frontier, ordinal, actor, ids, bodies, *inputs))
+
+    def append_linked(
+        self, actor: str, edges: Sequence[EdgeDetail], bodies: Sequence[EdgeBody]
+    ) -> list[Entry]:
+        """Append events that add edges which were never recorded, and put their records into the batch, too.
+
+        The events and the rows are those of `append` and the fold, called for one edge after the other. There
+        must be at most `room` edges.
+
+        Raises:
+            LimitError: the time is over its limit.
+            BatchLimitError: the batch would exceed its limit of bytes.
+        """
+        return self._take(*linked(self._frontier, actor, edges, bodies, *self._inputs(len(edges))))
+
+    def _inputs(self, count: int) -> tuple[list[bytes], list[int]]:
+        """Return the salts and the times of the next events."""
         salts, times = [], []
-        for seq in range(self._frontier.size, self._frontier.size + len(ids)):
+        for seq in range(self._frontier.size, self._frontier.size + count):
             salts.append(self._salts(seq))
             self._set_time()
             times.append(self._time)
-        rows, entries, self._frontier, size = added(self._frontier, ordinal, actor, ids, bodies, salts, times)
+        return salts, times
+
+    def _take(
+        self, rows: Mapping[bytes, bytes], entries: list[Entry], frontier: Frontier, size: int
+    ) -> list[Entry]:
+        """Put the rows of a run of events into the batch, and return its entries."""
+        self._frontier = frontier
         self._count_bytes(size)
         self._rows.batch.rows.update(rows)
         self.entries += entries

@@ -13,7 +13,9 @@ from engine import Add, Engine, Link, Revise, Revive, Tag, Tombstone
 from engine.base.errors import EngineError
 from engine.base.model import Receipt
 from engine.commands.base import Command
+from engine.commands.reconcile import UpsertAtom, UpsertEdge
 from engine.secrets.policy import SecretsPolicy
+from proofs.leaves import EdgeType
 
 ERASED = "A text that was erased."
 CONTENTS = ("one", "two", "Three, with ünïcödé", "four", ERASED, "five 🦉")
@@ -57,7 +59,17 @@ others = st.one_of(
     st.builds(Revive, st.sampled_from(IDS)),
     st.builds(Link, st.just(IDS[0]), st.just("references"), st.just(IDS[1])),
 )
-histories = st.lists(adds | adds | adds | others, max_size=25)
+ENDS = (*map(bytes.fromhex, IDS), bytes(15) + b"\x09")
+upserts = st.builds(UpsertAtom, adds | st.builds(Add, st.sampled_from(CONTENTS)), override=st.booleans())
+edges = st.builds(
+    UpsertEdge,
+    src=st.sampled_from(ENDS),
+    type=st.sampled_from((EdgeType.REFERENCES, EdgeType.REFERENCES, EdgeType.RELATED_TO, "causes")),
+    dst=st.sampled_from(ENDS),
+    data=st.just(b"") | st.sampled_from((b"", b"\x01", b"no CBOR")),
+    override=st.booleans(),
+)
+histories = st.lists(adds | adds | adds | upserts | upserts | edges | edges | edges | others, max_size=25)
 
 
 def one_by_one(commands: Sequence[Command]) -> tuple[Engine, list[Command], list[Receipt], list[Command]]:

@@ -11,17 +11,17 @@ use crate::records;
 use crate::threads::map_chunks;
 
 /// The format version in a header (`proofs.hashing.FORMAT`).
-const FORMAT: u64 = 2;
+pub const FORMAT: u64 = 2;
 /// `EventKind.ATOM_ADDED`.
 const ATOM_ADDED: u64 = 1;
 /// `State.LIVE`.
-const LIVE: u64 = 0;
+pub const LIVE: u64 = 0;
 /// The length of the bodies that `AtomBody` describes, and the number of fields that are not further fields.
 const BODY_FIELDS: usize = 17;
 const FIRST_FIELDS: usize = 12;
-const COMMITMENT: &str = "memroot v1 commitment";
+pub const COMMITMENT: &str = "memroot v1 commitment";
 /// The number of events below which starting a second thread takes longer than it saves.
-const EVENTS_PER_THREAD: usize = 256;
+pub const EVENTS_PER_THREAD: usize = 256;
 const INTEGER_MAX: u64 = i64::MAX as u64;
 
 /// Why a kernel does not compute a result: the arguments are unusual, or Python raised an error.
@@ -65,7 +65,7 @@ fn put_optional_text(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()>
     put_text(out, value)
 }
 
-fn integer(value: &Bound<'_, PyAny>) -> Encoded<i64> {
+pub fn integer(value: &Bound<'_, PyAny>) -> Encoded<i64> {
     Ok(value.cast_exact::<PyInt>().map_err(|_| Declined)?.extract()?)
 }
 
@@ -216,13 +216,13 @@ fn seal(event: &Event, actor: &str, prepared: &Hasher) -> Sealed {
 }
 
 /// The frontier of the log (`proofs.log.Frontier`).
-struct Frontier {
-    size: u64,
+pub struct Frontier {
+    pub size: u64,
     subtrees: Vec<[u8; 32]>,
 }
 
 impl Frontier {
-    fn from_bytes(raw: &[u8]) -> Encoded<Self> {
+    pub fn from_bytes(raw: &[u8]) -> Encoded<Self> {
         let (size, hashes) = raw.split_first_chunk::<8>().ok_or(Declined)?;
         let size = u64::from_be_bytes(*size);
         let subtrees: Vec<[u8; 32]> = hashes.chunks_exact(32).filter_map(|hash| hash.try_into().ok()).collect();
@@ -232,7 +232,7 @@ impl Frontier {
         Ok(Frontier { size, subtrees })
     }
 
-    fn append(&mut self, leaf: [u8; 32]) {
+    pub fn append(&mut self, leaf: [u8; 32]) {
         let (mut node, mut size) = (leaf, self.size);
         while size & 1 == 1 {
             let Some(left) = self.subtrees.pop() else { break };
@@ -247,7 +247,7 @@ impl Frontier {
         self.size += 1;
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let mut raw = self.size.to_be_bytes().to_vec();
         raw.extend(self.subtrees.iter().flatten());
         raw

@@ -15,6 +15,7 @@ mod documents;
 mod folding;
 mod hashing;
 mod leaves;
+mod links;
 mod log;
 mod lookup;
 mod pages;
@@ -41,6 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         folding::register,
         hashing::register,
         leaves::register,
+        links::register,
         log::register,
         pages::register,
         records::register,

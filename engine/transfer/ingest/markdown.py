@@ -10,6 +10,7 @@ from itertools import accumulate
 
 from markdown_it import MarkdownIt
 
+from engine.transfer.ingest.block_rules import RulesByCharacter
 from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Reference, Skipped
 from engine.transfer.ingest.field_values import title_of
 from engine.transfer.ingest.frontmatter import read_frontmatter
@@ -89,6 +90,7 @@ def _parser() -> MarkdownIt:
     """Return a parser that reads only blocks, not inline markup, and treats link definitions as content."""
     parser = MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).enable("table").disable("reference")
     parser.core.ruler.enableOnly(["block"])
+    parser.block.ruler = RulesByCharacter(parser.block.ruler)
     return parser
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from backends.base import Reader
 from engine.base import limits, validation
@@ -32,17 +32,15 @@ from engine.followers.tags import values
 from engine.ledger.queries import edges_at
 from engine.store.dry_run import dry_run_store
 from engine.store.store import Store
+from engine.transfer.ingest.ahead import Read, reading
 from engine.transfer.ingest.documents import Document, JsonLine, Piece, Reference, Skipped, SourceFile
 from engine.transfer.ingest.import_run import ImportRun
 from engine.transfer.ingest.links import Atoms, Targets
-from engine.transfer.ingest.read import read_file, screened_files
+from engine.transfer.ingest.read import screened_files
 from engine.transfer.ingest.walk import find_files, source_of
 from proofs.events import EventKind
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group
-
-if TYPE_CHECKING:
-    from engine.secrets.filter import Screen
 
 ACTOR: Final = "ingest"
 """The actor of all events of an ingest."""
@@ -130,11 +128,12 @@ def ingest(
     store.follow(store.tags)
     folders = [path for path in map(Path, paths) if path.is_dir()] if prune else []
     with dry_run_store(store, when=dry_run) as target:
-        run = _IngestRun(target, template, screen, found)
+        run = _IngestRun(target, template, found)
         missing = run.missing_sources(
             [source_of(folder, name=name, root=root) for folder in folders], sure=sure
         )
-        run.apply(run.contents(progress))
+        with reading(run.files, screen) as read:
+            run.apply(run.contents(read, progress))
         run.apply(run.prune(missing))
         target.follow(target.tags)
         run.apply(run.links())
@@ -144,15 +143,12 @@ def ingest(
 
 
 class _IngestRun(ImportRun):
-    def __init__(
-        self, store: Store, template: Add, screen: Screen | None, found: Sequence[SourceFile | Skipped]
-    ) -> None:
+    def __init__(self, store: Store, template: Add, found: Sequence[SourceFile | Skipped]) -> None:
         super().__init__(store, ACTOR)
         self._template = template
-        self._screen = screen
-        self._files = [item for item in found if isinstance(item, SourceFile)]
+        self.files = [item for item in found if isinstance(item, SourceFile)]
         self.reports = [item for item in found if isinstance(item, Skipped)]
-        self._own_sources = {file.source for file in self._files}
+        self._own_sources = {file.source for file in self.files}
         self._pieces = 0
         self._read: dict[str, Atoms] = {}
         # The atom of each JSON line of this run → the number of the line, counted over all files. This takes
@@ -161,12 +157,12 @@ class _IngestRun(ImportRun):
         self._pending_links: list[tuple[str, bytes, tuple[Reference, ...]]] = []
         self._unresolved = 0
 
-    def contents(self, progress: Callable[[IngestProgress], None]) -> Iterator[Command]:
+    def contents(self, read: Read, progress: Callable[[IngestProgress], None]) -> Iterator[Command]:
         """Yield the commands for the contents of the files, file by file."""
         lines = 0
-        for done, file in enumerate(self._files, 1):
+        for done, file in enumerate(self.files, 1):
             whole, line = True, 0
-            for item in read_file(file, screen=self._screen):
+            for item in read(file):
                 if isinstance(item, Skipped):
                     whole = whole and item.line is not None
                     self.reports.append(item)
@@ -178,7 +174,7 @@ class _IngestRun(ImportRun):
             lines += line
             if whole and file.format == "jsonl":
                 yield from self.prune([file.source], "no longer in its file")
-            progress(IngestProgress(done, len(self._files), self._pieces))
+            progress(IngestProgress(done, len(self.files), self._pieces))
 
     def _atom(self, source: str, piece: Piece, sequence: int | None = None) -> Add:
         """Return the atom for a piece."""
@@ -290,7 +286,7 @@ class _IngestRun(ImportRun):
             reason = f"{what} skipped because the same content was erased; use --force to add it again"
             self.reports.append(Skipped(source, reason))
         return IngestReport(
-            files=len(self._files),
+            files=len(self.files),
             pieces=self._pieces,
             added=count[EventKind.ATOM_ADDED],
             revised=count[EventKind.ATOM_REVISED],

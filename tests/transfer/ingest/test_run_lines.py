@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.engine import Engine
-from engine.transfer.ingest import run
+from engine.transfer.ingest import ahead
 from engine.transfer.ingest.documents import Skipped, SourceFile
 from engine.transfer.ingest.read import read_file
 from tests.transfer.ingest.folder import Folder, folder_of
@@ -124,7 +124,7 @@ def test_a_file_that_breaks_off_ends_nothing(notes: Folder, monkeypatch: pytest.
         yield next(iter(read_file(file)))
         yield Skipped(file.source, "the file cannot be read: input/output error")
 
-    monkeypatch.setattr(run, "read_file", broken)
+    monkeypatch.setattr(ahead, "read_file", broken)
     assert not notes.ingest().changed
 
 

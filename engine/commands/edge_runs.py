@@ -1,0 +1,89 @@
+"""Deciding runs of consecutive commands `UpsertEdge`, most of which add a new edge.
+
+The events are exactly those that result if each command is decided by its own method `decide`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from engine.base.model import EventRef, Receipt
+from engine.base.validation import show_id, weight
+from engine.commands.base import Command, Transaction
+from engine.commands.reconcile import UpsertEdge
+from engine.ledger.layout import atom_key, edge_from_key
+from engine.ledger.records import decode_atoms
+from proofs.events import EdgeBody, EdgeDetail, EventKind
+from proofs.leaves import EdgeType, State
+
+_PLAIN = EdgeBody(weight(1.0), b"")
+
+
+def edge_run(commands: Sequence[Command], start: int, most: int) -> list[UpsertEdge]:
+    """Return the commands from `start` on that are decided together: at most `most` commands `UpsertEdge`.
+
+    They upsert an edge of a built-in type, without data, between two different atoms.
+    """
+    run: list[UpsertEdge] = []
+    for command in islice(commands, start, start + most):
+        # A subclass may decide differently.
+        if type(command) is not UpsertEdge or not _is_plain(command):
+            break
+        run.append(command)
+    return run
+
+
+def _is_plain(command: UpsertEdge) -> bool:
+    src, dst = command.src, command.dst
+    ids = type(src) is bytes is type(dst) and len(src) == 16 == len(dst)
+    return ids and src != dst and isinstance(command.type, EdgeType) and command.data == b""
+
+
+class UpsertEdges:
+    """A run of commands that is being decided."""
+
+    def __init__(self, tx: Transaction, run: Sequence[UpsertEdge]) -> None:
+        """Begin with no command decided."""
+        self._tx = tx
+        self._run = run
+        self._receipts: list[Receipt] = []
+        self._edges: list[EdgeDetail] = []
+        """New edges whose events are not appended yet."""
+
+    def decide(self) -> list[Receipt]:
+        """Decide the commands, and return their receipts."""
+        tx, run = self._tx, self._run
+        edges = [EdgeDetail(command.src, bytes([command.type]), command.dst) for command in run]  # type: ignore[list-item]
+        keys = [edge_from_key(*edge) for edge in edges]
+        linkable = self._linkable()
+        seen: set[bytes] = set()
+        for command, edge, key, raw in zip(run, edges, keys, tx.rows.multi_get(keys), strict=True):
+            if raw is None and key not in seen and edge.src in linkable and edge.dst in linkable:
+                self._edges.append(edge)
+            else:
+                self._append()
+                self._receipts.append(command.decide(tx))
+            seen.add(key)
+        self._append()
+        return self._receipts
+
+    def _linkable(self) -> set[bytes]:
+        """Return the atoms of the run that are recorded and not erased. The run does not change them."""
+        atoms = list({atom: None for command in self._run for atom in (command.src, command.dst)})
+        rows = self._tx.rows.multi_get(list(map(atom_key, atoms)))
+        found = [(raw, atom) for raw, atom in zip(rows, atoms, strict=True) if raw is not None]
+        records = decode_atoms([raw for raw, _ in found], [atom for _, atom in found])
+        return {record.id for record in records if record.state is not State.ERASED}
+
+    def _append(self) -> None:
+        """Append the events of the new edges that wait, and add their receipts."""
+        if not self._edges:
+            return
+        kind, live = EventKind.EDGE_ADDED, State.LIVE
+        entries = self._tx.link(self._edges, [_PLAIN] * len(self._edges))
+        for edge, entry in zip(self._edges, entries, strict=True):
+            header = entry.header
+            event = EventRef(header.seq, kind, header.commitment.hex())
+            self._receipts.append(Receipt(show_id(edge.src), (event,), live))
+        self._edges = []
