@@ -33,7 +33,8 @@ WORDS = [
 ]
 WEIGHTS = {"sea": 0.5, "ship": 1.0, "yard": 0.3, "adr-016": 1.1, "camel": 0.7, "c": 0.1}
 PLAIN = st.text(st.characters(max_codepoint=127), max_size=60)
-PIECES = st.one_of(st.sampled_from(WORDS), PLAIN)
+LETTERS = st.text("aB é.ÀßİжЖΣς’‐\u00a0\u2028\u200b\u00ad½ñ…—", max_size=20)
+PIECES = st.one_of(LETTERS, st.sampled_from(WORDS), PLAIN)
 TEXTS = st.lists(PIECES, max_size=40).flatmap(
     lambda words: st.sampled_from([" ", "\n", "\x1f ", ".", "_"]).map(lambda space: space.join(words))
 )
@@ -60,7 +61,7 @@ def test_read_texts(text: str, asked: list[str], chars: int, cut: tuple[bool, bo
     for weight in weights.values():
         total += weight
     question = (sorted(weights), ordered, total, WINDOW, chars)
-    found = native().read_texts(terms(), [text, "é", text], cut, len(text), *question)
+    found = native().read_texts(terms(), [text, "界", text], cut, len(text.encode()), *question)
     assert found[1] is None
     assert found[0] == found[2]
     found_terms, close, snippet = found[0]
@@ -72,7 +73,10 @@ def test_read_texts(text: str, asked: list[str], chars: int, cut: tuple[bool, bo
 def test_read_texts_leaves_other_texts_to_its_twins() -> None:
     """Lone surrogates, long texts, and terms without weights are left to the twins."""
     question = (["sea"], [1.0], 1.0, WINDOW, 200)
-    assert native().read_texts(terms(), ["sea \ud800", "a" * 9], (False, False), 8, *question) == [None, None]
+    assert native().read_texts(terms(), ["sea \ud800", "a" * 12], (False, False), 11, *question) == [
+        None,
+        None,
+    ]
     assert native().read_texts(terms(), ["sea"], (False, False), 8, ["sea"], [], 1.0, WINDOW, 200) == [None]
 
 
