@@ -9,7 +9,7 @@ from importlib import import_module
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name, or return the list of all of them as `__all__`.
+    """Load a public name on first use. For `__all__`, return the list of all public names.
 
     Raises:
         AttributeError: there is no such public name.

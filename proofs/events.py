@@ -134,7 +134,7 @@ class AtomBody(NamedTuple):
 
 
 class TagsBody(NamedTuple):
-    """The body of an event that adds tags to an atom or removes tags: these tags."""
+    """The body of an event that adds tags to an atom or removes tags. It holds these tags."""
 
     tags: tuple[str, ...]
     request: str | None = None

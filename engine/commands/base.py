@@ -171,9 +171,9 @@ class Transaction:
         return self._appender.room
 
     def link(self, edges: Sequence[EdgeDetail], bodies: Sequence[EdgeBody]) -> list[Entry]:
-        """Add edges which were never recorded: one event for each, as `append` does.
+        """Add edges that were never recorded. Each edge gets one event, as with `append`.
 
-        `edge_room` is their maximum. Call this only if the transaction has no filter for secrets.
+        There may be at most `edge_room` edges. Call this only if the transaction has no filter for secrets.
         """
         if self._request is not None or self._origin is not None:
             bodies = [body._replace(request=self._request, origin=self._origin) for body in bodies]

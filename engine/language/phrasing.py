@@ -154,8 +154,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _PIECES_MAX: Final = 400
-"""The number of pieces, at the beginning of a text, that are searched for the kind of answer. A longer text
-usually begins with a story and not with a question."""
+"""The kind of answer that a question asks for is read from at most this many pieces at its beginning. A
+longer text is usually a story and not a question."""
 
 _AUX: Final = (
     r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must|shall|"

@@ -33,7 +33,7 @@ After this time, the store is closed as soon as no call uses it, even if further
 """
 
 PAUSE_SECONDS = 0.05
-"""The seconds that the store stays closed after it was closed because `HOLD_SECONDS` had passed.
+"""The time, in seconds, for which the store stays closed when `HOLD_SECONDS` have passed.
 
 Other processes retry every 20 ms (`engine.front.opening`).
 """

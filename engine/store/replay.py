@@ -95,7 +95,7 @@ def append(
 
 
 def _delete_payloads(last: int | None, rows: Reader, entries: Sequence[Entry], batch: Batch) -> None:
-    """Delete the target's payloads of an atom or edge that an event of `entries` erases.
+    """Delete the payloads, in the target store, of each atom or edge that one of `entries` erases.
 
     The target may be an earlier copy, made before the source destroyed these payloads.
     """

@@ -109,9 +109,10 @@ def check_file(path: Path) -> None:
 
 
 def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[GraphItem | Skipped]:
-    """Yield the entities and relations of a checked file in order, and reports of what cannot be imported.
+    """Yield the entities and relations of a checked file in order.
 
-    Invalid observations of an entity are left out and reported. At most one line is held in memory.
+    For an item that cannot be imported, yield the reason. Invalid observations of an entity are left out
+    and reported. At most one line is held in memory.
     """
     name = path.name
     with path.open("rb") as stream:

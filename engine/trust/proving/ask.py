@@ -35,7 +35,7 @@ def prove(
     as_of: AsOf | None = None,
     checkpoint: str | LogHead | None = None,
 ) -> Proof:
-    """Return a proof of all of `claims`: about the present, an earlier moment, or against a checkpoint.
+    """Return a proof of all of `claims`. They are about the present, an earlier moment or a checkpoint.
 
     Args:
         store: The store.

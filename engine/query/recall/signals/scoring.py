@@ -27,7 +27,7 @@ TIES_MAX: Final = 1000
 document within the limit."""
 
 _ROUNDED_UP: Final = 1 + 1e-9
-"""The factor by which a bound is raised, because its sum may be rounded differently from that of a score."""
+"""Upper bounds of scores are multiplied by this factor, because a score may be rounded differently."""
 
 _DENSE_SHARE: Final = 8
 """If more than one in this many documents of a segment are scored, the frequencies of a term are written into
