@@ -1,7 +1,6 @@
 # The twin of each function describes what the function returns.
 from collections.abc import Callable, Sequence
 from typing import Any, Self
-
 from proofs.events import AtomBody, EdgeBody, EdgeDetail, Entry, EventKind
 from proofs.leaves import State
 
@@ -128,3 +127,4 @@ def linked_rows(
     times: list[int],
     /,
 ) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
+def near_earlier(raw: bytes, start: int, /) -> list[bool]: ...

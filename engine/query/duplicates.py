@@ -19,6 +19,7 @@ from engine.base.model import Direction
 from engine.base.validation import PROVENANCES, atom_id, positive, show_id
 from engine.followers.index import IndexFollower
 from engine.followers.tags import LIVE, members
+from engine.kernels import NATIVE
 from engine.ledger.queries import bodies_of, edges_at, get_record, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.arrays import distinct
@@ -163,6 +164,15 @@ def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) ->
         differing &= differing - 1  # clears the lowest bit that is set
     found: NDArray[np.bool_] = (differing == 0) & (some > 0) & (other > 0)
     return found
+
+
+def near_earlier(fingerprints: NDArray[np.uint64], start: int) -> list[bool]:
+    """Return, for each fingerprint from index `start` on, True if it is near one at a lower index."""
+    if NATIVE is not None:
+        found: list[bool] = NATIVE.near_earlier(fingerprints.tobytes(), start)
+        return found
+    near = np.tril(are_near(fingerprints[start:, np.newaxis], fingerprints[np.newaxis]), start - 1)
+    return list(map(bool, near.sum(axis=1)))
 
 
 def _best_first(rows: Reader, ordinals: Sequence[int]) -> list[AtomRecord]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from engine.query.recall.reading import WINDOW, proximity
 from engine.query.snippets import Part, Snippets
 from engine.text.analyzer import index_terms
 from engine.text.identifiers import stem_words, word_terms
+from engine.text.simhash import near
 from engine.text.tokens import _estimate
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 from tests.kernels.native import native
@@ -31,15 +33,16 @@ WORDS = [
 ]
 WEIGHTS = {"sea": 0.5, "ship": 1.0, "yard": 0.3, "adr-016": 1.1, "camel": 0.7, "c": 0.1}
 PLAIN = st.text(st.characters(max_codepoint=127), max_size=60)
-PIECES = st.one_of(st.sampled_from(WORDS), PLAIN)
+LETTERS = st.text("aB é.ÀßİжЖΣς’‐\u00a0\u2028\u200b\u00ad½ñ…—", max_size=20)
+PIECES = st.one_of(LETTERS, st.sampled_from(WORDS), PLAIN)
 TEXTS = st.lists(PIECES, max_size=40).flatmap(
     lambda words: st.sampled_from([" ", "\n", "\x1f ", ".", "_"]).map(lambda space: space.join(words))
 )
 
 
 @cache
-def terms_table() -> Any:
-    """Return the table of terms that all tests share."""
+def terms() -> Any:
+    """A table of words, which is empty before the first example."""
     return native().Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words, word_terms)
 
 
@@ -58,25 +61,23 @@ def test_read_texts(text: str, asked: list[str], chars: int, cut: tuple[bool, bo
     for weight in weights.values():
         total += weight
     question = (sorted(weights), ordered, total, WINDOW, chars)
-    found = native().read_texts(terms_table(), [text, "é", text], cut, len(text), *question)
+    found = native().read_texts(terms(), [text, "界", text], cut, len(text.encode()), *question)
     assert found[1] is None
     assert found[0] == found[2]
-    terms, close, snippet = found[0]
-    assert terms == index_terms(text)
-    assert close == proximity(terms, weights)
+    found_terms, close, snippet = found[0]
+    assert found_terms == index_terms(text)
+    assert close == proximity(found_terms, weights)
     assert snippet == Snippets(weights, chars).within(Part(text, *cut))
 
 
 def test_read_texts_leaves_other_texts_to_its_twins() -> None:
     """Lone surrogates, long texts, and terms without weights are left to the twins."""
     question = (["sea"], [1.0], 1.0, WINDOW, 200)
-    assert native().read_texts(terms_table(), ["sea \ud800", "a" * 9], (False, False), 8, *question) == [
+    assert native().read_texts(terms(), ["sea \ud800", "a" * 12], (False, False), 11, *question) == [
         None,
         None,
     ]
-    assert native().read_texts(terms_table(), ["sea"], (False, False), 8, ["sea"], [], 1.0, WINDOW, 200) == [
-        None
-    ]
+    assert native().read_texts(terms(), ["sea"], (False, False), 8, ["sea"], [], 1.0, WINDOW, 200) == [None]
 
 
 @given(st.one_of(st.text(max_size=200), TEXTS, st.text("aA1 \n\t.é界😀д\ud800", max_size=60)))
@@ -85,3 +86,16 @@ def test_estimate_tokens(text: str) -> None:
     found = native().estimate_tokens(text)
     surrogates = any("\ud800" <= char <= "\udfff" for char in text)
     assert found == (None if surrogates else _estimate(text))
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0, 1 << 63, 0x0123456789ABCDEF]), st.lists(st.integers(0, 63), max_size=4))
+    ),
+    st.integers(0, 12),
+)
+def test_near_earlier(made: list[tuple[int, list[int]]], start: int) -> None:
+    """The fingerprints that are near an earlier one are those that a comparison of all pairs finds."""
+    numbers = [number ^ sum(1 << bit for bit in set(bits)) for number, bits in made]
+    found = native().near_earlier(np.array(numbers, np.uint64).tobytes(), start)
+    assert found == [any(near(one, numbers[at]) for one in numbers[:at]) for at in range(start, len(numbers))]

@@ -1,33 +1,52 @@
 //! Reading the texts of answers: terms, closeness of the question's terms, snippets and numbers of tokens.
 
+use std::borrow::Cow;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
+use crate::simple::simplified;
 use crate::text::{analyse, shown, Field, Table, TermId, Terms};
 use crate::words::words;
 
 const ELLIPSIS: char = '…';
 
-/// Whether `str.split` splits at an ASCII character.
-fn is_space(byte: u8) -> bool {
-    matches!(byte, 9..=13 | 28..=32)
+/// Whether `str.split` splits at a character. Rust does not count the separators of ASCII as white space.
+fn is_space(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '\x1c'..='\x1f')
 }
 
-/// Return the first and last offset of each maximal run of characters that are not white space.
-fn split(text: &[u8]) -> Vec<(usize, usize)> {
+/// A maximal run of characters that are not white space.
+struct Part<'a> {
+    start: usize,
+    text: &'a str,
+    chars: i64,
+}
+
+/// Return what `str.split` returns.
+fn split(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::with_capacity(text.len() / 6 + 1);
-    let mut start = None;
-    for (at, byte) in text.iter().enumerate() {
-        match (is_space(*byte), start) {
-            (true, Some(begin)) => {
-                parts.push((begin, at));
-                start = None;
+    let mut part = |start: usize, end: usize| {
+        if let Some(text) = text.get(start..end).filter(|text| !text.is_empty()) {
+            let chars = if text.is_ascii() { text.len() } else { text.chars().count() };
+            parts.push(Part { start, text, chars: chars as i64 });
+        }
+    };
+    let mut start = 0;
+    if text.is_ascii() {
+        for (at, byte) in text.bytes().enumerate() {
+            if is_space(char::from(byte)) {
+                part(start, at);
+                start = at + 1;
             }
-            (false, None) => start = Some(at),
-            _ => {}
+        }
+    } else {
+        for (at, space) in text.char_indices().filter(|(_, character)| is_space(*character)) {
+            part(start, at);
+            start = at + space.len_utf8();
         }
     }
-    parts.extend(start.map(|begin| (begin, text.len())));
+    part(start, text.len());
     parts
 }
 
@@ -65,15 +84,13 @@ fn closest(marks: &[Mark], weights: &[f64], window: usize) -> f64 {
 
 /// A text that is split at white space, and the marks of the question's terms in it.
 struct Parts<'a> {
-    text: &'a str,
-    parts: Vec<(usize, usize)>,
+    parts: Vec<Part<'a>>,
     marks: &'a [Mark],
 }
 
 impl Parts<'_> {
     fn size(&self, part: usize) -> i64 {
-        let (start, end) = self.parts[part];
-        (end - start) as i64
+        self.parts[part].chars
     }
 
     /// Return the first part of the window of `chars` characters in which the terms weigh most.
@@ -125,15 +142,15 @@ impl Parts<'_> {
             start -= 1;
             lead -= self.size(start) + 1;
         }
-        let mut shown = String::with_capacity(2 * ELLIPSIS.len_utf8() + self.text.len().min(chars as usize));
+        let mut shown = String::new();
         let mut room = chars;
         if start > 0 || cut.0 {
             shown.push(ELLIPSIS);
             room -= 1;
         }
-        for (number, (begin, end)) in self.parts.iter().enumerate().skip(start) {
-            let word = &self.text[*begin..*end];
-            room -= (end - begin) as i64 + 1;
+        for (number, part) in self.parts.iter().enumerate().skip(start) {
+            let word = part.text;
+            room -= part.chars + 1;
             if room < 0 {
                 if number == start {
                     let most = usize::try_from(chars - 1).unwrap_or(0);
@@ -164,35 +181,40 @@ struct Asked {
 }
 
 /// Return the terms of a text, how close together the question's terms are, and the snippet; or None if a
-/// word of the text is not in the table.
+/// word of the text is not in the table, or the text is not simple.
 fn read(table: &Table, text: &str, cut: (bool, bool), asked: &Asked) -> Option<(Vec<TermId>, f64, String)> {
-    let raw = text.as_bytes();
-    let parts = split(raw);
+    let parts = split(text);
     let mut terms = Vec::with_capacity(parts.len() + parts.len() / 4);
     let mut marks = Vec::new();
-    for (part, (start, end)) in parts.iter().enumerate() {
-        for word in words(&raw[*start..*end]) {
+    for (number, part) in parts.iter().enumerate() {
+        let simple = simplified(part.text)?;
+        // A word is found faster where bytes follow it, so an ASCII part is read as a part of the text.
+        let (raw, offset) = match &simple {
+            Cow::Borrowed(_) => (text.as_bytes(), part.start),
+            Cow::Owned(simple) => (&simple[..], 0),
+        };
+        for word in words(&simple) {
             let first = terms.len();
-            if !table.append(raw, &(start + word.start..start + word.end), &mut terms) {
+            if !table.append(raw, &(offset + word.start..offset + word.end), &mut terms) {
                 return None;
             }
             for (position, id) in terms.iter().enumerate().skip(first) {
                 if let Some(term) = asked.ids.iter().position(|one| one == &Some(*id)) {
-                    marks.push(Mark { position, term, part });
+                    marks.push(Mark { position, term, part: number });
                 }
             }
         }
     }
     let close =
         if asked.total == 0.0 { 0.0 } else { closest(&marks, &asked.weights, asked.window) / asked.total };
-    let snippet = Parts { text, parts, marks: &marks }.snippet(&asked.weights, asked.chars, cut);
+    let snippet = Parts { parts, marks: &marks }.snippet(&asked.weights, asked.chars, cut);
     Some((terms, close, snippet))
 }
 
 /// What recall reads in one text: its terms, the closeness of the question's terms, and the snippet.
 type Read<'py> = Option<(Bound<'py, PyList>, f64, String)>;
 
-/// Read texts; the result is `None` in place of a text that is not ASCII or has more than `most` characters.
+/// Read texts; the result is `None` in place of a text that is not simple or has more than `most` bytes.
 ///
 /// The twins are `analyzer.index_terms`, `reading.proximity` and `snippets.Snippets`. `cut` tells whether the
 /// texts have been cut at their beginnings, and at their ends. `asked` holds the question's terms in ascending
@@ -214,7 +236,7 @@ fn read_texts<'py>(
     if asked.len() != weights.len() {
         return Ok(texts.iter().map(|_| None).collect());
     }
-    let readable = |text: &&str| text.len() <= most && text.is_ascii();
+    let readable = |text: &&str| text.len() <= most;
     let own = own.get();
     own.with_table(|table| {
         let ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
@@ -226,9 +248,10 @@ fn read_texts<'py>(
                 continue;
             };
             let mut one = read(table, text, cut, &asked_ids);
-            if one.is_none() {
-                // Learns the words; most texts have none that is new.
-                analyse(py, own, table, &[Field::Text(text.as_bytes())], 1)?;
+            // Most texts have no word that is new.
+            let new = if one.is_none() { simplified(text) } else { None };
+            if let Some(simple) = new {
+                analyse(py, own, table, &[Field::Text(&simple)], 1)?;
                 asked_ids.ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
                 one = read(table, text, cut, &asked_ids);
             }
@@ -289,7 +312,22 @@ fn estimate_tokens(text: &Bound<'_, PyString>) -> Option<usize> {
     Some(units(raw) + tenths.div_ceil(10))
 }
 
+/// Two fingerprints are near if they differ in fewer than this number of bits (`simhash.NEAR_BITS`).
+const NEAR_BITS: u32 = 3;
+
+/// Return whether each fingerprint from index `start` on is near one before it. `raw` holds fingerprints of 8
+/// bytes each, in the order of this machine; a fingerprint 0 is near none. The twin is
+/// `duplicates.near_earlier`.
+#[pyfunction]
+fn near_earlier(raw: &[u8], start: usize) -> Vec<bool> {
+    let numbers = raw.chunks_exact(8).filter_map(|one| one.try_into().ok().map(u64::from_ne_bytes));
+    let all: Vec<u64> = numbers.collect();
+    let near = |one: u64, other: u64| one != 0 && other != 0 && (one ^ other).count_ones() < NEAR_BITS;
+    (start..all.len()).map(|at| all[..at].iter().any(|other| near(all[at], *other))).collect()
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_texts, module)?)?;
+    module.add_function(wrap_pyfunction!(near_earlier, module)?)?;
     module.add_function(wrap_pyfunction!(estimate_tokens, module)?)
 }

@@ -12,18 +12,19 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from backends.base import Reader
 from engine.base.validation import show_id
 from engine.ledger.queries import ids_at
 from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_text, tokens_of
-from engine.query.duplicates import are_near
+from engine.query.duplicates import are_near, near_earlier
 from engine.query.filters import in_categories
 from engine.query.recall.answer import Dropped, Hit, Role
 from engine.query.recall.protocol import Ranking
 from engine.query.recall.retired import SupersededAtoms
 from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.query.recall.signals.bm25 import MICRO
-from engine.text.simhash import NEAR_BITS
 
 _WORD: Final = re.compile(r"\S+")
 
@@ -33,17 +34,13 @@ SPARE: Final = 20
 These further candidates may be near-duplicates of hits, or are listed as left out.
 """
 
+BLOCK: Final = 32
+"""The number of candidates that are looked at together."""
+
 CATEGORY_CANDIDATES: Final = 400
 """The number of further candidates that are ranked if the query names categories.
 
 Many candidates may not belong to these categories.
-"""
-
-FEW: Final = 64
-"""The largest number of hits whose fingerprints are compared with a candidate one by one.
-
-The fingerprints of more hits are compared as one array. Measured: a single comparison takes 0.2 µs, and the
-comparison of a whole array about 12 µs.
 """
 
 TOO_LONG: Final = "over the budget"
@@ -53,12 +50,15 @@ DROPPED_MAX: Final = 20
 
 
 class Ranked(NamedTuple):
-    """A candidate with its row, ordinal and score, as listed in the ranking."""
+    """A candidate of the ranking."""
 
     row: int
     """The row of the candidate in the pool."""
     ordinal: int
     score: float
+    fingerprint: int
+    is_alike: bool
+    """True if the candidate may be a near-duplicate of a hit; False if it certainly is not."""
 
 
 class Chosen:
@@ -68,6 +68,7 @@ class Chosen:
         self,
         scope: RecallScope,
         ranking: Ranking,
+        target: int,
         budget: int | None,
         categories: Sequence[str],
         *,
@@ -79,6 +80,7 @@ class Chosen:
         self.tokens = 0
         self._scope = scope
         self._ranking = ranking
+        self._target = target
         self._budget = budget
         self._categories = categories
         self._explain = explain
@@ -86,23 +88,22 @@ class Chosen:
         self._left_out: list[tuple[Ranked, str]] = []
         self._duplicates: dict[int, list[int]] = {}
         """Maps the index of a hit to the ordinals of its near-duplicates, the best first."""
-        self._words = ranking.pool.parts["words"]
-        self._fingerprints = scope.index.facts.fingerprints
-        self._hit_fingerprints: list[int] = []
+        self._word_scores = ranking.pool.parts["words"]
+        self._walkers_max = int(scope.config.protocol.walkers * target)
+        self.fingerprints: list[int] = []
         """The fingerprints of the hits, in the order of the hits."""
 
-    def take(self, one: Ranked, target: int) -> str:
+    def take(self, one: Ranked) -> str:
         """Add a candidate to the hits and return '', or return the reason why it cannot be a hit."""
-        fingerprint = int(self._fingerprints[one.ordinal])
-        original = self._original(fingerprint)
+        original = self._original(one.fingerprint) if one.is_alike else None
         if original is not None:
             self._duplicates.setdefault(original, []).append(one.ordinal)
             return f"duplicate of {self.hits[original].id}"
-        if len(self.hits) == target:
+        if len(self.hits) == self._target:
             return "beyond the limit"
         # An anchor contains a word of the question; a walker was found only by its relations.
-        role = Role.ANCHOR if self._words[one.row] > 0 else Role.WALKER
-        if role is Role.WALKER and self._walkers >= int(self._scope.config.protocol.walkers * target):
+        role = Role.ANCHOR if self._word_scores[one.row] > 0 else Role.WALKER
+        if role is Role.WALKER and self._walkers >= self._walkers_max:
             return "too many walkers"
         (atom,) = self._scope.load([one.ordinal])
         if not self._is_wanted(atom):
@@ -113,7 +114,7 @@ class Chosen:
         self.hits.append(hit)
         self.tokens += hit.tokens
         self._walkers += role is Role.WALKER
-        self._hit_fingerprints.append(fingerprint)
+        self.fingerprints.append(one.fingerprint)
         return ""
 
     def leave_out(self, one: Ranked, reason: str) -> None:
@@ -132,17 +133,10 @@ class Chosen:
 
     def _original(self, fingerprint: int) -> int | None:
         """Return the index of the best hit that is a near-duplicate of a text, or None."""
-        if not self._scope.config.collapse or not fingerprint:
+        if not self._scope.config.collapse:
             return None
-        if len(self._hit_fingerprints) > FEW:
-            hits = np.array(self._hit_fingerprints, np.uint64)
-            found = are_near(hits, np.uint64(fingerprint)).nonzero()[0]
-            return int(found[0]) if len(found) else None
-        for number, other in enumerate(self._hit_fingerprints):
-            # As `engine.text.simhash.near`, without two calls for each pair.
-            if other and (other ^ fingerprint).bit_count() < NEAR_BITS:
-                return number
-        return None
+        found = are_near(np.array(self.fingerprints, np.uint64), np.uint64(fingerprint)).nonzero()[0]
+        return int(found[0]) if len(found) else None
 
     def _is_wanted(self, atom: LoadedAtom) -> bool:
         return not self._categories or in_categories(atom.body, atom.record.tags, self._categories)
@@ -211,14 +205,14 @@ def choose(
     The whole ranking is read if there would otherwise be fewer than `target` hits. But reading stops after
     2 · `target` + 20 candidates have exceeded the budget.
     """
-    chosen = Chosen(scope, ranking, budget, categories, explain=explain)
+    chosen = Chosen(scope, ranking, target, budget, categories, explain=explain)
     superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
     too_long = 0
-    for number, one in enumerate(_ranked(scope, ranking)):
+    for number, one in enumerate(_ranked(scope, ranking, chosen.fingerprints)):
         full = len(chosen.hits) == target
         if (full and number >= target + SPARE) or too_long >= 2 * target + SPARE:
             break
-        reason = (superseded.reason(one.ordinal) if superseded else None) or chosen.take(one, target)
+        reason = (superseded.reason(one.ordinal) if superseded else None) or chosen.take(one)
         too_long += reason == TOO_LONG
         if reason:
             chosen.leave_out(one, reason)
@@ -226,28 +220,45 @@ def choose(
     return chosen
 
 
-def _ranked(scope: RecallScope, ranking: Ranking) -> Iterator[Ranked]:
+def _ranked(scope: RecallScope, ranking: Ranking, hits: Sequence[int]) -> Iterator[Ranked]:
     """Yield the candidates, the best first. Candidates with equal scores are ordered by id.
 
     They are not ordered by ordinal, because ordinals may change when the atoms are ingested again. Ids are
-    read only where scores are equal.
+    read only where scores are equal. `hits` are the fingerprints of the hits so far; the caller appends those
+    of further hits.
     """
     pool = ranking.pool
     rows = pool.ranked()
-    micros = pool.micros[rows].tolist()
-    ordinals = pool.ordinals[rows].tolist()
+    micros = pool.micros[rows]
     start = 0
-    while start < len(micros):
-        end = start + 1
-        while end < len(micros) and micros[end] == micros[start]:
+    while start < len(rows):
+        end = min(start + BLOCK, len(rows))
+        while end < len(rows) and micros[end] == micros[end - 1]:
             end += 1
-        order: Sequence[int] = range(start, end)
-        if end > start + 1:
-            ids = ids_at(scope.rows, ordinals[start:end])
-            order = sorted(order, key=lambda at: ids[at - start])
-        for at in order:
-            yield Ranked(int(rows[at]), ordinals[at], micros[at] / MICRO)
+        block = _by_id(scope.rows, rows[start:end], pool.ordinals[rows[start:end]], micros[start:end])
+        ordinals = pool.ordinals[block]
+        fingerprints = scope.index.facts.fingerprints[ordinals]
+        before = np.array(hits, np.uint64)
+        alike = near_earlier(np.concatenate([before, fingerprints]), len(before))
+        scores = (micros[start:end] / MICRO).tolist()
+        yield from map(Ranked, block.tolist(), ordinals.tolist(), scores, fingerprints.tolist(), alike)
         start = end
+
+
+def _by_id(
+    snapshot: Reader, rows: NDArray[np.int64], ordinals: NDArray[np.int64], micros: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the rows of candidates in descending order of their scores; those with equal scores by id."""
+    equal = micros[1:] == micros[:-1]
+    if not equal.any():
+        return rows
+    tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal)).tolist()
+    ids = ids_at(snapshot, ordinals[tied].tolist())
+    # The places of equal scores are adjacent, so sorting by score and id permutes them among themselves.
+    order = sorted(zip((-micros[tied]).tolist(), ids, tied, strict=True))
+    sorted_rows = rows.copy()
+    sorted_rows[tied] = rows[[at for _, _, at in order]]
+    return sorted_rows
 
 
 def _costs_more(content: str, left: int, cost: Callable[[str], int]) -> bool:

@@ -40,7 +40,7 @@ class TextReader:
         ]
 
     def _read(self, text: str) -> Reading | LazyReading:
-        """Return what the question reads in a text that is long or not ASCII."""
+        """Return what the question reads in a text that is long or that the kernel does not read."""
         part = part_of(text, self.weights)
         found = self._compiled([part.text], part[1:])[0] if part.before or part.after else None
         return LazyReading(self, part) if found is None else Reading._make(found)
