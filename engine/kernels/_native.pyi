@@ -1,6 +1,7 @@
 # The twin of each function describes what the function returns.
 from collections.abc import Callable, Sequence
 from typing import Any, Self
+
 from proofs.events import AtomBody, EdgeBody, EdgeDetail, Entry, EventKind
 from proofs.leaves import State
 
