@@ -713,6 +713,8 @@ class Engine:
     ) -> IngestReport:
         """Make the memory match the present content of files. The events have the actor `ingest`.
 
+        If there are many files, other processes read them ahead, which end before this method returns.
+
         Args:
             paths: Markdown, text and JSON Lines files, and folders that contain such files.
             name: The first part of the source of every atom, used instead of the name of the folder.

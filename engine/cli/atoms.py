@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from json import dumps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
 from engine.base.limits import CONTENT_BYTES_MAX
@@ -19,8 +19,10 @@ from engine.cli.shapes import Fields, Shown, counted, line
 from engine.commands import Add, Command, Merge, Revive, Supersede, Tag, Tombstone, Untag
 from engine.engine import Engine
 from engine.front.times import Moment, shown_time
-from engine.query.duplicates import Duplicate, DuplicateGroup
 from engine.text.simhash import NEAR_BITS
+
+if TYPE_CHECKING:
+    from engine.query.duplicates import Duplicate, DuplicateGroup
 
 TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
 

@@ -17,9 +17,11 @@ matter which actor hid or revised it. Tags are then only added, never removed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from dataclasses import fields as fields_of
+from operator import attrgetter
 from typing import Any, Final
 
 from backends.base import Reader
@@ -33,7 +35,7 @@ from engine.commands.sequence import place
 from engine.followers.tags import members
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at, record_at
-from engine.ledger.records import AtomRecord, Lookup, default_id, type_code
+from engine.ledger.records import AtomRecord, Lookup, default_id, read_counters, type_code
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group, tag_identity
@@ -56,7 +58,9 @@ def is_by(rows: Lookup, seq: int, actor: str) -> bool:
     return read_header(rows, seq)[0].actor == actor
 
 
-def is_refused(rows: Lookup, id_key: bytes, wanted: Add, record: AtomRecord | None) -> bool:
+def is_refused(
+    rows: Lookup, id_key: bytes, wanted: Add, record: AtomRecord | None, body: AtomBody | None = None
+) -> bool:
     """Return True if `wanted` must not be added because the atom or its content was erased.
 
     An erased atom or content may be added if `wanted.force` is set, or if `record` is a live atom that
@@ -67,6 +71,7 @@ def is_refused(rows: Lookup, id_key: bytes, wanted: Add, record: AtomRecord | No
         id_key: The store's key for deriving ids.
         wanted: The atom to add.
         record: The record with the id of the wanted atom, or None if no such atom is recorded.
+        body: The body of that atom if it was read already, otherwise None.
     """
     if wanted.force:
         return False
@@ -74,7 +79,7 @@ def is_refused(rows: Lookup, id_key: bytes, wanted: Add, record: AtomRecord | No
         return True
     contents = [wanted.content]
     if record is not None:
-        content = body_of(rows, record).content
+        content = (body or body_of(rows, record)).content
         if record.state is State.LIVE and content == wanted.content:
             return False
         contents += [content] if record.state is State.TOMBSTONED else []
@@ -107,9 +112,10 @@ class UpsertAtom:
         """
         atom = wanted_id(tx.id_key, self.wanted)
         record = tx.atom(atom)
-        if not self.override and is_refused(tx.rows, tx.id_key, self.wanted, record):
+        body = None if record is None or record.state is State.ERASED else tx.body(record)
+        if not self.override and is_refused(tx.rows, tx.id_key, self.wanted, record, body):
             return receipt(atom, State.ERASED)
-        if record is None or record.state is State.ERASED:
+        if record is None or body is None:
             return self.wanted.decide(tx)
         first = len(tx.entries)
         if record.state is State.TOMBSTONED:
@@ -118,11 +124,11 @@ class UpsertAtom:
             Revive(show_id(atom), self.reason, self.wanted.force).decide(tx)
             record = tx.atom(atom) or record
         if self.override or is_by(tx.rows, record.payload_seq, tx.actor):
-            self._update(tx, record)
+            self._update(tx, record, body)
         return receipt(atom, State.LIVE, *tx.entries[first:])
 
-    def _update(self, tx: Transaction, record: AtomRecord) -> None:
-        wanted, present, name = self.wanted, tx.body(record), show_id(record.id)
+    def _update(self, tx: Transaction, record: AtomRecord, present: AtomBody) -> None:
+        wanted, name = self.wanted, show_id(record.id)
         fields: dict[str, Any] = {
             field: getattr(wanted, field)
             for field in ("content", "title", "kind", "sequence")
@@ -269,7 +275,7 @@ def _code(rows: Lookup, kind: TypeName) -> bytes | None:
 def atoms_of(rows: Reader, source: str) -> dict[bytes, AtomRecord]:
     """Return the atoms with this source, as listed by the follower `tags`: id → record."""
     atoms = {}
-    for ordinal in members(rows, (Group.SOURCE, source)):
+    for ordinal in members(rows, (Group.SOURCE, source), read_counters(rows).next_ordinal):
         record = record_at(rows, ordinal)
         if record.ordinal == ordinal:
             atoms[record.id] = record
@@ -295,15 +301,34 @@ def reconcile_source(
     recorded = atoms_of(rows, source)
     known = [recorded[atom].sequence if atom in recorded else None for atom in atoms]
     for add, sequence in zip(wanted, place(known), strict=True):
-        yield UpsertAtom(replace(add, sequence=sequence))
-    yield from retire_others(rows, actor, source, set(atoms))
+        yield UpsertAtom(_placed(add, sequence))
+    yield from _retire(rows, actor, recorded, set(atoms), GONE)
+
+
+def _placed(add: Add, sequence: int) -> Add:
+    """Return `add` with this sequence. Measured: `dataclasses.replace` takes three times as long."""
+    if type(add) is not Add:
+        return replace(add, sequence=sequence)
+    values: tuple[Any, ...] = _values(add)
+    return Add(*values[:_SEQUENCE], sequence, *values[_SEQUENCE + 1 :])  # type: ignore[call-arg]
+
+
+_FIELDS: Final = tuple(field.name for field in fields_of(Add))
+_SEQUENCE: Final = _FIELDS.index("sequence")
+_values: Final = attrgetter(*_FIELDS)
 
 
 def retire_others(
     rows: Reader, actor: str, source: str, keep: AbstractSet[bytes], reason: str = GONE
 ) -> Iterator[Command]:
     """Yield commands that hide the live atoms of `source` that `actor` wrote, except the atoms in `keep`."""
-    for atom, record in sorted(atoms_of(rows, source).items()):
+    return _retire(rows, actor, atoms_of(rows, source), keep, reason)
+
+
+def _retire(
+    rows: Reader, actor: str, atoms: Mapping[bytes, AtomRecord], keep: AbstractSet[bytes], reason: str
+) -> Iterator[Command]:
+    for atom, record in sorted(atoms.items()):
         if atom not in keep and record.state is State.LIVE and is_by(rows, record.payload_seq, actor):
             yield RetireAtom(atom, reason)
 

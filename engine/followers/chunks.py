@@ -41,14 +41,14 @@ def apply(raw: bytes, changes: Mapping[int, bool], key: bytes) -> bytes:
     else:
         after = joining.union(_check(raw, key)).difference(leaving)
         if len(after) <= SPARSE_MAX:
-            return _packed(sorted(after))
+            return packed(sorted(after))
         bits, joining = bytearray(DENSE_BYTES), after
     for member in joining:
         bits[member >> 3] |= 1 << (member & 7)
     for member in leaving:
         bits[member >> 3] &= ~(1 << (member & 7))
     count = int.from_bytes(bits, "little").bit_count()
-    return bytes(bits) if count > SPARSE_MAX else _packed(_bit_map(bytes(bits), 0, count))
+    return bytes(bits) if count > SPARSE_MAX else packed(_bit_map(bytes(bits), 0, count))
 
 
 def extend(before: Mapping[bytes, bytes | None], joining: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
@@ -64,10 +64,16 @@ def extend(before: Mapping[bytes, bytes | None], joining: Mapping[bytes, bytes])
         after = NATIVE.extended_chunks([before[key] for key in joining], list(joining.values()))
         if after is not None:
             return dict(zip(joining, after, strict=True))
-    return {
-        key: apply(before[key] or b"", dict.fromkeys(_unpacked(members), True), key)
-        for key, members in joining.items()
-    }
+    return {key: _extended(before[key] or b"", members, key) for key, members in joining.items()}
+
+
+def _extended(raw: bytes, joining: bytes, key: bytes) -> bytes:
+    new = _unpacked(joining)
+    if len(raw) + len(joining) <= 2 * SPARSE_MAX:
+        old = _check(raw, key)
+        if not old or not new or old[-1] < new[0]:
+            return raw + joining
+    return apply(raw, dict.fromkeys(new, True), key)
 
 
 def _unpacked(raw: bytes) -> array[int]:
@@ -77,7 +83,8 @@ def _unpacked(raw: bytes) -> array[int]:
     return numbers
 
 
-def _packed(members: Iterable[int]) -> bytes:
+def packed(members: Iterable[int]) -> bytes:
+    """Return ascending members, 0 to 65,535 each, in the form of a list, without a limit of its length."""
     numbers = array("H", members)
     if sys.byteorder == "big":
         numbers.byteswap()

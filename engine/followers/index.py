@@ -78,6 +78,7 @@ class IndexFollower(Follower):
         self._load_bodies = load_bodies or read_bodies
         self._tree = PagedTree("index")
         self._tails: tuple[Tail, ...] = ()
+        self._summaries: tuple[bytes, list[tuple[SegmentName, Summary]]] | None = None
         self._cache = PostingsCache()
 
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
@@ -139,11 +140,15 @@ class IndexFollower(Follower):
     def view(self, rows: Reader) -> IndexView:
         """Return a view of the index for searching. The view is valid as long as `rows` does not change."""
         tail = self.tail(rows)
-        return IndexView(rows, read_summaries(rows, tail.end), tail, self._cache)
+        cached = self._summaries
+        if cached is None or cached[0] != tail.head:
+            cached = self._summaries = tail.head, read_summaries(rows, tail.end)
+        return IndexView(rows, cached[1], tail, self._cache)
 
     def forget(self) -> None:
         """Clear all caches of data that was read from payloads or rows."""
         self._tails = ()
+        self._summaries = None
         self._cache = PostingsCache()
 
     def _build(

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from backends.base import Reader
 from engine.followers import postings
-from engine.followers.columns import Facts, decode_facts, join
+from engine.followers.columns import Facts, decode_facts
 from engine.followers.postings import Postings, Tail
 from engine.followers.segments import FACTS, HEAD, HEAD_BYTES, LENGTHS, SegmentName
 from engine.kernels import NATIVE
@@ -29,6 +30,10 @@ ENTRY_BYTES: Final = 400
 (measured)."""
 ROW_BYTES: Final = 40
 """The size in bytes of a row without the bytes in it."""
+
+ROOM_SHARE: Final = 8
+ROOM_LEAST: Final = 1024
+"""An array of facts has room for an eighth more documents than there are, and at least for this many."""
 
 Segments = Sequence[tuple[SegmentName, Summary]]
 
@@ -80,8 +85,15 @@ class _CachedFacts(NamedTuple):
 
     key: tuple[bytes, ...]
     whole: Facts
-    parts: dict[bytes, Facts]
-    """Root of a segment → the facts of that segment, whose arrays are views of the arrays of `whole`."""
+    """Views of the first columns of `buffer`."""
+    buffer: NDArray[np.uint64]
+    """Four rows with the facts of documents, by ordinal. There is room for more documents at the end, so that
+    the facts of a new document are added without copying all others. A number that a view shows never
+    changes."""
+    filled: int
+    """The number of documents whose facts are in `buffer`."""
+    segments: frozenset[tuple[int, bytes]]
+    """The first ordinal and the root of each segment whose facts are in `buffer`."""
 
 
 class PostingsCache:
@@ -103,6 +115,7 @@ class PostingsCache:
         self._lengths: dict[bytes, _Lengths] = {}
         self._norms: tuple[tuple[object, ...], Norms] | None = None
         self._facts: _CachedFacts | None = None
+        self._facts_lock = Lock()
 
     @property
     def size(self) -> int:
@@ -117,35 +130,51 @@ class PostingsCache:
         """
         roots = tuple([summary.root for _, summary in segments])
         found: list[_CachedRows | None] = []
-        missing: list[tuple[int, int, bytes]] = []
-        partial: dict[int, list[bytes | None]] = {}
+        new: list[int] = []
         for number, term in enumerate(terms):
-            cached = self._used.get(term) or self._older.get(term)
-            if cached is not None and cached.roots == roots:
-                found.append(cached)
-                if term not in self._used:
+            cached = self._used.get(term)
+            if cached is None:
+                cached = self._older.get(term)
+                if cached is not None and cached.roots == roots:
                     self._keep(term, cached)
-                continue
-            known = {} if cached is None else dict(zip(cached.roots, cached.rows, strict=True))
-            partial[number] = [known.get(root) for root in roots]
-            missing += [
-                (number, at, name.row_prefix + term)
-                for at, (name, summary) in enumerate(segments)
-                if summary.root not in known
-            ]
-            found.append(None)
-        values = rows.multi_get([key for _, _, key in missing]) if missing else ()
-        for (number, at, key), value in zip(missing, values, strict=True):
-            if value is not None:
-                _check(key, value, segments[at][0].size)
-                partial[number][at] = value
-        for number, read in partial.items():
-            present = [row for row in read if row is not None]
-            size = sum(map(len, present)) + ROW_BYTES * len(present) + ENTRY_BYTES + 8 * len(read)
-            entry = _CachedRows(roots, tuple(read), sum(map(df_of, present)), size)
-            self._keep(terms[number], entry)
-            found[number] = entry
+            if cached is None or cached.roots != roots:
+                new.append(number)
+            found.append(cached)
+        if new:
+            prefixes = [name.row_prefix for name, _ in segments]
+            unknown = [number for number in new if found[number] is None]
+            values = rows.multi_get([prefix + terms[number] for number in unknown for prefix in prefixes])
+            at = 0
+            for number in new:
+                older = found[number]
+                if older is None:
+                    read = values[at : at + len(prefixes)]
+                    at += len(prefixes)
+                else:
+                    read = _completed(rows, roots, older, [prefix + terms[number] for prefix in prefixes])
+                found[number] = self._checked(segments, roots, terms[number], read, older)
         return [one for one in found if one is not None]
+
+    def _checked(
+        self,
+        segments: Segments,
+        roots: tuple[bytes, ...],
+        term: bytes,
+        read: Sequence[bytes | None],
+        older: _CachedRows | None,
+    ) -> _CachedRows:
+        """Check the rows of a term that were read now, and cache all of them."""
+        known = () if older is None else older.rows
+        df, size = 0, ENTRY_BYTES + 8 * len(read)
+        for row, (name, _) in zip(read, segments, strict=True):
+            if row is not None:
+                if not any(row is one for one in known):
+                    _check(name.row_prefix + term, row, name.size)
+                df += df_of(row)
+                size += len(row) + ROW_BYTES
+        entry = _CachedRows(roots, tuple(read), df, size)
+        self._keep(term, entry)
+        return entry
 
     def _keep(self, term: bytes, entry: _CachedRows) -> None:
         if 2 * (self._used_bytes + entry.size) > CACHE_BYTES_MAX:
@@ -188,23 +217,63 @@ class PostingsCache:
         `key` identifies the segments and the tail.
         """
         cached = self._facts
-        if cached is not None and cached.key == key:
-            return cached.whole
-        cached_parts = {} if cached is None else cached.parts
-        parts = []
-        for name, summary in segments:
-            part = cached_parts.get(summary.root)
-            if part is None:
-                row = name.row_prefix + FACTS
-                part = decode_facts(row, rows.get(row), name.size)
-            parts.append(part)
-        whole = join([*parts, tail.columns.facts] if tail.documents else parts)
-        views = {
-            summary.root: Facts(*(column[name.start : name.end] for column in whole))
-            for name, summary in segments
-        }
-        self._facts = _CachedFacts(key, whole, views)
-        return whole
+        if cached is None or cached.key != key:
+            with self._facts_lock:
+                cached = self._facts
+                if cached is None or cached.key != key:
+                    cached = self._facts = _extended(cached, rows, key, segments, tail)
+        return cached.whole
+
+
+def _extended(
+    cached: _CachedFacts | None, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: Tail
+) -> _CachedFacts:
+    """Return the facts of another state of the index, whose buffer is that of `cached` if possible.
+
+    Raises:
+        CorruptionError: a row is missing or malformed.
+    """
+    import numpy as np
+
+    new: list[tuple[int, Facts]] = []
+    known = frozenset((name.start, summary.root) for name, summary in segments)
+    for name, summary in segments:
+        if cached is None or (name.start, summary.root) not in cached.segments:
+            row = name.row_prefix + FACTS
+            new.append((name.start, decode_facts(row, rows.get(row), name.size)))
+    if tail.documents:
+        new.append((tail.start, tail.columns.facts))
+    buffer, filled = (None, 0) if cached is None else (cached.buffer, cached.filled)
+    if buffer is None or tail.end > buffer.shape[1] or any(_differ(buffer, filled, *one) for one in new):
+        larger = np.zeros((len(Facts._fields), tail.end + tail.end // ROOM_SHARE + ROOM_LEAST), np.uint64)
+        if buffer is not None:
+            kept = min(filled, tail.end)
+            larger[:, :kept] = buffer[:, :kept]
+        buffer, filled = larger, 0
+    for start, facts in new:
+        for stored, column in zip(buffer, facts, strict=True):
+            stored[start : start + len(column)] = column
+    columns = [stored[: tail.end] for stored in buffer]
+    for column in columns:
+        column.flags.writeable = False
+    return _CachedFacts(key, Facts(*columns), buffer, max(filled, tail.end), known)
+
+
+def _differ(buffer: NDArray[np.uint64], filled: int, start: int, facts: Facts) -> bool:
+    """Return True if facts contradict those of the same documents in the buffer."""
+    count = max(0, min(filled - start, len(facts.sources)))
+    pairs = zip(buffer, facts, strict=True)
+    return any((stored[start : start + count] != column[:count]).any() for stored, column in pairs)
+
+
+def _completed(
+    rows: Reader, roots: Sequence[bytes], older: _CachedRows, keys: Sequence[bytes]
+) -> list[bytes | None]:
+    """Return the rows with these keys. Those of segments that `older` has are not read again."""
+    known = dict(zip(older.roots, older.rows, strict=True))
+    pairs = list(zip(roots, keys, strict=True))
+    read = iter(rows.multi_get([key for root, key in pairs if root not in known]))
+    return [known[root] if root in known else next(read) for root, _ in pairs]
 
 
 def _check(key: bytes, row: bytes, documents: int) -> None:
@@ -289,7 +358,7 @@ class IndexView:
         if heads:
             wanted += [HEAD + raw for raw in wanted]
         read = self._cache.rows(self._rows, self._segments, wanted)
-        newest = [self._newest(raw) for raw in wanted]
+        newest = list(map(self._newest, wanted)) if self._tail.documents else [None] * len(wanted)
         others = len(wanted) // 2
         found, at = [], 0
         for key in keys:
@@ -305,10 +374,11 @@ class IndexView:
 
     def _newest(self, raw: bytes) -> bytes | None:
         """Return the row that a term would have if the tail were a segment."""
-        if not self._tail.documents or (found := self._tail.find(raw)) is None:
+        found = self._tail.find(raw)
+        if found is None:
             return None
-        head = len(found.offsets).to_bytes(4, "big") + bytes([int(found.tfs.max())])
-        return head + found.offsets.tobytes() + found.tfs.tobytes()
+        tfs = found.tfs.tobytes()
+        return len(tfs).to_bytes(4, "big") + bytes([max(tfs)]) + found.offsets.tobytes() + tfs
 
     def _decoded(self, rows: Sequence[bytes | None]) -> list[Postings]:
         return [
@@ -329,13 +399,17 @@ class IndexView:
         """Return the length of each of these documents, whose ordinals are ascending."""
         import numpy as np
 
+        if NATIVE is not None:
+            raw = NATIVE.lengths_at(self.starts, [part.raw for part in self._lengths], ordinals.tobytes())
+            if raw is not None:
+                return np.frombuffer(raw)
         lengths = np.zeros(len(ordinals))
         bounds = ordinals.searchsorted((*self.starts, self.documents)).tolist()
-        for part, raw in enumerate(self._lengths):
+        for part, of_part in enumerate(self._lengths):
             low, high = bounds[part : part + 2]
             if low < high:
                 local = ordinals[low:high] - self.starts[part]
-                lengths[low:high] = np.frombuffer(raw.raw, "<u2")[local]
+                lengths[low:high] = np.frombuffer(of_part.raw, "<u2")[local]
         return lengths
 
     @cached_property

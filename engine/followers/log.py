@@ -33,7 +33,7 @@ class LogFollower(Follower):
     prefixes = (SUBTREE,)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Put the roots of subtrees that `entries` complete into `batch`. Earlier hashes are in `rows`."""
+        """Put into `batch` the roots of the subtrees that `entries` complete. `rows` has earlier hashes."""
         level, first = 0, entries[0].header.seq
         hashes = [entry.leaf for entry in entries]
         while first // WIDTH < (first + len(hashes)) // WIDTH:

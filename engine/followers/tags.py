@@ -11,8 +11,10 @@ thousand rows, this and the work of the other followers take less than 0.2 s (me
 from __future__ import annotations
 
 import datetime as dt
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from backends.base import Batch, Reader
@@ -49,8 +51,12 @@ _LAST_DAY = dt.date.max.toordinal() - _EPOCH
 
 def day_of(time: int) -> str:
     """Return the UTC day of a time in µs, as YYYY-MM-DD. For times after the year 9999, return 9999-12-31."""
-    days = min(time // (86_400 * _MICROSECONDS), _LAST_DAY)
-    return dt.date.fromordinal(_EPOCH + days).isoformat()
+    return _day(time // (86_400 * _MICROSECONDS))
+
+
+@lru_cache(maxsize=64)
+def _day(days: int) -> str:
+    return dt.date.fromordinal(_EPOCH + min(days, _LAST_DAY)).isoformat()
 
 
 class TagsFollower(Follower):
@@ -105,10 +111,58 @@ def _added_members(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequen
     comes after the event that adds the atom. If it does not, as in a forged journal, or if atoms are erased,
     all positions are returned.
     """
-    found = None
-    if NATIVE is not None and not any(entry.header.kind is EventKind.ERASED for entry in entries):
-        found = NATIVE.added_members(list(entries))
-    return ({}, range(len(entries))) if found is None else found
+    everything = range(len(entries))
+    if any(entry.header.kind is EventKind.ERASED for entry in entries):
+        return {}, everything
+    found = None if NATIVE is None else NATIVE.added_members(list(entries))
+    return found or _added_members_twin(entries) or ({}, everything)
+
+
+def _added_members_twin(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequence[int]] | None:
+    """Do what `_added_members` promises; return None if an ordinal is not above those of earlier entries."""
+    # By group and name: measured, a dict for each group takes a third of the time of keys with a `Group`.
+    sets: dict[Group, dict[str, list[int]]] = {group: {} for group in Group}
+    live = sets[Group.LIVE].setdefault("", [])
+    tagged, buckets, kinds, provenances, sources, days = (sets[group] for group in list(Group)[1:])
+    rest, last = [], -1
+    for at, (header, body, _) in enumerate(entries):
+        detail = header.detail
+        if not isinstance(detail, AtomDetail):
+            rest.append(at)
+            continue
+        ordinal = detail.ordinal
+        if header.kind is not EventKind.ATOM_ADDED or detail.replaced is not None:
+            rest.append(at)
+        elif ordinal <= last:
+            return None
+        elif isinstance(body, AtomBody):
+            live.append(ordinal)
+            for tag in set(map(tag_identity, body.tags)):
+                tagged.setdefault(tag, []).append(ordinal)
+            for bucket in set(body.buckets):
+                buckets.setdefault(bucket, []).append(ordinal)
+            kinds.setdefault(body.kind, []).append(ordinal)
+            provenances.setdefault(body.provenance, []).append(ordinal)
+            if body.source is not None:
+                sources.setdefault(body.source, []).append(ordinal)
+            created = header.time if body.created is None else body.created
+            days.setdefault(_day(created // (86_400 * _MICROSECONDS)), []).append(ordinal)
+        last = max(last, ordinal)
+    return dict(_packed_members(sets)), rest
+
+
+def _packed_members(sets: Mapping[Group, Mapping[str, list[int]]]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the key of each row that `sets`, of ascending ordinals, extend, and the members that join it."""
+    for group, by_name in sets.items():
+        for name, ordinals in by_name.items():
+            start = 0
+            while start < len(ordinals):
+                chunk = ordinals[start] >> CHUNK_BITS
+                stop = bisect_left(ordinals, (chunk + 1) << CHUNK_BITS, start)
+                base = chunk << CHUNK_BITS
+                members = chunks.packed([ordinal - base for ordinal in ordinals[start:stop]])
+                yield _row_key((group, name), chunk), members
+                start = stop
 
 
 def _changes_of(entries: Iterable[Entry], rows: Reader) -> dict[bytes, dict[int, bool]]:

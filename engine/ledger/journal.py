@@ -7,7 +7,7 @@ distinguish destroyed payloads from lost ones; these rows are written and copied
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from backends.base import Reader
@@ -406,6 +406,21 @@ def read_raw(
             read += len(raw_header) + len(raw_payload or b"")
             if read >= bytes_max:
                 return
+
+
+def check_entries(rows: Reader, start: int, stop: int) -> None:
+    """Check the events from `start` up to but excluding `stop` as `read_raw` does.
+
+    Raises:
+        CorruptionError: see `read_raw`.
+    """
+    for seq, headers, payloads in _runs(rows, start, stop):
+        doubtful: Iterable[int] = range(len(headers))
+        if NATIVE is not None:
+            doubtful = NATIVE.doubtful_entries(headers, payloads, seq)
+        for at in doubtful:
+            header = decode_header(headers[at], seq + at)
+            read_body(rows, header, payloads[at])
 
 
 _RUN_EVENTS = 1024

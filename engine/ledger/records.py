@@ -175,7 +175,11 @@ def decode_atom(raw: bytes, atom: bytes) -> AtomRecord:
     Raises:
         CorruptionError: `raw` is not the encoding of a record.
     """
-    return decode_atoms([raw], [atom])[0]
+    if NATIVE is not None:
+        (values,) = NATIVE.decode_atoms([raw], [atom], _STATES)
+        if values is not None:
+            return tuple.__new__(AtomRecord, values)
+    return decode_atom_twin(raw, atom)
 
 
 def decode_atoms(rows: Sequence[bytes], atoms: Sequence[bytes]) -> list[AtomRecord]:

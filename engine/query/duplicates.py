@@ -22,6 +22,7 @@ from engine.followers.tags import LIVE, members
 from engine.kernels import NATIVE
 from engine.ledger.queries import bodies_of, edges_at, get_record, ids_at, records_of
 from engine.ledger.records import AtomRecord
+from engine.query.arrays import distinct
 from engine.query.snippets import beginning
 from engine.text.simhash import NEAR_BITS, distance, near_pairs
 from proofs.leaves import EdgeType
@@ -148,7 +149,7 @@ def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
         seen.add(value)
         new = are_near(fingerprints, np.uint64(value)) & ~found
         found |= new
-        frontier |= set(np.unique(fingerprints[new]).tolist()) - seen
+        frontier |= set(distinct(fingerprints[new]).tolist()) - seen
     return np.flatnonzero(found)
 
 

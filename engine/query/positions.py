@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from engine.followers.columns import Facts
 from engine.followers.index_view import IndexView
+from engine.query.arrays import distinct
 
 SKIPPED_MAX: Final = 8
 """The largest number of dead documents that are skipped in the search for a live neighbour."""
@@ -40,8 +41,8 @@ class _SortedDocuments:
         sources, sequences, titles = (column[start:end] for column in facts[:3])
         placed = np.flatnonzero((sources > 0) & (sequences > 0))
         placed = placed[np.lexsort((sequences[placed], sources[placed]))]
-        self._sources = np.unique(sources[placed])
-        self._sequences = np.unique(sequences[placed])
+        self._sources = distinct(sources[placed])
+        self._sequences = distinct(sequences[placed])
         self.keys = self._keys(sources[placed], sequences[placed])
         self.ordinals = placed + start
         self._key_of_document = np.zeros(end - start, np.uint64)

@@ -8,6 +8,7 @@ from itertools import islice
 from backends.base import Backend, Batch, Guard
 from backends.errors import GuardFailed
 from engine.base import limits
+from engine.base.collection import without_collection
 from engine.base.errors import CorruptionError, VerificationError
 from engine.base.model import Checkpoint
 from engine.followers.base import drop
@@ -15,6 +16,7 @@ from engine.ledger.codec import decode_header
 from engine.ledger.heads import erasing, extended, leaf_hashes
 from engine.ledger.journal import (
     LogState,
+    check_entries,
     encode_seq,
     erased_at,
     read_entries,
@@ -25,6 +27,7 @@ from engine.ledger.journal import (
 from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store, projections
+from engine.store.together import follow_together
 from proofs.log import Frontier
 
 
@@ -44,10 +47,11 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     store = Store(backend, None, finish=False)
     at = 0
     while at < size:
-        entries = read_entries(backend, at, min(at + limits.FOLLOW_EVENTS_MAX, size))
-        at += len(entries)
-        store.recent.add(entries)
-        store.follow(*store.projections, stop=at, more=True)
+        with without_collection():
+            entries = read_entries(backend, at, min(at + limits.FOLLOW_EVENTS_MAX, size))
+            at += len(entries)
+            store.recent.add(entries)
+            follow_together(store, *store.projections, stop=at)
         progress((size + at) // 2, size)
     store.follow(*store.projections)
     backend.write(Batch(), durable=True)
@@ -69,9 +73,15 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
     erased = _check_headers(backend, log)
     at = 0
     while at < log.size:
-        for raw in read_raw(backend, at, min(log.size, at + limits.FOLLOW_EVENTS_MAX)):
+        stop = min(log.size, at + limits.FOLLOW_EVENTS_MAX)
+        if not erased:
+            check_entries(backend, at, stop)
+            at = stop
+            progress(at // 2, log.size)
+            continue
+        for raw in read_raw(backend, at, stop):
             at += 1
-            if not erased or raw.payload is None:
+            if raw.payload is None:
                 continue
             header = raw.entry.header
             erased_by = erased_at(backend, header)

@@ -95,7 +95,7 @@ def append(
 
 
 def _delete_payloads(last: int | None, rows: Reader, entries: Sequence[Entry], batch: Batch) -> None:
-    """Delete the payloads, in the target store, of each atom or edge that one of `entries` erases.
+    """Delete from the target store the payloads of each atom or edge that one of `entries` erases.
 
     The target may be an earlier copy, made before the source destroyed these payloads.
     """

@@ -76,9 +76,9 @@ class Recent:
             if cached and cached[-1].header.seq + 1 != entries[0].header.seq:
                 self._drop(len(cached))
             cached.extend(entries)
-            self._chars += sum(map(_chars_of, entries))
+            self._chars += _chars_in(entries)
             if len(cached) > 3 * limits.FOLLOW_EVENTS_MAX:
-                self._drop(len(cached) - limits.FOLLOW_EVENTS_MAX)
+                self._drop(len(cached) - 2 * limits.FOLLOW_EVENTS_MAX)
             while self._chars > limits.FOLLOW_BYTES_MAX:
                 self._drop(len(cached) // 2 + 1)
 
@@ -88,7 +88,10 @@ class Recent:
             self._drop(len(self._entries))
 
     def _drop(self, count: int) -> None:
-        self._chars -= sum(map(_chars_of, self._entries[:count]))
+        if count == len(self._entries):
+            self._chars = 0
+        else:
+            self._chars -= _chars_in(self._entries[:count])
         del self._entries[:count]
 
     def get(self, start: int, stop: int) -> list[Entry]:
@@ -101,8 +104,9 @@ class Recent:
             return cached[start - first : stop - first]
 
 
-def _chars_of(entry: Entry) -> int:
-    return len(entry.body.content) if isinstance(entry.body, AtomBody) else 0
+def _chars_in(entries: Sequence[Entry]) -> int:
+    """Return the number of characters of the contents that `entries` hold."""
+    return sum([len(body.content) for _, body, _ in entries if type(body) is AtomBody])
 
 
 COMMIT_RETRIES_MAX = 3

@@ -43,8 +43,7 @@ _BITS: Final = 64
 _MASK: Final = (1 << _BITS) - 1
 _LANES: Final = 0x0101010101010101
 _BLOCK: Final = 127
-"""The maximum number of terms in a block. The votes of so many terms and of their pairs can be counted in 8
-bits."""
+"""The maximum number of terms in a block. The votes of a block and of its pairs then fit into 8 bits."""
 _CHUNK: Final = 1 << 15
 """The number of terms that are processed at a time. The data of that many terms fits in the processor's
 cache."""

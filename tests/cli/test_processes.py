@@ -9,13 +9,14 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from engine.commands import Add
 from engine.engine import Engine
+from tests.kernels.native import native
 from tests.support.leveldb import needs_leveldb
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -324,19 +325,41 @@ SLOW = (
 def test_start_up_loads_only_what_is_needed(surroundings: Path, command: list[str]) -> None:
     """Commands import no slow library that they do not need."""
     run("--store", "new", "init")
+    assert loaded(SLOW, "--store", "new", "-q", *command) == []
+
+
+@pytest.mark.parametrize("command", [["root"], ["status"], ["add", "x"], ["log"], ["checkpoint"]])
+def test_the_kernels_need_no_numpy(surroundings: Path, command: list[str]) -> None:
+    """With the compiled kernels, numpy and the modules of queries are loaded to answer questions only."""
+    native()
+    run("--store", "new", "init")
+    run("--store", "new", "add", "The kettle is descaled on Fridays.")
+    slow = ("numpy", "engine.query.recall.recall", "proofs.claims", "engine.trust.tiles.export", "tomllib")
+    assert loaded(slow, "--store", "new", "-q", *command) == []
+
+
+def test_a_question_loads_no_masked_arrays(surroundings: Path) -> None:
+    """The parts of numpy that are slow to load and that recall does not use stay unloaded."""
+    run("--store", "new", "init")
+    run("--store", "new", "add", "The kettle is descaled on Fridays.", "--source", "a.md", "--sequence", "1")
+    assert loaded(("numpy.ma", "numpy.random", "numpy.fft"), "--store", "new", "recall", "kettle?") == []
+
+
+def loaded(names: Sequence[str], *arguments: str) -> list[str]:
+    """Run `engine ARGUMENTS` in a new process, and return which of the modules `names` it has loaded."""
     code = (
         "import sys; from engine.cli.main import main; code = main(sys.argv[1:]);"
-        f"print(*sorted(set({SLOW}) & set(sys.modules)));"
+        f"print(*sorted(set({tuple(names)}) & set(sys.modules)));"
         "sys.exit(code)"
     )
     child = subprocess.run(
-        [sys.executable, "-c", code, "--store", "new", "-q", *command],
+        [sys.executable, "-c", code, *arguments],
         env=environment(),
         capture_output=True,
         check=True,
         timeout=TIMEOUT,
     )
-    assert child.stdout.decode().splitlines()[-1] == ""
+    return child.stdout.decode().splitlines()[-1].split()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["recal"]], ids=" ".join)

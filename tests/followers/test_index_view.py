@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.base import Reader, Row
+from engine.followers import index_view
 from engine.followers.index_view import IndexView
 from engine.followers.postings import Postings
 from engine.query.recall.signals.scoring import Lists
@@ -110,6 +111,20 @@ def test_facts_are_read_once() -> None:
     world.follow(800, 1100)
     third = world.follower.view(rows).facts
     assert [plain_document(text).facts[3] for text in texts_of(1100)] == third.fingerprints.tolist()
+
+
+def test_facts_of_a_growing_index_are_those_of_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Facts that are added to cached ones equal facts that are read anew, and earlier views keep theirs."""
+    monkeypatch.setattr(index_view, "ROOM_LEAST", 100)
+    texts = texts_of(1500)
+    world = World(history(texts))
+    seen = []
+    for start in range(0, 1500, 60):
+        world.follow(start, start + 60)
+        seen.append(world.view().facts)
+    expected = [plain_document(text).facts for text in texts]
+    for number, facts in enumerate(seen, 1):
+        assert list(zip(*(column.tolist() for column in facts), strict=True)) == expected[: 60 * number]
 
 
 def test_views_of_two_snapshots_have_their_own_facts() -> None:

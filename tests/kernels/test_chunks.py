@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,11 +76,13 @@ def followed(rows: Rows, entries: list[Entry]) -> dict[bytes, bytes | None]:
 
 @given(journals(), st.integers(0, 12))
 def test_sets_and_pages_are_those_of_the_twin(entries: list[Entry], cut: int) -> None:
-    """In one batch or in two, the follower writes the rows that it writes without kernels."""
+    """The rows are the same with and without kernels, entry by entry, and in one batch or in two."""
     rows = Rows()
     for part in (entries[:cut], entries[cut:]):
         with patch.object(tags, "NATIVE", None), patch.object(chunks, "NATIVE", None):
             expected = followed(rows, part)
+        with patch.object(tags, "_added_members", lambda entries: ({}, range(len(entries)))):
+            assert followed(rows, part) == expected
         assert native() is not None
         assert followed(rows, part) == expected
         rows.rows.update({key: raw for key, raw in expected.items() if raw is not None})
@@ -138,3 +141,17 @@ def test_ordinals_that_do_not_ascend_are_declined() -> None:
     assert native().added_members([added(2), added(1)]) is None
     found, rest = native().added_members([added(1), added(2)])
     assert (found[TAGS + b"\x01\x00\x00\x00"], rest) == (b"\x01\x00\x02\x00", [])
+
+
+DAY = 86_400_000_000
+
+
+@pytest.mark.parametrize("day", [-719_162, -1, 0, 59, 11_016, 47_540, 2_932_896, 2_932_897, 90_000_000])
+@pytest.mark.parametrize("step", [-1, 0, DAY - 1])
+def test_days_are_those_of_the_twin(day: int, step: int) -> None:
+    """The first and last moments of days, from the year 1 to after 9999, give the day of the twin."""
+    time = max(day * DAY + step, CREATED_MIN)
+    body = AtomBody("text", None, "note", (), (), None, None, "internal", None, time, 0)
+    header = Header(1, 0, EventKind.ATOM_ADDED, "me", bytes(32), None, AtomDetail(bytes(16), 1, None))
+    found, _ = native().added_members([Entry(header, body, bytes(32))])
+    assert TAGS + b"\x07" + tags.day_of(time).encode() + b"\x00\x00\x00" in found

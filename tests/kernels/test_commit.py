@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from hypothesis import given
@@ -88,6 +89,20 @@ def test_added_rows(
     assert found[1] == [entry.header.commitment for entry in entries]
     assert found[2] == [entry.leaf for entry in entries]
     assert found[3:] == (frontier.to_bytes(), total)
+
+
+def test_fields_at_the_end_of_a_record_are_left_out() -> None:
+    """The rows are the twin's for every choice of the fields that may be missing."""
+    for given_fields in product((False, True), repeat=5):
+        title, source, key = (
+            text if there else None for text, there in zip("tsk", given_fields[:3], strict=True)
+        )
+        sequence, trust = (0 if there else None for there in given_fields[3:])
+        body = AtomBody("text", title, "note", (), ("inbox",), source, sequence, "x", trust, None, 0, key)
+        arguments = (0, "user", [bytes(16)], [body], [bytes(32)], [5])
+        found = native().added_rows(bytes(8), *arguments)
+        assert found is not None
+        assert found[0] == added_twin(Frontier(), *arguments).rows
 
 
 @given(st.lists(bodies, max_size=5))

@@ -101,3 +101,27 @@ def test_an_error_while_reading_is_passed_on() -> None:
 
     with pytest.raises(OSError, match="no disk"):
         native().update_pages(PREFIX, {bytes(32): bytes(32)}, fail)
+
+
+LEAF, ROOT = bytes([0x11]) + bytes(63), b"\x01" * 32
+MALFORMED = [
+    b"",
+    bytes(4),
+    b"\x00\x02\x00\x02" + LEAF,
+    b"\x00\x01\x00\x03" + LEAF + ROOT,
+    b"\x00\x06\x00\x02" + LEAF + bytes(32),
+    b"\x00\x06\x00\x02\x10" + LEAF[1:] + ROOT,
+    b"\x00\x06\x00\x02" + LEAF + ROOT + b"\x00",
+    b"\x00\x06\x00\x02" + bytes([0x21]) + LEAF[1:] + ROOT,
+]
+"""Pages at depth 1 below the path 1, each of which breaks one rule."""
+
+
+@pytest.mark.parametrize("page", MALFORMED)
+def test_a_malformed_page_is_declined(page: bytes) -> None:
+    """Each rule of the format is checked."""
+    root = PREFIX + b"\x00", b"\x00\x02\x00\x00" + ROOT
+    rows = Rows(dict([root, (PREFIX + b"\x01\x10", page)]))
+    with pytest.raises(EngineError):
+        by_twin(rows, {bytes([0x1F]) + bytes(31): bytes(32)})
+    assert native().update_pages(PREFIX, {bytes([0x1F]) + bytes(31): bytes(32)}, rows.multi_get) is None

@@ -110,3 +110,54 @@ def test_an_id_of_wrong_width_is_declined(atom: bytes) -> None:
     other, right = native().decode_atoms([row, row], [atom, ATOM], _STATES)
     assert other is None
     assert right is not None
+
+
+ROW = [1, 0, 1, 300, 0, 0, 1, 0, 1, ["tag"], [2], 3, "source", 0, "title", "key", 1]
+BEYOND = (
+    *(
+        (0, 1 << 32),
+        (1, 3),
+        (2, 1 << 63),
+        (3, (1 << 53) + 1),
+        (4, 301),
+        (5, 1 << 53),
+        (6, -(1 << 57)),
+        (7, -2),
+    ),
+    *(
+        (8, 7),
+        (8, "note"),
+        (8, "x" * 33),
+        (9, ["x" * 257]),
+        (9, ["x"] * 257),
+        (10, [2] * 17),
+        (10, ["inbox"]),
+    ),
+    *(
+        (11, "internal"),
+        (12, "x" * 513),
+        (13, 1 << 63),
+        (14, "x" * 513),
+        (15, "x" * 513),
+        (16, 101),
+        (16, None),
+    ),
+)
+
+
+@pytest.mark.parametrize(("at", "value"), BEYOND)
+def test_each_bound_is_checked(at: int, value: object) -> None:
+    """A field just beyond its bound, or not in its only form, is refused by the twin and by the kernel."""
+    assert found(pack(ROW)) == decode_atom_twin(pack(ROW), ATOM)
+    raw = pack([*ROW[:at], value, *ROW[at + 1 :]])
+    with pytest.raises(CorruptionError):
+        decode_atom_twin(raw, ATOM)
+    assert found(raw) is None
+
+
+def test_numbers_must_be_in_their_shortest_form() -> None:
+    """The kernel refuses each number that is written with more bytes than it needs."""
+    row = pack(ROW)
+    assert row[1:2] == bytes([1])
+    for longer in (b"\x18\x01", b"\x19\x00\xff", b"\x1a\x00\x00\xff\xff", b"\x1b" + bytes(4) + b"\xff" * 4):
+        assert found(row[:1] + longer + row[2:]) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from typing import Any
 
 import cbor2
@@ -116,6 +117,7 @@ def test_events_are_decoded_as_by_the_twin(rows: tuple[bytes, bytes]) -> None:
     """What the twin refuses is declined; what is not declined equals what the twin returns."""
     (got,) = native().decode_entries([rows[0]], [rows[1]], 7, _CLASSES)
     assert got is None or same(got, by_twin(*rows, 7))
+    assert native().doubtful_entries([rows[0]], [rows[1]], 7) == ([0] if got is None else [])
 
 
 @given(st.sampled_from(NATIVE_KINDS), st.data())
@@ -177,3 +179,21 @@ def test_lists_of_different_lengths_are_an_error() -> None:
     """A programming error is not mistaken for damaged data."""
     with pytest.raises(TypeError):
         native().decode_entries([b""], [], 0, _CLASSES)
+
+
+@pytest.mark.parametrize("kind", NATIVE_KINDS)
+def test_the_bounds_of_every_field_are_those_of_the_twin(kind: EventKind) -> None:
+    """An event with one unusual field is accepted if and only if the twin accepts it."""
+    detail_checks, body_checks = DETAILS[kind][1], BODIES[kind][1]
+    ordinary = [next(filter(check, VALUES)) for check in (*detail_checks, *body_checks)]
+    wrong = []
+    for at, value in product(range(len(ordinary)), VALUES):
+        fields = [*ordinary[:at], value, *ordinary[at + 1 :]]
+        raw = cbor2.dumps(fields[len(detail_checks) :], canonical=True)
+        head = [FORMAT, 3, 1, int(kind), "me", commitment(SALT, raw), None, *fields[: len(detail_checks)]]
+        rows = (cbor2.dumps(head, canonical=True), SALT + raw)
+        (got,) = native().decode_entries([rows[0]], [rows[1]], 3, _CLASSES)
+        expected = by_twin(*rows, 3)
+        if (got is None) is not (expected is None) or not same(got, expected):
+            wrong.append((at, value))
+    assert wrong == []

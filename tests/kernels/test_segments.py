@@ -17,6 +17,7 @@ from engine.followers.segments import SegmentName
 from engine.text.identifiers import stem_words, word_terms
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 from tests.followers.support import body
+from tests.followers.test_index_corruption import BAD_POSTINGS
 from tests.kernels.native import native
 
 WORDS = (
@@ -147,6 +148,27 @@ def test_large_segments() -> None:
         assert build_segment(b"", stored, documents_of(many)) == expected
 
 
+def outcome(part: StoredPart, bodies: Sequence[object], *, used: bool) -> Encoded | str:
+    """Return the segment of a part and documents, or the message of the error."""
+    with kernels(used=used):
+        try:
+            return build_segment(b"", [part], documents_of(bodies))
+        except CorruptionError as error:
+            return str(error)
+
+
+@pytest.mark.parametrize("case", BAD_POSTINGS)
+def test_malformed_postings_are_declined(case: str) -> None:
+    """A part with a malformed row of a term gives the error of the twin."""
+    bodies = [body("sea")] * 4
+    with kernels(used=False):
+        good = stored_part(0, bodies, [])
+    rows = [(key, BAD_POSTINGS[case] if key.endswith(b"/sea") else value) for key, value in good.rows]
+    part = good._replace(rows=rows)
+    assert isinstance(outcome(part, bodies, used=False), str)
+    assert outcome(part, bodies, used=True) == outcome(part, bodies, used=False)
+
+
 @given(st.data())
 def test_damaged_rows(data: st.DataObject) -> None:
     """Parts with a damaged row are declined, or merged like the twin merges them."""
@@ -165,14 +187,7 @@ def test_damaged_rows(data: st.DataObject) -> None:
         rows.pop(data.draw(st.integers(0, len(rows) - 1)))
     part = good._replace(rows=sorted(rows))
 
-    def outcome(*, used: bool) -> Encoded | str:
-        with kernels(used=used):
-            try:
-                return build_segment(b"", [part], documents_of(bodies))
-            except CorruptionError as error:
-                return str(error)
-
-    assert outcome(used=True) == outcome(used=False)
+    assert outcome(part, bodies, used=True) == outcome(part, bodies, used=False)
 
 
 def test_more_documents_than_a_segment_has_are_declined() -> None:

@@ -12,7 +12,7 @@ from engine.text.probes import probes
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 from tests.kernels.native import native
 
-SIMPLE = st.text(alphabet="aAsSßéÉŸǅİıſΣςЁѐªµ²½’‐‑—“\xad\u200b\u200c\ufe0f -._'@+#", max_size=40)
+SIMPLE = st.text(alphabet="aAsSßéÉŸǅİıſΣςЁѐªµ²½’‐‑—“☐😀\xad\x01\u200b\u200c\ufe0f -._'@+#", max_size=40)
 HOSTILE = st.text(alphabet="aAbBsSeEtThH019-._'@+#~ \n\0", max_size=60)
 PROSE = st.lists(
     st.sampled_from(
@@ -60,10 +60,15 @@ def test_terms(texts: list[str], times: int) -> None:
         assert terms in (None, index_terms(text))
 
 
-@pytest.mark.parametrize("pattern", ["{}", "a{}b", "-{}-", "é{}'s", "don{}t {}{}"])
+MANY = range(0x1F000, 0x1FB00)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["{}", "{}{}-{}#", "\x01{}é {}\x01é", "a{}b", "-{}-", "é{}'s", "don{}t {}{}"]
+)
 def test_each_character(pattern: str) -> None:
-    """Every character below U+3000, and every special one above, has its place in words."""
-    characters = [chr(code) for code in (*range(0x3000), *range(0xFE00, 0xFE10), 0xFEFF, 0xFF1A, 0xFFFD)]
+    """Every character below U+3000 or among the emoji, and some special ones, has its place in words."""
+    characters = [chr(code) for code in (*range(0x3000), *range(0xFE00, 0xFF00), 0xFF1A, 0xFFFD, *MANY)]
     texts = [pattern.replace("{}", character) for character in characters]
     found = terms_of(texts)
     assert sum(terms is not None for terms in found) > 2000

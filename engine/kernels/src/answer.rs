@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::simple::simplified;
-use crate::text::{Field, Table, TermId, Terms, analyse, shown};
+use crate::text::{analyse, shown, Field, Table, TermId, Terms};
 use crate::words::words;
 
 const ELLIPSIS: char = '…';
@@ -205,7 +205,8 @@ fn read(table: &Table, text: &str, cut: (bool, bool), asked: &Asked) -> Option<(
             }
         }
     }
-    let close = if asked.total == 0.0 { 0.0 } else { closest(&marks, &asked.weights, asked.window) / asked.total };
+    let close =
+        if asked.total == 0.0 { 0.0 } else { closest(&marks, &asked.weights, asked.window) / asked.total };
     let snippet = Parts { parts, marks: &marks }.snippet(&asked.weights, asked.chars, cut);
     Some((terms, close, snippet))
 }

@@ -179,8 +179,10 @@ fn extended_chunks<'py>(
     }
     let empty = PyBytes::new(py, b"");
     let pairs = stored.iter().zip(&joining);
-    let pairs: Vec<_> = pairs.map(|(raw, new)| (raw.as_ref().unwrap_or(&empty).as_bytes(), new.as_bytes())).collect();
-    let after = py.detach(|| pairs.into_iter().map(|(raw, new)| extended(raw, new)).collect::<Option<Vec<_>>>());
+    let pairs: Vec<_> =
+        pairs.map(|(raw, new)| (raw.as_ref().unwrap_or(&empty).as_bytes(), new.as_bytes())).collect();
+    let after =
+        py.detach(|| pairs.into_iter().map(|(raw, new)| extended(raw, new)).collect::<Option<Vec<_>>>());
     Some(after?.iter().map(|chunk| PyBytes::new(py, chunk)).collect())
 }
 
@@ -241,12 +243,15 @@ fn leaf_digests<'py>(
     keys: Vec<Bound<'py, PyBytes>>,
     values: Vec<Bound<'py, PyBytes>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let pairs: Vec<_> = keys.iter().zip(&values).map(|(key, value)| (key.as_bytes(), value.as_bytes())).collect();
+    let pairs: Vec<_> =
+        keys.iter().zip(&values).map(|(key, value)| (key.as_bytes(), value.as_bytes())).collect();
     let mut prefix = vec![namespace.len() as u8];
     prefix.extend_from_slice(namespace.as_bytes());
     let digests: Vec<(Digest, Digest)> = py.detach(|| {
         let (of_key, of_value) = (Role::new("key"), Role::new("value"));
-        let hashed = pairs.iter().map(|(key, value)| (of_key.digest(&[&prefix, key]), of_value.digest(&[&prefix, value])));
+        let hashed = pairs
+            .iter()
+            .map(|(key, value)| (of_key.digest(&[&prefix, key]), of_value.digest(&[&prefix, value])));
         hashed.collect()
     });
     let found = PyDict::new(py);

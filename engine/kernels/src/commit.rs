@@ -225,7 +225,8 @@ impl Frontier {
     pub fn from_bytes(raw: &[u8]) -> Encoded<Self> {
         let (size, hashes) = raw.split_first_chunk::<8>().ok_or(Declined)?;
         let size = u64::from_be_bytes(*size);
-        let subtrees: Vec<[u8; 32]> = hashes.chunks_exact(32).filter_map(|hash| hash.try_into().ok()).collect();
+        let subtrees: Vec<[u8; 32]> =
+            hashes.chunks_exact(32).filter_map(|hash| hash.try_into().ok()).collect();
         if size > INTEGER_MAX || hashes.len() != 32 * size.count_ones() as usize {
             return Err(Declined);
         }
@@ -340,7 +341,10 @@ fn added_rows<'py>(
         put(&key(b"j/", &seq), &one.header)?;
         put(&key(b"p/", &seq), &event.payload)?;
         put(&key(b"a/", &event.id), &event.record)?;
-        rows.set_item(PyBytes::new(py, &key(b"o/", &(event.ordinal as u32).to_be_bytes())), ids.get_item(at)?)?;
+        rows.set_item(
+            PyBytes::new(py, &key(b"o/", &(event.ordinal as u32).to_be_bytes())),
+            ids.get_item(at)?,
+        )?;
         commitments.append(PyBytes::new(py, &one.commitment))?;
         leaves.append(PyBytes::new(py, &one.leaf))?;
         size += (one.header.len() + event.payload.len()) as u64;

@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyList, PySequence, PyString, PyTuple};
 use crate::rows::source_number;
 use crate::simhash::{fingerprint, phrase};
 use crate::simple::simplified;
-use crate::text::{Analysis, Field, Table, TermId, Terms, analyse};
+use crate::text::{analyse, Analysis, Field, Table, TermId, Terms};
 use crate::threads::{cores, map_chunks};
 
 /// The largest number of documents of a segment.
@@ -66,7 +66,12 @@ enum Held<'py> {
         source: Option<Bound<'py, PyString>>,
         sequence: u64,
     },
-    Terms { terms: Vec<Bound<'py, PyString>>, source: u64, sequence: u64, title: u64 },
+    Terms {
+        terms: Vec<Bound<'py, PyString>>,
+        source: u64,
+        sequence: u64,
+        title: u64,
+    },
 }
 
 fn hold<'py>(document: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
@@ -219,11 +224,7 @@ fn count(table: &Table, found: &Analysis<'_>, known: &[Known]) -> Counted {
 }
 
 /// Append the different terms with their frequencies. `counts` holds zeros before and after the call.
-fn tally<'a>(
-    ids: impl Iterator<Item = &'a TermId>,
-    counts: &mut [usize],
-    tallied: &mut Vec<(TermId, u8)>,
-) {
+fn tally<'a>(ids: impl Iterator<Item = &'a TermId>, counts: &mut [usize], tallied: &mut Vec<(TermId, u8)>) {
     let first = tallied.len();
     for &id in ids {
         let count = &mut counts[id as usize];
@@ -254,11 +255,7 @@ pub struct Columns {
 }
 
 /// Return the columns of `documents`, or `None` if the twin must compute them.
-pub fn columns_of(
-    py: Python<'_>,
-    own: &Terms,
-    documents: &[Bound<'_, PyAny>],
-) -> PyResult<Option<Columns>> {
+pub fn columns_of(py: Python<'_>, own: &Terms, documents: &[Bound<'_, PyAny>]) -> PyResult<Option<Columns>> {
     if documents.len() > LARGEST {
         return Ok(None);
     }
@@ -280,7 +277,8 @@ pub fn columns_of(
 
 /// Put the counted terms of all documents in the order of terms.
 fn assemble(table: &Table, known: &[Known], counted: &[Counted]) -> Columns {
-    let mut columns = Columns { documents: known.iter().filter(|own| own.exists).count(), ..Columns::default() };
+    let mut columns =
+        Columns { documents: known.iter().filter(|own| own.exists).count(), ..Columns::default() };
     let heads = Ranks::new(table, counted.iter().flat_map(|part| &part.heads));
     let texts = Ranks::new(table, counted.iter().flat_map(|part| &part.texts));
     for (ranks, mark) in [(&heads, &[HEAD][..]), (&texts, &[])] {
@@ -323,13 +321,7 @@ fn assemble(table: &Table, known: &[Known], counted: &[Counted]) -> Columns {
     columns
 }
 
-fn place(
-    terms: &[(TermId, u8)],
-    offset: [u8; 2],
-    ranks: &Ranks,
-    next: &mut [usize],
-    columns: &mut Columns,
-) {
+fn place(terms: &[(TermId, u8)], offset: [u8; 2], ranks: &Ranks, next: &mut [usize], columns: &mut Columns) {
     for &(id, tf) in terms {
         let at = &mut next[ranks.of[id as usize] as usize];
         columns.offsets[2 * *at..2 * *at + 2].copy_from_slice(&offset);

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::cbor;
-use crate::commit::{COMMITMENT, Declined, EVENTS_PER_THREAD, Encoded, FORMAT, Frontier, LIVE, integer};
+use crate::commit::{integer, Declined, Encoded, Frontier, COMMITMENT, EVENTS_PER_THREAD, FORMAT, LIVE};
 use crate::hashing::leaf_hash;
 use crate::threads::map_chunks;
 

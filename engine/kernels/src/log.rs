@@ -85,7 +85,8 @@ fn extended_frontier<'py>(
     frontier: &[u8],
     leaves: Vec<Bound<'py, PyBytes>>,
 ) -> Option<Bound<'py, PyBytes>> {
-    let leaves: Vec<Hash> = leaves.iter().map(|leaf| leaf.as_bytes().try_into().ok()).collect::<Option<_>>()?;
+    let leaves: Vec<Hash> =
+        leaves.iter().map(|leaf| leaf.as_bytes().try_into().ok()).collect::<Option<_>>()?;
     let mut frontier = Frontier::from_bytes(frontier)?;
     py.detach(|| frontier.extend(&leaves))?;
     let raw = [&frontier.size.to_be_bytes()[..], &frontier.subtrees.concat()].concat();

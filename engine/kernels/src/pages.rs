@@ -116,7 +116,7 @@ fn sorted_changes(changes: &Bound<'_, PyDict>) -> Option<Vec<Change>> {
         let value = if value.is_none() { None } else { Some(digest_in(&value)?) };
         sorted.push((digest_in(&key)?, value));
     }
-    sorted.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    sorted.sort_unstable_by_key(|one| one.0);
     Some(sorted)
 }
 
@@ -198,7 +198,8 @@ fn decode(stored: &[u8], depth: usize, path: &Digest) -> Option<Slots> {
         }
         let (leaf, after) = rest.split_at(LEAF);
         let whole = depth / 2;
-        let same_path = leaf[..whole] == path[..whole] && (depth % 2 == 0 || leaf[whole] >> 4 == path[whole] >> 4);
+        let same_path =
+            leaf[..whole] == path[..whole] && (depth % 2 == 0 || leaf[whole] >> 4 == path[whole] >> 4);
         if !same_path || nibble_of(leaf, depth) != nibble {
             return None;
         }
@@ -273,10 +274,18 @@ fn ascend(levels: &mut [Vec<Visit>], hashes: &Hashes) -> (Vec<Vec<Written>>, Dig
                 _ => None,
             };
             let one = if only.is_some() {
-                if visit.stored.is_some() { Written::Deleted } else { Written::Nothing }
+                if visit.stored.is_some() {
+                    Written::Deleted
+                } else {
+                    Written::Nothing
+                }
             } else {
                 let page = encode(&visit.slots);
-                if visit.stored.as_ref() == Some(&page) { Written::Nothing } else { Written::Put(page) }
+                if visit.stored.as_ref() == Some(&page) {
+                    Written::Nothing
+                } else {
+                    Written::Put(page)
+                }
             };
             match (only, &one, above.last_mut()) {
                 // The leaf of a page that is too small, if any, moves up unchanged.

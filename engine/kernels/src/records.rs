@@ -149,7 +149,8 @@ fn decode<'py>(
     let middle = (PyTuple::new(py, tags).ok()?, PyTuple::new(py, buckets).ok()?, source, sequence, key);
     let last = (provenance, trust, created, updated, py.None(), "", "");
     let mut items = Vec::with_capacity(21);
-    for part in [first.into_pyobject(py).ok()?, middle.into_pyobject(py).ok()?, last.into_pyobject(py).ok()?] {
+    for part in [first.into_pyobject(py).ok()?, middle.into_pyobject(py).ok()?, last.into_pyobject(py).ok()?]
+    {
         items.extend(part.iter());
     }
     PyTuple::new(py, items).ok()

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use crate::cbor::Reader;
 use crate::digests::{Digest, Role, DIGEST};
@@ -34,6 +34,8 @@ const ID_BYTES: usize = 16;
 const SALT_BYTES: usize = 32;
 const WEIGHT_BYTES: usize = 4;
 const HEADER_FIELDS: usize = 10;
+/// The number of further fields that the body of an atom has.
+const FURTHER_OF_ATOMS: usize = 5;
 const EVENTS_PER_THREAD: usize = 256;
 
 /// Where an event kind has its fields.
@@ -56,19 +58,44 @@ fn form_of(kind: u64) -> Option<Form> {
     }
 }
 
-/// The hashes of an event, and whether its payload has the commitment of its header.
-struct Checked {
-    leaf: Digest,
-    commitment: Option<Digest>,
+/// One field of a detail or a body.
+enum Field<'a> {
+    Null,
+    Uint(u64),
+    Int(i64),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+    Texts(Vec<&'a str>),
 }
 
-/// The classes of the values to make.
-struct Classes<'py> {
-    make: Bound<'py, PyAny>,
-    entry: Bound<'py, PyAny>,
-    header: Bound<'py, PyAny>,
-    /// By the number of the kind: the kind, the class of its detail, and the class of its body; or None.
-    kinds: Bound<'py, PyList>,
+/// An event whose two rows have the canonical form, and whose payload has the commitment of its header.
+struct Event<'a> {
+    leaf: Digest,
+    time: u64,
+    kind: usize,
+    actor: &'a str,
+    commitment: &'a [u8],
+    prev: Option<u64>,
+    detail: [Field<'a>; 3],
+    body: Vec<Field<'a>>,
+}
+
+/// The two rows of an event, and its seq.
+type Rows<'a> = (u64, &'a [u8], Option<&'a [u8]>);
+
+/// Return the rows of events that begin with seq `start`.
+fn rows_of<'a>(
+    headers: &'a [Bound<'_, PyBytes>],
+    payloads: &'a [Option<Bound<'_, PyBytes>>],
+    start: u64,
+) -> PyResult<Vec<Rows<'a>>> {
+    if headers.len() != payloads.len() {
+        return Err(PyTypeError::new_err("there must be a payload for each header"));
+    }
+    let pairs = headers.iter().zip(payloads).zip(start..);
+    let rows = pairs
+        .map(|((header, payload), seq)| (seq, header.as_bytes(), payload.as_ref().map(|raw| raw.as_bytes())));
+    Ok(rows.collect())
 }
 
 /// Return the entry of each event, beginning with seq `start`; None for each event that the twin must read.
@@ -82,43 +109,40 @@ fn decode_entries<'py>(
     start: u64,
     classes: (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyList>),
 ) -> PyResult<Bound<'py, PyList>> {
-    if headers.len() != payloads.len() {
-        return Err(PyTypeError::new_err("there must be a payload for each header"));
-    }
+    let rows = rows_of(&headers, &payloads, start)?;
     let (tuple, entry, header, kinds) = classes;
     let classes = Classes { make: tuple.getattr("__new__")?, entry, header, kinds };
-    let rows: Vec<(&[u8], Option<&[u8]>)> = headers
-        .iter()
-        .zip(&payloads)
-        .map(|(header, payload)| (header.as_bytes(), payload.as_ref().map(|raw| raw.as_bytes())))
-        .collect();
-    let checked = py.detach(|| {
-        let role = Role::new("commitment");
-        map_chunks(&rows, EVENTS_PER_THREAD, |(header, payload)| Checked {
-            leaf: leaf_hash(header),
-            commitment: payload.map(|raw| role.digest(&[raw])),
-        })
-    });
+    let role = Role::new("commitment");
+    let events = py.detach(|| map_chunks(&rows, EVENTS_PER_THREAD, |rows| read(rows, &role)));
     let entries = PyList::empty(py);
-    for ((seq, (header, payload)), checked) in (start..).zip(&rows).zip(&checked) {
-        match payload.and_then(|payload| entry_of(py, seq, header, payload, checked, &classes)) {
-            Some(entry) => entries.append(entry)?,
+    for ((seq, _, _), event) in rows.iter().zip(events) {
+        match event {
+            Some(event) => entries.append(classes.entry_of(py, *seq, event)?)?,
             None => entries.append(py.None())?,
         }
     }
     Ok(entries)
 }
 
-fn entry_of<'py>(
-    py: Python<'py>,
-    seq: u64,
-    header: &[u8],
-    payload: &[u8],
-    checked: &Checked,
-    classes: &Classes<'py>,
-) -> Option<Bound<'py, PyAny>> {
+/// Return the positions of the events that `decode_entries` does not accept.
+#[pyfunction]
+fn doubtful_entries(
+    py: Python<'_>,
+    headers: Vec<Bound<'_, PyBytes>>,
+    payloads: Vec<Option<Bound<'_, PyBytes>>>,
+    start: u64,
+) -> PyResult<Vec<usize>> {
+    let rows = rows_of(&headers, &payloads, start)?;
+    let role = Role::new("commitment");
+    let sound = py.detach(|| map_chunks(&rows, EVENTS_PER_THREAD, |rows| read(rows, &role).is_some()));
+    Ok((0..sound.len()).filter(|at| !sound[*at]).collect())
+}
+
+/// Read and check an event, or return None if its rows are not canonical, or unusual.
+fn read<'a>((seq, header, payload): &Rows<'a>, role: &Role) -> Option<Event<'a>> {
     let mut raw = Reader::new(header);
-    if raw.array(HEADER_FIELDS)? != HEADER_FIELDS || raw.uint(FORMAT)? != FORMAT || raw.uint(SEQ_MAX)? != seq {
+    if raw.array(HEADER_FIELDS)? != HEADER_FIELDS || raw.uint(FORMAT)? != FORMAT || raw.uint(SEQ_MAX)? != *seq
+    {
         return None;
     }
     let time = raw.uint(INTEGER_MAX)?;
@@ -126,7 +150,8 @@ fn entry_of<'py>(
     let form = form_of(kind)?;
     let actor = raw.text(LABEL_BYTES_MAX)?;
     let commitment = raw.bytes(DIGEST)?;
-    if checked.commitment.as_ref().map(|found| &found[..]) != Some(commitment) {
+    let payload = (*payload)?;
+    if role.digest(&[payload]) != *commitment {
         return None;
     }
     let prev = if raw.null() { None } else { Some(raw.uint(SEQ_MAX)?) };
@@ -134,8 +159,7 @@ fn entry_of<'py>(
         Form::Atom | Form::AtomReason | Form::AtomTags => {
             let id = sized(&mut raw, ID_BYTES)?;
             let ordinal = raw.uint(ORDINAL_MAX)?;
-            let replaced = if raw.null() { None } else { Some(raw.uint(ORDINAL_MAX)?) };
-            (PyBytes::new(py, id), ordinal, replaced).into_pyobject(py).ok()?
+            [Field::Bytes(id), Field::Uint(ordinal), optional_uint(&mut raw, ORDINAL_MAX)?]
         }
         Form::Edge | Form::EdgeReason => {
             let source = sized(&mut raw, ID_BYTES)?;
@@ -148,30 +172,36 @@ fn entry_of<'py>(
             if !is_code {
                 return None;
             }
-            let target = sized(&mut raw, ID_BYTES)?;
-            (PyBytes::new(py, source), PyBytes::new(py, code), PyBytes::new(py, target)).into_pyobject(py).ok()?
+            [Field::Bytes(source), Field::Bytes(code), Field::Bytes(sized(&mut raw, ID_BYTES)?)]
         }
     };
     if !raw.at_end() {
         return None;
     }
-    let body = body_of(py, &form, payload.get(SALT_BYTES..)?)?;
-    let of_kind = classes.kinds.get_item(usize::try_from(kind).ok()?).ok()?;
-    let of_kind = of_kind.cast::<PyTuple>().ok()?;
-    let make = |class: &Bound<'py, PyAny>, fields: Bound<'py, PyTuple>| classes.make.call1((class, fields)).ok();
-    let detail = make(&of_kind.get_item(1).ok()?, detail)?;
-    let body = make(&of_kind.get_item(2).ok()?, body)?;
-    let fields = (seq, time, of_kind.get_item(0).ok()?, actor, PyBytes::new(py, commitment), prev, detail);
-    let header = make(&classes.header, fields.into_pyobject(py).ok()?)?;
-    make(&classes.entry, (header, body, PyBytes::new(py, &checked.leaf)).into_pyobject(py).ok()?)
+    let body = body_of(&form, payload.get(SALT_BYTES..)?)?;
+    let leaf = leaf_hash(header);
+    Some(Event { leaf, time, kind: kind as usize, actor, commitment, prev, detail, body })
 }
 
 fn sized<'a>(raw: &mut Reader<'a>, size: usize) -> Option<&'a [u8]> {
     raw.bytes(size).filter(|bytes| bytes.len() == size)
 }
 
+fn optional_uint<'a>(raw: &mut Reader<'a>, most: u64) -> Option<Field<'a>> {
+    Some(if raw.null() { Field::Null } else { Field::Uint(raw.uint(most)?) })
+}
+
+fn optional_text<'a>(raw: &mut Reader<'a>, most: usize) -> Option<Field<'a>> {
+    Some(if raw.null() { Field::Null } else { Field::Text(raw.text(most)?) })
+}
+
+fn texts<'a>(raw: &mut Reader<'a>, count: usize, most: usize) -> Option<Field<'a>> {
+    let items: Option<Vec<_>> = (0..raw.array(count)?).map(|_| raw.text(most)).collect();
+    Some(Field::Texts(items?))
+}
+
 /// Return the fields of a body, among them the further fields `request` and `origin`; other ones are declined.
-fn body_of<'py>(py: Python<'py>, form: &Form, body: &[u8]) -> Option<Bound<'py, PyTuple>> {
+fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
     let mut raw = Reader::new(body);
     let count = match form {
         Form::Atom => 12,
@@ -182,32 +212,35 @@ fn body_of<'py>(py: Python<'py>, form: &Form, body: &[u8]) -> Option<Bound<'py, 
     if length < count {
         return None;
     }
-    let none = || py.None().into_bound(py);
-    let mut fields: Vec<Bound<'py, PyAny>> = Vec::with_capacity(count + 5);
+    let raw = &mut raw;
+    let mut fields = Vec::with_capacity(count + FURTHER_OF_ATOMS);
     match form {
         Form::Atom => {
-            fields.push(text(py, &mut raw, CONTENT_BYTES_MAX)?);
-            fields.push(optional_text(py, &mut raw, TITLE_BYTES_MAX)?);
-            fields.push(text(py, &mut raw, LABEL_BYTES_MAX)?);
-            fields.push(texts(py, &mut raw, TAGS_MAX, TAG_BYTES_MAX)?);
-            fields.push(texts(py, &mut raw, BUCKETS_MAX, LABEL_BYTES_MAX)?);
-            fields.push(optional_text(py, &mut raw, SOURCE_BYTES_MAX)?);
-            fields.push(if raw.null() { none() } else { number(py, raw.uint(INTEGER_MAX)?) });
-            fields.push(text(py, &mut raw, LABEL_BYTES_MAX)?);
-            fields.push(if raw.null() { none() } else { number(py, raw.uint(TRUST_MAX)?) });
-            let created = if raw.null() { None } else { Some(raw.int(CREATED_MIN, CREATED_MAX)?) };
-            fields.push(created.into_pyobject(py).ok()?);
-            fields.push(number(py, raw.uint(INTEGER_MAX)?));
-            fields.push(optional_text(py, &mut raw, KEY_BYTES_MAX)?);
+            fields.push(Field::Text(raw.text(CONTENT_BYTES_MAX)?));
+            fields.push(optional_text(raw, TITLE_BYTES_MAX)?);
+            fields.push(Field::Text(raw.text(LABEL_BYTES_MAX)?));
+            fields.push(texts(raw, TAGS_MAX, TAG_BYTES_MAX)?);
+            fields.push(texts(raw, BUCKETS_MAX, LABEL_BYTES_MAX)?);
+            fields.push(optional_text(raw, SOURCE_BYTES_MAX)?);
+            fields.push(optional_uint(raw, INTEGER_MAX)?);
+            fields.push(Field::Text(raw.text(LABEL_BYTES_MAX)?));
+            fields.push(optional_uint(raw, TRUST_MAX)?);
+            fields.push(if raw.null() {
+                Field::Null
+            } else {
+                Field::Int(raw.int(CREATED_MIN, CREATED_MAX)?)
+            });
+            fields.push(Field::Uint(raw.uint(INTEGER_MAX)?));
+            fields.push(optional_text(raw, KEY_BYTES_MAX)?);
         }
-        Form::AtomReason | Form::EdgeReason => fields.push(text(py, &mut raw, REASON_BYTES_MAX)?),
-        Form::AtomTags => fields.push(texts(py, &mut raw, TAGS_MAX, TAG_BYTES_MAX)?),
+        Form::AtomReason | Form::EdgeReason => fields.push(Field::Text(raw.text(REASON_BYTES_MAX)?)),
+        Form::AtomTags => fields.push(texts(raw, TAGS_MAX, TAG_BYTES_MAX)?),
         Form::Edge => {
-            fields.push(PyBytes::new(py, sized(&mut raw, WEIGHT_BYTES)?).into_any());
-            fields.push(PyBytes::new(py, raw.bytes(EDGE_DATA_BYTES_MAX)?).into_any());
+            fields.push(Field::Bytes(sized(raw, WEIGHT_BYTES)?));
+            fields.push(Field::Bytes(raw.bytes(EDGE_DATA_BYTES_MAX)?));
         }
     }
-    let mut further = [none(), none()];
+    let mut further = [Field::Null, Field::Null];
     if length > count {
         let mut next = 0;
         for _ in 0..raw.map().filter(|size| *size > 0)? {
@@ -217,40 +250,55 @@ fn body_of<'py>(py: Python<'py>, form: &Form, body: &[u8]) -> Option<Bound<'py, 
             }
             next = field + 1;
             let most = if field == 0 { REQUEST_BYTES_MAX } else { ORIGIN_BYTES_MAX };
-            let value = raw.text(most).filter(|value| !value.is_empty())?;
-            further[field as usize] = PyString::new(py, value).into_any();
+            further[field as usize] = Field::Text(raw.text(most).filter(|value| !value.is_empty())?);
         }
     }
     fields.extend(further);
     if matches!(form, Form::Atom) {
-        fields.extend([none(), none(), none()]);
+        fields.resize_with(count + FURTHER_OF_ATOMS, || Field::Null);
     }
-    if !raw.at_end() {
-        return None;
+    raw.at_end().then_some(fields)
+}
+
+/// The classes of the values to make.
+struct Classes<'py> {
+    make: Bound<'py, PyAny>,
+    entry: Bound<'py, PyAny>,
+    header: Bound<'py, PyAny>,
+    /// By the number of the kind: the kind, the class of its detail, and the class of its body; or None.
+    kinds: Bound<'py, PyList>,
+}
+
+impl<'py> Classes<'py> {
+    fn entry_of(&self, py: Python<'py>, seq: u64, event: Event<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let of_kind = self.kinds.get_item(event.kind)?;
+        let of_kind = of_kind.cast::<PyTuple>()?;
+        let detail = self.make.call1((of_kind.get_item(1)?, fields_of(py, &event.detail)?))?;
+        let body = self.make.call1((of_kind.get_item(2)?, fields_of(py, &event.body)?))?;
+        let commitment = PyBytes::new(py, event.commitment);
+        let header = (seq, event.time, of_kind.get_item(0)?, event.actor, commitment, event.prev, detail);
+        let header = self.make.call1((&self.header, header))?;
+        self.make.call1((&self.entry, (header, body, PyBytes::new(py, &event.leaf))))
     }
-    PyTuple::new(py, fields).ok()
 }
 
-fn number(py: Python<'_>, value: u64) -> Bound<'_, PyAny> {
-    PyInt::new(py, value).into_any()
+fn fields_of<'py>(py: Python<'py>, fields: &[Field<'_>]) -> PyResult<Bound<'py, PyTuple>> {
+    let made: PyResult<Vec<Bound<'py, PyAny>>> = fields.iter().map(|field| value_of(py, field)).collect();
+    PyTuple::new(py, made?)
 }
 
-fn text<'py>(py: Python<'py>, raw: &mut Reader<'_>, most: usize) -> Option<Bound<'py, PyAny>> {
-    Some(PyString::new(py, raw.text(most)?).into_any())
-}
-
-fn optional_text<'py>(py: Python<'py>, raw: &mut Reader<'_>, most: usize) -> Option<Bound<'py, PyAny>> {
-    if raw.null() {
-        return Some(py.None().into_bound(py));
-    }
-    text(py, raw, most)
-}
-
-fn texts<'py>(py: Python<'py>, raw: &mut Reader<'_>, count: usize, most: usize) -> Option<Bound<'py, PyAny>> {
-    let items: Option<Vec<_>> = (0..raw.array(count)?).map(|_| text(py, raw, most)).collect();
-    Some(PyTuple::new(py, items?).ok()?.into_any())
+fn value_of<'py>(py: Python<'py>, field: &Field<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match field {
+        Field::Null => py.None().into_bound(py),
+        Field::Uint(number) => number.into_pyobject(py)?.into_any(),
+        Field::Int(number) => number.into_pyobject(py)?.into_any(),
+        Field::Text(text) => text.into_pyobject(py)?.into_any(),
+        Field::Bytes(raw) => PyBytes::new(py, raw).into_any(),
+        Field::Texts(items) => PyTuple::new(py, items)?.into_any(),
+    })
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(decode_entries, module)?)
+    module.add_function(wrap_pyfunction!(decode_entries, module)?)?;
+    module.add_function(wrap_pyfunction!(doubtful_entries, module)?)
 }

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
+use blake3::hazmat::{hash_derive_key_context, ContextKey, HasherExt};
 use blake3::Hasher;
-use blake3::hazmat::{ContextKey, HasherExt, hash_derive_key_context};
 
 pub type Digest = [u8; 32];
 

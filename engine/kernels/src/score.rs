@@ -43,24 +43,25 @@ impl<'a> Row<'a> {
     }
 
     fn offset(&self, at: usize) -> usize {
-        usize::from(u16::from_le_bytes([self.offsets[2 * at], self.offsets[2 * at + 1]]))
+        // The second byte first: then only one bound is checked.
+        let high = self.offsets[2 * at + 1];
+        usize::from(u16::from_le_bytes([self.offsets[2 * at], high]))
     }
 
     /// Return the index of the first offset from index `from` on that is not below `offset`.
     fn seek(&self, from: usize, offset: usize) -> usize {
         let (mut low, mut step) = (from, 1);
-        while low + step <= self.len() && self.offset(low + step - 1) < offset {
+        while low + step < self.len() && self.offset(low + step) < offset {
             low += step;
-            step *= 2;
+            step *= 4;
         }
-        let mut high = (low + step - 1).min(self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.offset(middle) < offset {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+        // Halved without a branch on what is read, because no guess about it would be right often.
+        let mut size = step.min(self.len().saturating_sub(low));
+        while size > 0 {
+            let half = size / 2;
+            let below = self.offset(low + half) < offset;
+            low = if below { low + half + 1 } else { low };
+            size = if below { size - half - 1 } else { half };
         }
         low
     }
@@ -85,9 +86,15 @@ struct Cursor {
 
 /// The documents that a list names, with what they gain from it.
 enum Postings<'a> {
-    Term { rows: Vec<Option<Row<'a>>>, heads: Vec<Option<Row<'a>>>, head: f64 },
+    Term {
+        rows: Vec<Option<Row<'a>>>,
+        heads: Vec<Option<Row<'a>>>,
+        head: f64,
+    },
     /// All documents gain the same. Ordinals of four bytes each, for each part.
-    Tag { parts: Vec<&'a [u8]> },
+    Tag {
+        parts: Vec<&'a [u8]>,
+    },
 }
 
 struct List<'a> {
@@ -142,12 +149,24 @@ impl List<'_> {
             Postings::Tag { parts } => {
                 cursor.text = seek_ordinal(parts[part], cursor.text, start + offset);
                 let named = cursor.text < parts[part].len() / 4;
-                if named && ordinal_in(parts[part], cursor.text) == start + offset { self.weight } else { 0.0 }
+                if named && ordinal_in(parts[part], cursor.text) == start + offset {
+                    self.weight
+                } else {
+                    0.0
+                }
             }
         }
     }
 
-    fn weighted(&self, tf: u8, heads: Option<&Row>, head: f64, offset: usize, norm: f64, cursor: &mut Cursor) -> f64 {
+    fn weighted(
+        &self,
+        tf: u8,
+        heads: Option<&Row>,
+        head: f64,
+        offset: usize,
+        norm: f64,
+        cursor: &mut Cursor,
+    ) -> f64 {
         let mut value = f64::from(tf);
         if let Some(row) = heads {
             let in_head = row.tf(&mut cursor.head, offset);
@@ -173,7 +192,9 @@ impl List<'_> {
     /// Return the most that a document of a part gains.
     fn largest(&self, part: usize, least_norm: f64) -> f64 {
         match &self.postings {
-            Postings::Term { rows, .. } => rows[part].map_or(0.0, |row| self.bound(part, row.largest, least_norm)),
+            Postings::Term { rows, .. } => {
+                rows[part].map_or(0.0, |row| self.bound(part, row.largest, least_norm))
+            }
             Postings::Tag { parts } if parts[part].is_empty() => 0.0,
             Postings::Tag { .. } => self.bound(part, 0, least_norm),
         }
@@ -199,7 +220,9 @@ type Term<'py> = (f64, Rows<'py>, Rows<'py>);
 type Tag<'py> = (f64, Bound<'py, PyBytes>);
 
 fn rows_of<'a>(rows: &'a Rows<'_>) -> Option<Vec<Option<Row<'a>>>> {
-    rows.iter().map(|row| row.as_ref().map_or(Some(None), |raw| Row::parse(raw.as_bytes()).map(Some))).collect()
+    rows.iter()
+        .map(|row| row.as_ref().map_or(Some(None), |raw| Row::parse(raw.as_bytes()).map(Some)))
+        .collect()
 }
 
 impl<'a> Scores<'a> {
@@ -358,7 +381,9 @@ impl Scores<'_> {
         let mut best = Best { limit, most, top: BinaryHeap::new(), found: Vec::new(), least: 1 };
         for place in 0..count {
             for part in 0..self.parts.len() {
-                if self.lists[order[place]].len(part) > 0 && !best.excludes(rest[part][place] * allowed.largest) {
+                if self.lists[order[place]].len(part) > 0
+                    && !best.excludes(rest[part][place] * allowed.largest)
+                {
                     self.visit(place, part, &order, &rest[part], least_norms[part], allowed, &mut best)?;
                 }
             }
@@ -480,8 +505,50 @@ fn is_postings(row: &[u8], documents: usize) -> bool {
     let Some(parsed) = Row::parse(row) else { return false };
     let offsets = || parsed.offsets.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     let ascending = offsets().zip(offsets().skip(1)).fold(true, |all, (one, next)| all & (one < next));
-    let (least, most) = parsed.tfs.iter().fold((u8::MAX, 0), |(least, most), &tf| (least.min(tf), most.max(tf)));
+    let (least, most) =
+        parsed.tfs.iter().fold((u8::MAX, 0), |(least, most), &tf| (least.min(tf), most.max(tf)));
     ascending && parsed.offset(parsed.len() - 1) < documents && least > 0 && most == parsed.largest
+}
+
+/// Return the length of each document, as doubles. The twin is `IndexView.lengths_at`.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn lengths_at<'py>(
+    py: Python<'py>,
+    starts: Vec<usize>,
+    lengths: Vec<Bound<'py, PyBytes>>,
+    ordinals: &[u8],
+) -> Option<Bound<'py, PyBytes>> {
+    if starts.len() != lengths.len() {
+        return None;
+    }
+    let mut found = Vec::with_capacity(ordinals.len() / 8);
+    for raw in ordinals.chunks_exact(8) {
+        let ordinal = usize::try_from(i64::from_le_bytes(raw.try_into().ok()?)).ok()?;
+        let part = starts.partition_point(|start| *start <= ordinal).checked_sub(1)?;
+        let at = (ordinal - starts[part]).checked_mul(2)?;
+        let pair = lengths[part].as_bytes().get(at..at.checked_add(2)?)?;
+        found.push(f64::from(u16::from_le_bytes(pair.try_into().ok()?)));
+    }
+    Some(PyBytes::new(py, &bytes_of(&found)))
+}
+
+/// Return the places of the scores above 0, from the highest to the lowest. The twin is `Pool.ranked`.
+#[pyfunction]
+fn ranked<'py>(py: Python<'py>, scores: &[u8]) -> Option<Bound<'py, PyBytes>> {
+    let mut found = Vec::with_capacity(scores.len() / 8);
+    for (place, raw) in (0_i64..).zip(scores.chunks_exact(8)) {
+        let micros = (f64::from_le_bytes(raw.try_into().ok()?) * MICRO).round_ties_even();
+        if micros.is_nan() || micros.abs() >= 1e18 {
+            return None;
+        }
+        if micros > 0.0 {
+            found.push((-(micros as i64), place));
+        }
+    }
+    found.sort_unstable();
+    let raw: Vec<u8> = found.iter().flat_map(|one| one.1.to_le_bytes()).collect();
+    Some(PyBytes::new(py, &raw))
 }
 
 fn bytes_of(numbers: &[f64]) -> Vec<u8> {
@@ -507,7 +574,11 @@ fn best_documents<'py>(
 ) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
     let scores = Scores::parse(&terms, head, &tags, &starts, &lengths, norms)?;
     let usable = factors.iter().all(|one| one.0.is_finite() && one.0 >= 0.0);
-    if least_norms.len() != starts.len() || !(1..=1 << 20).contains(&limit) || !(limit..=1 << 21).contains(&most) || !usable {
+    if least_norms.len() != starts.len()
+        || !(1..=1 << 20).contains(&limit)
+        || !(limit..=1 << 21).contains(&most)
+        || !usable
+    {
         return None;
     }
     let allowed = Allowed {
@@ -546,5 +617,7 @@ fn gains_at<'py>(
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(is_postings, module)?)?;
     module.add_function(wrap_pyfunction!(best_documents, module)?)?;
+    module.add_function(wrap_pyfunction!(lengths_at, module)?)?;
+    module.add_function(wrap_pyfunction!(ranked, module)?)?;
     module.add_function(wrap_pyfunction!(gains_at, module)?)
 }

@@ -4,8 +4,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use crate::documents::{Columns, HEAD, LARGEST, columns_of};
-use crate::rows::{BLOCK_ROWS, Digest, row_leaf, rows_root};
+use crate::documents::{columns_of, Columns, HEAD, LARGEST};
+use crate::rows::{row_leaf, rows_root, Digest, BLOCK_ROWS};
 use crate::text::Terms;
 use crate::threads::{cores, map_chunks};
 
@@ -218,9 +218,8 @@ fn append_value(parts: &[Part<'_>], shared: &[(usize, Postings<'_>)], values: &m
 }
 
 fn kept<'a>(part: &'a Part<'_>, row: &'a Postings<'_>) -> impl Iterator<Item = (usize, u8)> + 'a {
-    let removed = |offset: usize| {
-        !part.removed.is_empty() && part.removed.binary_search(&(offset as u16)).is_ok()
-    };
+    let removed =
+        |offset: usize| !part.removed.is_empty() && part.removed.binary_search(&(offset as u16)).is_ok();
     numbers(row.offsets).zip(row.tfs.iter().copied()).filter(move |(offset, _)| !removed(*offset))
 }
 

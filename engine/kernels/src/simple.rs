@@ -1,5 +1,5 @@
 //! Texts whose characters need no tables of Unicode: ASCII, the letters of the Latin, Greek and Cyrillic
-//! scripts that are one code point each, and typographic marks.
+//! scripts that are one code point each, typographic marks, and most emoji.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,12 @@ enum Class {
     Ignored,
     /// A character that ASCII has, too.
     Lookalike(u8),
+    /// A character that is a word by itself, next to whatever characters.
+    Picture,
 }
+
+/// The byte before a picture in a simplified text. Only there, a character above ASCII follows it.
+pub const PICTURE: u8 = 1;
 
 /// Return the class of a character that is not ASCII, or `None` if the twin must decide.
 fn class(character: char) -> Option<Class> {
@@ -26,12 +31,15 @@ fn class(character: char) -> Option<Class> {
         0x2010 | 0x2011 => Class::Lookalike(b'-'),
         0x2019 => Class::Lookalike(b'\''),
         0x2000..=0x205F | 0x20A0..=0x20C0 | 0x2190..=0x22FF | 0x2500..=0x25FF => Class::Separator,
+        0x266F | 0x2768..=0x2775 | 0x1F3FB..=0x1F3FF => Class::Separator,
+        0x2600..=0x2767 | 0x2794..=0x27BF | 0x1F300..=0x1F64F | 0x1F680..=0x1F6C5 => Class::Picture,
+        0x1F900..=0x1F9FF => Class::Picture,
         _ => return None,
     })
 }
 
-/// Return the text as the analyzer scans it, in which all characters above ASCII are letters; `None` if the
-/// twin must analyse it.
+/// Return the text as the analyzer scans it, in which all characters above ASCII are letters or pictures, each
+/// picture after a byte PICTURE; `None` if the twin must analyse the text.
 pub fn simplified(text: &str) -> Option<Cow<'_, [u8]>> {
     if text.is_ascii() {
         return Some(Cow::Borrowed(text.as_bytes()));
@@ -42,11 +50,18 @@ pub fn simplified(text: &str) -> Option<Cow<'_, [u8]>> {
     let mut simple = Vec::with_capacity(text.len());
     for character in text.chars() {
         if character.is_ascii() {
-            simple.push(character as u8);
+            simple.push(if character == char::from(PICTURE) { b' ' } else { character as u8 });
             continue;
         }
+        let mut raw = [0; 4];
+        let raw = character.encode_utf8(&mut raw).as_bytes();
         match class(character)? {
-            Class::Letter => simple.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+            Class::Letter => simple.extend_from_slice(raw),
+            Class::Picture => {
+                simple.push(PICTURE);
+                simple.extend_from_slice(raw);
+                simple.push(b' ');
+            }
             Class::Separator => simple.push(b' '),
             Class::Ignored => {}
             Class::Lookalike(byte) => simple.push(byte),

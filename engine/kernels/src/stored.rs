@@ -32,7 +32,12 @@ impl Checks {
         }
         let number = |raw: &[u8], at: usize| Some(i64::from_be_bytes(raw.get(at..at + 8)?.try_into().ok()?));
         let each = packed.chunks_exact(CHECK_BYTES).map(|raw| {
-            Some(Check { kinds: *raw.first()?, least: number(raw, 1)?, most: number(raw, 9)?, each: number(raw, 17)? })
+            Some(Check {
+                kinds: *raw.first()?,
+                least: number(raw, 1)?,
+                most: number(raw, 9)?,
+                each: number(raw, 17)?,
+            })
         });
         each.collect::<Option<Vec<_>>>().map(Self)
     }

@@ -7,7 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 fn numbers<T>(raw: &[u8], decode: fn([u8; 8]) -> T) -> Vec<T> {
-    raw.chunks_exact(8).map(|one| decode([one[0], one[1], one[2], one[3], one[4], one[5], one[6], one[7]])).collect()
+    raw.chunks_exact(8)
+        .map(|one| decode([one[0], one[1], one[2], one[3], one[4], one[5], one[6], one[7]]))
+        .collect()
 }
 
 fn bytes_of(numbers: &[f64]) -> Vec<u8> {
@@ -16,7 +18,11 @@ fn bytes_of(numbers: &[f64]) -> Vec<u8> {
 
 /// Return the larger number as numpy does: a number that is not a number is passed on.
 fn larger(one: f64, other: f64) -> f64 {
-    if one >= other || one.is_nan() { one } else { other }
+    if one >= other || one.is_nan() {
+        one
+    } else {
+        other
+    }
 }
 
 /// Return the best score of each term that a nearby hit passes on to each candidate.
@@ -72,8 +78,9 @@ fn best_in_groups<'py>(
     let mut known: Vec<u64> = (0..size).filter(|&at| chosen[at] != 0).map(|at| sources[at]).collect();
     known.sort_unstable();
     known.dedup();
-    let groups: Vec<Option<usize>> =
-        (0..size).map(|at| if chosen[at] == 0 { None } else { known.binary_search(&sources[at]).ok() }).collect();
+    let groups: Vec<Option<usize>> = (0..size)
+        .map(|at| if chosen[at] == 0 { None } else { known.binary_search(&sources[at]).ok() })
+        .collect();
     let mut best = vec![f64::NEG_INFINITY; scores.len() / size * known.len()];
     if !known.is_empty() {
         for (best, scores) in best.chunks_exact_mut(known.len()).zip(scores.chunks_exact(size)) {

@@ -12,7 +12,7 @@ use crate::lookup::Lookup;
 use crate::rows::term_number;
 use crate::simple::{is_simple, simplified};
 use crate::threads::{cores, map_chunks};
-use crate::words::{Lists, RawTerm, cut, words};
+use crate::words::{cut, words, Lists, RawTerm};
 
 /// A table with more words or bytes is emptied after the call that filled it.
 const WORDS_MAX: usize = 1 << 16;

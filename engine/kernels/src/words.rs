@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::simple::PICTURE;
+
 pub const TERM_BYTES_MAX: usize = 64;
 const JOINS_MAX: usize = 31;
 const PIECES_MAX: usize = 8;
@@ -52,6 +54,11 @@ impl Iterator for Words<'_> {
     fn next(&mut self) -> Option<Range<usize>> {
         let first = self.at + self.text[self.at..].iter().position(is_plain)?;
         let mut end = self.run(first);
+        if !self.text[first].is_ascii() && first > 0 && self.text[first - 1] == PICTURE {
+            // A picture is followed by a space.
+            self.at = end;
+            return Some(first..end);
+        }
         for _ in 0..JOINS_MAX {
             let Some(after) = self.joined(end) else { break };
             end = self.run(after);
@@ -163,8 +170,7 @@ fn whole(word: &[u8]) -> RawTerm {
 fn changes_case(part: &[u8], at: usize) -> bool {
     let lower = |at: usize| part.get(at).is_some_and(u8::is_ascii_lowercase);
     part[at].is_ascii_uppercase()
-        && (!part[at - 1].is_ascii_uppercase()
-            || (lower(at + 1) && !(part[at + 1] == b's' && !lower(at + 2))))
+        && (!part[at - 1].is_ascii_uppercase() || (lower(at + 1) && (part[at + 1] != b's' || lower(at + 2))))
 }
 
 /// Return the pieces of `part`, or `part` alone if there would be too many.
@@ -182,5 +188,9 @@ fn pieces(part: &[u8]) -> Vec<&[u8]> {
             _ => pieces.push(run),
         }
     }
-    if pieces.len() > PIECES_MAX { vec![part] } else { pieces }
+    if pieces.len() > PIECES_MAX {
+        vec![part]
+    } else {
+        pieces
+    }
 }

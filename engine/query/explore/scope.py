@@ -31,8 +31,8 @@ from proofs.leaves import State
 from proofs.sets import Group
 
 NAMED_BY_TEXT = frozenset({ENTITY, "observation"})
-"""The kinds of atoms whose content is shown as the name of the atom. The title of such an atom is
-not its name, but the type of an entity or the name of an entity (`engine.knowledge`)."""
+"""The kinds of atoms whose content is shown as the name of the atom. The title of such an atom
+holds the type of the entity or the name of the observed entity (`engine.knowledge`)."""
 
 NAME_CHARS = 32
 """The largest length of an atom's name in a triple, in characters."""

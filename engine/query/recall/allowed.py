@@ -13,7 +13,7 @@ from backends.base import Reader
 from engine.followers.tags import members
 from engine.ledger.journal import LogState
 from engine.ledger.layout import EDGE_FROM
-from engine.query.filters import NO_FILTERS, Filters, answering
+from engine.query.filters import NO_FILTERS, Filters, answering, maybe_superseded
 from proofs.sets import Group
 
 FLIPPED_SHARE: Final = 16
@@ -53,6 +53,7 @@ class Allowed:
         self._sets: dict[tuple[Group, str], BitMap] = {}
         self._set_bytes = 0
         self._has_edges: bool | None = None
+        self._marked: BitMap | None = None
         self._like: Allowed | None = like if like is None or "mask" in vars(like) else like._like
 
     def members(self, rows: Reader, group: Group, value: str) -> BitMap:
@@ -70,6 +71,12 @@ class Allowed:
             self._sets[group, value] = found
             self._set_bytes += size
         return found
+
+    def marked(self, rows: Reader) -> BitMap:
+        """Return what `maybe_superseded` returns without filters, in the snapshot of this object."""
+        if self._marked is None:
+            self._marked = maybe_superseded(rows, NO_FILTERS)
+        return self._marked
 
     def has_edges(self, rows: Reader) -> bool:
         """Return True if there is an edge of any state in the snapshot for which this object was made."""

@@ -264,7 +264,7 @@ def _by_id(
 
 
 def _costs_more(content: str, left: int, cost: Callable[[str], int]) -> bool:
-    """Return True if a text costs more than `left` tokens; of a long text, a beginning often tells."""
+    """Return True if a text costs more than `left` tokens. Count only its beginning if that is enough."""
     most = (left + 1) * CHARS_PER_TOKEN_MAX
     # A longer beginning never costs less.
     return (len(content) > most and cost(content[:most]) > left) or cost(content) > left

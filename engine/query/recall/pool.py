@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.kernels import NATIVE
 from engine.query.recall.signals.bm25 import MICRO
 
 
@@ -72,9 +73,13 @@ class Pool:
         Candidates with equal scores are ordered by ordinal.
         """
         if self._ranked is None or self._ranked[0] is not self.score:
-            micros = self.micros
-            order = np.argsort(-micros, kind="stable")
-            self._ranked = self.score, order[: np.count_nonzero(micros > 0)]
+            raw = None if NATIVE is None else NATIVE.ranked(self.score.tobytes())
+            if raw is None:
+                micros = self.micros
+                order = np.argsort(-micros, kind="stable")
+                self._ranked = self.score, order[: np.count_nonzero(micros > 0)]
+            else:
+                self._ranked = self.score, np.frombuffer(raw, np.int64)
         return self._ranked[1]
 
     @property

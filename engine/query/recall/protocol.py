@@ -145,8 +145,10 @@ def _covering(scope: RecallScope, terms: Sequence[str], mentioned: Mapping[str, 
     if not known:
         return 0
     weights = {term: scope.idf(term) for term in known}
-    covered = sum((weights[term] * mentioned[term] for term in known), np.zeros(len(mentioned[known[0]])))
-    return int((covered >= scope.config.protocol.covers * sum(weights.values())).sum())
+    covered = np.zeros(len(mentioned[known[0]]))
+    for term in known:
+        covered += weights[term] * mentioned[term]
+    return int(np.count_nonzero(covered >= scope.config.protocol.covers * sum(weights.values())))
 
 
 def _simplified(

@@ -62,7 +62,7 @@ def recall(
     question = considered(question, index, view.config.protocol.terms)
     atoms = view.allowed.atoms(rows, log, filters, index.documents, view.config.signals.internal)
     positions = view.positions.positions(index)
-    marked = maybe_superseded(rows, filters)
+    marked = atoms.marked(rows) if filters == NO_FILTERS else maybe_superseded(rows, filters)
     scope = RecallScope(rows, index, positions, question, atoms, view.config, marked)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
     ranking = protocol.run(scope, target, most)

@@ -36,7 +36,8 @@ class ImportRun:
 
         for receipt in self.store.commit_many(recorded(), self.actor):
             command = sent.popleft()
-            self.counts.update(event.kind for event in receipt.events)
+            for event in receipt.events:
+                self.counts[event.kind] += 1
             if isinstance(command, UpsertAtom) and receipt.state is State.ERASED:
                 self.erased[command.wanted.source or ""] += 1
 

@@ -34,6 +34,8 @@ class Targets:
         If several sources differ only in case, links refer to the first one in byte order.
         """
         self._load = cache(load)
+        # Many links of a folder are the same.
+        self._resolve = cache(self._resolve_from)
         self._by_path: dict[str, str] = {}
         self._by_name: dict[str, list[str]] = {}
         for source in sorted(set(sources), key=str.encode):
@@ -44,8 +46,12 @@ class Targets:
 
     def resolve(self, link: Reference, source: str) -> bytes | None:
         """Return the atom that `link` in `source` refers to, or None if there is no such atom."""
+        return self._resolve(link, posixpath.dirname(source))
+
+    def _resolve_from(self, link: Reference, folder: str) -> bytes | None:
+        """Return the atom that `link` in a file in `folder` refers to."""
         candidates = self._wiki if link.kind == "wiki" else self._relative
-        atoms = next(filter(None, map(self._load, candidates(link.target, source))), None)
+        atoms = next(filter(None, map(self._load, candidates(link.target, folder))), None)
         if atoms is None:
             return None
         if link.fragment is not None:
@@ -55,15 +61,14 @@ class Targets:
                     return atom
         return atoms[0][0]
 
-    def _relative(self, path: str, source: str) -> list[str]:
-        joined = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+    def _relative(self, path: str, folder: str) -> list[str]:
+        joined = posixpath.normpath(posixpath.join(folder, path))
         found = self._by_path.get(caseless(joined))
         return [] if found is None else [found]
 
-    def _wiki(self, name: str, source: str) -> list[str]:
-        """Return the sources that a name may refer to, the preferred one first."""
+    def _wiki(self, name: str, folder: str) -> list[str]:
+        """Return the sources that a name in a file in `folder` may refer to, the preferred one first."""
         path = _without_suffix(caseless(name.strip().strip("/")))
-        folder = posixpath.dirname(source)
         candidates = [
             candidate
             for candidate in self._by_name.get(posixpath.basename(path), ())

@@ -1,4 +1,4 @@
-"""Files that a second process reads ahead give the same items and the same events."""
+"""Files that other processes read ahead give the same items and the same events."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def notes(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Processes:
-    """Return the processes that read ahead; from now on, one is started for any number of files."""
+    """Return the processes that read ahead; from now on, they are started for any number of files."""
     processes: Processes = []
     start = ahead._started
 
@@ -75,10 +75,10 @@ def _ahead(folder: Path, each: Callable[[int], None] = lambda _: None) -> list[l
     return items
 
 
-def test_a_second_process_gives_the_same_items(notes: Path, started: Processes) -> None:
-    """Documents, lines and reports are the same, and the process has ended."""
+def test_other_processes_give_the_same_items(notes: Path, started: Processes) -> None:
+    """Documents, lines and reports are the same, and the processes have ended."""
     assert _ahead(notes) == _here(notes)
-    assert [process.poll() is not None for process in started] == [True]
+    assert [process.poll() is not None for process in started] == [True, True]
 
 
 def test_an_ingest_gives_the_same_events_either_way(
@@ -91,7 +91,7 @@ def test_an_ingest_gives_the_same_events_either_way(
         with Engine.open("memory:", clock=fixed_clock, salts=salt) as memory:
             results.append((memory.ingest([notes]), memory.ingest([notes]), memory.root()))
     assert results[0] == results[1]
-    assert len(started) == 2
+    assert len(started) == 4
 
 
 def test_a_killed_process_does_not_matter(notes: Path, started: Processes) -> None:
@@ -105,7 +105,7 @@ def test_a_killed_process_does_not_matter(notes: Path, started: Processes) -> No
 
 
 def test_no_process_is_left_behind_after_an_error(notes: Path, started: Processes) -> None:
-    """If the caller raises before all files are read, the process has ended when the error arrives."""
+    """If the caller raises before all files are read, the processes have ended when the error arrives."""
 
     def stop(number: int) -> None:
         if number == 3:
@@ -113,7 +113,7 @@ def test_no_process_is_left_behind_after_an_error(notes: Path, started: Processe
 
     with pytest.raises(RuntimeError, match="enough"):
         _ahead(notes, stop)
-    assert [process.poll() is not None for process in started] == [True]
+    assert [process.poll() is not None for process in started] == [True, True]
 
 
 @pytest.mark.parametrize("name", ["", "/nowhere/python3", "/bin/sh"])
@@ -132,7 +132,7 @@ def test_a_program_that_is_not_the_reader_is_not_believed(
     """If the process writes something else, the files are read in this process."""
     monkeypatch.setattr(ahead, "_PROGRAM", "import sys; sys.stdin.buffer.read(); print('hello' * 99)")
     assert _ahead(notes) == _here(notes)
-    assert len(started) == 1
+    assert len(started) == 2
 
 
 def test_a_file_that_the_process_failed_to_read_is_read_again(notes: Path) -> None:

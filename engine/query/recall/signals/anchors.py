@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from engine.followers.tags import values
 from engine.language.lexicon import forms_of
+from engine.query.arrays import distinct
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.bm25 import MICRO, WeightedTerm, idf, weighted_terms
@@ -143,7 +144,7 @@ def neighbourhood(scope: RecallScope, hits: NDArray[np.int64]) -> tuple[NDArray[
         for steps in range(1, NEIGHBOUR_STEPS + 1):
             others = scope.positions.beside(others, scope.mask, after=after)
             near.append(Neighbours(hits, others, steps))
-    ordinals = np.unique(np.concatenate([hits, *(one.others for one in near)]))
+    ordinals = distinct(np.concatenate([hits, *(one.others for one in near)]))
     return ordinals[ordinals >= 0], near
 
 
@@ -151,7 +152,7 @@ def extended(scope: RecallScope, pool: Pool, found: WordScores, ordinals: Sequen
     """Return a pool that contains the candidates of `pool` and the allowed atoms among `ordinals`."""
     if not len(ordinals):
         return pool
-    new = np.unique(np.asarray(ordinals, np.int64))
+    new = distinct(np.asarray(ordinals, np.int64))
     new = new[scope.mask[new]]
     new = new[pool.rows_of(new) < 0]
     if not len(new):

@@ -40,13 +40,9 @@ def expansion(
     total = sum(scores)
     if not scope.signals.feedback or not total:
         return {}
-    relevance: dict[str, float] = {}
-    for answer, score in zip(answers, scores, strict=True):
-        share = score / total
-        counts = Counter(answer.terms)
-        for term in counts.keys() - STOP_WORDS - known.keys():
-            tf = counts[term]
-            relevance[term] = relevance.get(term, 0.0) + share * (tf / (tf + 1))
+    relevance = _relevance([answer.terms for answer in answers], [score / total for score in scores], known)
+    if not relevance:
+        return {}
     # Few terms have as much relevance as the last that is looked up, so not all are compared as strings.
     least = sorted(relevance.values())[-LOOKED_UP_MAX:]
     frequent = [term for term, one in relevance.items() if one >= least[0]]
@@ -60,3 +56,21 @@ def expansion(
             weighted[term] = relevance[term] * idf(documents, df)
     best = sorted(weighted, key=lambda term: (-weighted[term], term))[:TERMS]
     return {term: scope.signals.feedback * weighted[term] / weighted[best[0]] for term in best}
+
+
+def _relevance(
+    texts: Sequence[Sequence[str]], shares: Sequence[float], known: Mapping[str, float]
+) -> dict[str, float]:
+    """Return the relevance of each term of the texts that is neither a stop word nor known.
+
+    `shares` are the shares of the texts in the sum of all scores.
+    """
+    relevance: dict[str, float] = {}
+    get = relevance.get
+    for terms, share in zip(texts, shares, strict=True):
+        once = share * (1 / 2)
+        for term, tf in Counter(terms).items():
+            relevance[term] = get(term, 0.0) + (once if tf == 1 else share * (tf / (tf + 1)))
+    for term in (*STOP_WORDS.intersection(relevance), *known):
+        relevance.pop(term, None)
+    return relevance

@@ -10,6 +10,7 @@ from math import log
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from engine.query.recall.answer import Bridge
@@ -61,7 +62,7 @@ class WalkedTag(NamedTuple):
 
 
 def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]]) -> list[WalkedTag]:
-    """Return the tags of anchors that are to be followed.
+    """Return the tags to follow, which are tags of anchors.
 
     They are in descending order of the product of weight and score. `anchors` are given with their scores,
     the best first. The weight of a tag is its `bridge_weight`.
@@ -81,13 +82,18 @@ def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]])
     return walked[:TAGS_MAX]
 
 
+def _newest(atoms: BitMap) -> NDArray[np.int64]:
+    last = atoms[max(0, len(atoms) - 4 * WALKERS_MAX) :]
+    return np.frombuffer(last.to_array(), np.uint32).astype(np.int64)
+
+
 def walkers(scope: RecallScope, tags: Sequence[WalkedTag], words: WordScores) -> dict[int, dict[str, float]]:
     """Return the atoms that have one of the tags and no word of the question.
 
     The result maps ordinal → tag → the amount that the tag adds to the score. `words` scores
     documents for the question's words.
     """
-    newest = [np.array(one.atoms[max(0, len(one.atoms) - 4 * WALKERS_MAX) :], np.int64) for one in tags]
+    newest = [_newest(one.atoms) for one in tags]
     found: dict[int, dict[str, float]] = {}
     if not newest:
         return found
