@@ -52,6 +52,9 @@ def terms() -> Any:
     chars=st.one_of(st.integers(1, 60), st.sampled_from([200, 1 << 31])),
     cut=st.tuples(st.booleans(), st.booleans()),
 )
+@example(text=f"sea{' x' * WINDOW} yard", asked=["sea", "yard"], chars=40, cut=(False, False))
+@example(text=f"sea{' x' * (WINDOW - 1)} yard", asked=["sea", "yard"], chars=40, cut=(False, True))
+@example(text="aa bb cc dd ee sea xx yy zz ss", asked=["sea"], chars=25, cut=(False, False))
 @example(text="a" + "-b" * 40 + " c__d_ e++#", asked=["c"], chars=1, cut=(True, True))
 def test_read_texts(text: str, asked: list[str], chars: int, cut: tuple[bool, bool]) -> None:
     """The terms, the closeness of the question's terms and the snippet are those of the twins."""
@@ -81,6 +84,7 @@ def test_read_texts_leaves_other_texts_to_its_twins() -> None:
 
 
 @given(st.one_of(st.text(max_size=200), TEXTS, st.text("aA1 \n\t.é界😀д\ud800", max_size=60)))
+@example("aaaaaaa AAAA 111 Aaaaaaaa" + " " * 17 + "\n. \t.")
 def test_estimate_tokens(text: str) -> None:
     """The estimate is that of the twin; a text with lone surrogates is left to it."""
     found = native().estimate_tokens(text)

@@ -76,3 +76,51 @@ def test_missing_rows_are_not_opened() -> None:
     """If the header or the payload is missing, or the checks are malformed, the twin is asked."""
     assert native().open_bodies([1, 2], [b""] * 2, [None, b""], [b"", None], *_PACKED) == [None, None]
     assert native().open_bodies([1], [b""], [b"\x80"], [b"x" * 40], b"", b"?") == [None]
+
+
+KINDS = st.sampled_from([EventKind.ATOM_ADDED, EventKind.ATOM_REVISED])
+PLAIN_BODY = AtomBody("The sea.", "Sea", "note", ("a", "b"), (), "s.md", 3, "internal", 50, -7, 0, None)
+
+
+def event(raw_body: bytes, kind: EventKind = EventKind.ATOM_ADDED) -> tuple[bytes, bytes]:
+    """The header of event 2 on the atom `i…`, and its payload."""
+    salt = bytes(range(32))
+    detail = AtomDetail(b"i" * 16, 7, None)
+    header = Header(2, 5, kind, "me", commitment(salt, raw_body), None, detail)
+    return encode_header(header), salt + raw_body
+
+
+@given(BODIES.map(lambda body: AtomBody._make((*body[: -len(_NO_FURTHER)], *_NO_FURTHER))), KINDS)
+def test_sound_bodies_are_opened(body: AtomBody, kind: EventKind) -> None:
+    """The body of an event that adds or revises an atom is opened if the twin opens it."""
+    header, payload = event(encode_body(body), kind)
+    (found,) = native().open_bodies([2], [b"i" * 16], [header], [payload], *_PACKED)
+    try:
+        opened = open_payload(decode_header(header, 2), payload)
+    except CorruptionError:
+        assert found is None
+    else:
+        assert AtomBody._make((*found, *_NO_FURTHER)) == opened == body
+
+
+def test_a_body_with_one_fault_is_left_to_the_twin() -> None:
+    """A wrong seq, atom, kind or commitment, a longer form of a number and a trailing byte are noticed."""
+    raw = encode_body(PLAIN_BODY)
+    header, payload = event(raw)
+    number = raw.index(b"s.md\x03") + 4
+    long_form = raw[:number] + b"\x18\x03" + raw[number + 1 :]
+    faulty = [
+        (3, b"i" * 16, header, payload),
+        (2, b"j" * 16, header, payload),
+        (2, b"i" * 16, *event(raw, EventKind.ATOM_TOMBSTONED)),
+        (2, b"i" * 16, header, payload[:-1] + b"\x01"),
+        (2, b"i" * 16, header + b"\x00", payload),
+        (2, b"i" * 16, *event(long_form)),
+        (2, b"i" * 16, *event(raw + b"\x00")),
+        (2, b"i" * 16, *event(raw[:-1])),
+        (2, b"i" * 16, header, payload[:31]),
+    ]
+    columns = [list(column) for column in zip(*faulty, strict=True)]
+    assert native().open_bodies(*columns, *_PACKED) == [None] * len(faulty)
+    (found,) = native().open_bodies([2], [b"i" * 16], [header], [payload], *_PACKED)
+    assert AtomBody._make((*found, *_NO_FURTHER)) == PLAIN_BODY

@@ -235,13 +235,15 @@ def _ranked(scope: RecallScope, ranking: Ranking, hits: Sequence[int]) -> Iterat
         end = min(start + BLOCK, len(rows))
         while end < len(rows) and micros[end] == micros[end - 1]:
             end += 1
-        block = _by_id(scope.rows, rows[start:end], pool.ordinals[rows[start:end]], micros[start:end])
-        ordinals = pool.ordinals[block]
-        fingerprints = scope.index.facts.fingerprints[ordinals]
-        before = np.array(hits, np.uint64)
-        alike = near_earlier(np.concatenate([before, fingerprints]), len(before))
-        scores = (micros[start:end] / MICRO).tolist()
-        yield from map(Ranked, block.tolist(), ordinals.tolist(), scores, fingerprints.tolist(), alike)
+        ordered = _by_id(scope.rows, rows[start:end], pool.ordinals[rows[start:end]], micros[start:end])
+        for begin in range(0, end - start, BLOCK):  # more than one block if many scores are equal
+            block = ordered[begin : begin + BLOCK]
+            ordinals = pool.ordinals[block]
+            fingerprints = scope.index.facts.fingerprints[ordinals]
+            before = np.array(hits, np.uint64)
+            alike = near_earlier(np.concatenate([before, fingerprints]), len(before))
+            scores = (micros[start + begin : end][:BLOCK] / MICRO).tolist()
+            yield from map(Ranked, block.tolist(), ordinals.tolist(), scores, fingerprints.tolist(), alike)
         start = end
 
 
