@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+from backends.errors import BackendClosed
 from engine.followers.base import Follower, catch_up
 from engine.store.store import Store
 
@@ -22,9 +23,14 @@ def follow_together(store: Store, *followers: Follower, stop: int | None = None)
         index = None
         if store.index in followers:
             index = thread.submit(catch_up, store.backend, store.index, store.read, stop=stop, more=True)
-        for follower in followers:
-            if follower is not store.index:
-                more = follower is not store.trees
-                catch_up(store.backend, follower, store.read, stop=stop, more=more)
+        try:
+            for follower in followers:
+                if follower is not store.index:
+                    more = follower is not store.trees
+                    catch_up(store.backend, follower, store.read, stop=stop, more=more)
+        except BackendClosed as closed:
+            # If a write of the index failed, the backend refuses all further calls. That write is the cause.
+            cause = None if index is None else index.exception()
+            raise cause or closed from None
         if index is not None:
             index.result()
