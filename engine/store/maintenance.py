@@ -27,7 +27,6 @@ from engine.ledger.journal import (
 from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store, projections
-from engine.store.together import follow_together
 from proofs.log import Frontier
 
 
@@ -51,7 +50,7 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
             entries = read_entries(backend, at, min(at + limits.FOLLOW_EVENTS_MAX, size))
             at += len(entries)
             store.recent.add(entries)
-            follow_together(store, *store.projections, stop=at)
+            store.follow_together(*store.projections, stop=at)
         progress((size + at) // 2, size)
     store.follow(*store.projections)
     backend.write(Batch(), durable=True)

@@ -37,7 +37,6 @@ from engine.ledger.layout import (
 from engine.ledger.roots import Roots
 from engine.store.replay import Progress, append, no_progress, scratch_backend
 from engine.store.store import Store, projections
-from engine.store.together import follow_together
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from engine.trust.audit.chain import check_chain
 from engine.trust.audit.compare import (
@@ -242,7 +241,7 @@ class _Verification:
             self._replayed = Store(self._scratch, None, check=False)
             self._check_analyzer(self._replayed.identity)
         self._replayed.recent.add(entries)
-        follow_together(self._replayed, *self._replayed.followers)
+        self._replayed.follow_together(*self._replayed.followers)
         self._size += len(events)
         self._compare_due()
 
