@@ -29,7 +29,7 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
-	MEMROOT_KERNELS=python $(BIN)/python -m pytest -n 2 --dist worksteal -m twins
+	MEMROOT_KERNELS=python $(BIN)/python -m pytest -n 2 --dist worksteal -m "twins and not soak"
 
 quick: $(VENV)/.installed
 	$(BIN)/ruff check .
