@@ -92,10 +92,8 @@ def open_bodies(
     subjects: Sequence[bytes],
     headers: Sequence[bytes | None],
     payloads: Sequence[bytes | None],
-    header_checks: bytes,
-    body_checks: bytes,
     /,
-) -> list[list[Any] | None]: ...
+) -> list[tuple[Any, ...] | None]: ...
 def decode_entries(
     headers: list[bytes],
     payloads: list[bytes | None],

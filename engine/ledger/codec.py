@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Iterable
-from types import NoneType
-from typing import Any, Final, Generic, ParamSpec, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from engine.base.errors import CorruptionError
 from proofs import codec, forms
@@ -77,28 +75,6 @@ def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
         return forms.fields(value, checks, where)
     except FormError as error:
         raise CorruptionError(str(error)) from error
-
-
-_KINDS: Final[dict[type, int]] = {int: 1, bytes: 2, str: 4, list: 8, NoneType: 16}
-
-
-def packed(checks: Iterable[Check]) -> bytes:
-    """Encode checks of fields for the compiled kernels.
-
-    Each check takes 25 bytes: the allowed types as bits (u8), the bounds (i64, i64), and the largest number
-    of bytes of each text in a list (i64).
-
-    Raises:
-        ValueError: a check has a rule of its own, or is for a list of anything but texts.
-    """
-    raw = bytearray()
-    for check in checks:
-        each = check.each
-        if check.rule is not None or (each is not None and (each.types != (str,) or each.least)):
-            raise ValueError("a compiled kernel cannot apply this check")
-        kinds = sum(_KINDS[kind] for kind in check.types)
-        raw += struct.pack(">Bqqq", kinds, check.least, check.most, -1 if each is None else each.most)
-    return bytes(raw)
 
 
 def decode_header(raw: bytes, seq: int) -> Header:

@@ -6,14 +6,14 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from backends.base import Reader
 from engine.base.errors import ConflictError, CorruptionError, InvalidInputError, NotFoundError
 from engine.base.model import Atom, Direction, Edge, Tombstone
 from engine.base.validation import atom_id, show_id
 from engine.kernels import NATIVE
-from engine.ledger.codec import decode_header, packed, unpack
+from engine.ledger.codec import decode_header, unpack
 from engine.ledger.fold import NO_ATOM
 from engine.ledger.journal import read_body, read_entry, read_header, subject_key
 from engine.ledger.layout import ATOM, EDGE_FROM, EDGE_TO, atom_key, journal_key, ordinal_key, payload_key
@@ -26,10 +26,7 @@ from engine.ledger.records import (
     read_atom,
     type_name,
 )
-from proofs.codec import BODIES, DETAILS, HEADER_FIELDS
-from proofs.events import AtomBody, Body, EventKind, Header
-from proofs.forms import Check
-from proofs.hashing import FORMAT
+from proofs.events import AtomBody, Body, Header
 from proofs.leaves import State
 from proofs.subjects import ID_BYTES
 
@@ -119,10 +116,10 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
     payloads = rows.multi_get(list(map(payload_key, seqs)))
     opened: list[Any] = [None] * len(seqs)
     if NATIVE is not None:
-        opened = NATIVE.open_bodies(seqs, [record.id for record in records], headers, payloads, *_PACKED)
+        opened = NATIVE.open_bodies(seqs, [record.id for record in records], headers, payloads)
     each = zip(records, headers, payloads, opened, strict=True)
     return [
-        _opened(rows, record, header, payload) if fields is None else AtomBody._make((*fields, *_NO_FURTHER))
+        _opened(rows, record, header, payload) if fields is None else AtomBody._make(fields)
         for record, header, payload, fields in each
     ]
 
@@ -134,22 +131,6 @@ def _opened(rows: Reader, record: AtomRecord, header: bytes | None, payload: byt
         raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
     decoded = decode_header(header, seq)
     return _atom_body(record, decoded, read_body(rows, decoded, payload))
-
-
-_NO_FURTHER: Final = (None,) * (len(AtomBody._fields) - len(BODIES[EventKind.ATOM_ADDED][1]))
-"""The further fields of a body that has none. A compiled kernel leaves any other body to its twin."""
-
-
-def _packed_checks() -> tuple[bytes, bytes]:
-    """Return the checks of the header and of the body of an event that holds a whole atom."""
-    form, seq, time, _, *others = HEADER_FIELDS
-    form = Check(form.types, FORMAT, least=FORMAT)
-    kind = Check((int,), EventKind.ATOM_REVISED, least=EventKind.ATOM_ADDED)
-    detail = DETAILS[EventKind.ATOM_ADDED][1]
-    return packed((form, seq, time, kind, *others, *detail)), packed(BODIES[EventKind.ATOM_ADDED][1])
-
-
-_PACKED: Final = _packed_checks()
 
 
 def _atom_body(record: AtomRecord, header: Header, body: Body | None) -> AtomBody:

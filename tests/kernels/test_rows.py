@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from engine.base.errors import CorruptionError
 from engine.ledger.codec import decode_header
 from engine.ledger.journal import open_payload, subject_key
-from engine.ledger.queries import _NO_FURTHER, _PACKED
 from proofs.codec import encode_body, encode_header
 from proofs.events import AtomBody, AtomDetail, EventKind, Header, ReasonBody
 from proofs.hashing import commitment
 from tests.kernels.native import native
 
+FIRST_FIELDS = 12
+"""The number of fields of the body of an atom that are not further fields."""
+NO_FURTHER = (None,) * (len(AtomBody._fields) - FIRST_FIELDS)
 SHORT = st.text(max_size=30)
 LABELS = st.text(max_size=8)
 NUMBERS = st.one_of(st.integers(0, 30), st.sampled_from([255, 256, 65536, 1 << 32, (1 << 53)]))
@@ -57,7 +59,7 @@ def test_open_bodies(body: AtomBody, kind: EventKind, seq: int, data: st.DataObj
     made = commitment(salt, raw_body)
     raw = encode_header(Header(2, 5, kind, "me", made, None, AtomDetail(b"i" * 16, 7, None)))
     header, payload = spoilt(raw, data), spoilt(salt + raw_body, data)
-    (found,) = native().open_bodies([seq], [b"i" * 16], [header], [payload], *_PACKED)
+    (found,) = native().open_bodies([seq], [b"i" * 16], [header], [payload])
     try:
         decoded = decode_header(header, seq)
         opened = open_payload(decoded, payload)
@@ -67,15 +69,15 @@ def test_open_bodies(body: AtomBody, kind: EventKind, seq: int, data: st.DataObj
         opened = ReasonBody("")
     if found is None:
         # Bodies of other kinds, and bodies with further fields, are always left to the twin.
-        assert not isinstance(opened, AtomBody) or opened[-len(_NO_FURTHER) :] != _NO_FURTHER
+        assert not isinstance(opened, AtomBody) or opened[FIRST_FIELDS:] != NO_FURTHER
     else:
-        assert AtomBody._make((*found, *_NO_FURTHER)) == opened
+        assert AtomBody._make(found) == opened
 
 
 def test_missing_rows_are_not_opened() -> None:
-    """If the header or the payload is missing, or the checks are malformed, the twin is asked."""
-    assert native().open_bodies([1, 2], [b""] * 2, [None, b""], [b"", None], *_PACKED) == [None, None]
-    assert native().open_bodies([1], [b""], [b"\x80"], [b"x" * 40], b"", b"?") == [None]
+    """If the header or the payload is missing, or the header is malformed, the twin is asked."""
+    assert native().open_bodies([1, 2], [b""] * 2, [None, b""], [b"", None]) == [None, None]
+    assert native().open_bodies([1], [b""], [b"\x80"], [b"x" * 40]) == [None]
 
 
 KINDS = st.sampled_from([EventKind.ATOM_ADDED, EventKind.ATOM_REVISED])
@@ -90,17 +92,17 @@ def event(raw_body: bytes, kind: EventKind = EventKind.ATOM_ADDED) -> tuple[byte
     return encode_header(header), salt + raw_body
 
 
-@given(BODIES.map(lambda body: AtomBody._make((*body[: -len(_NO_FURTHER)], *_NO_FURTHER))), KINDS)
+@given(BODIES.map(lambda body: AtomBody._make((*body[:FIRST_FIELDS], *NO_FURTHER))), KINDS)
 def test_sound_bodies_are_opened(body: AtomBody, kind: EventKind) -> None:
     """The body of an event that adds or revises an atom is opened if the twin opens it."""
     header, payload = event(encode_body(body), kind)
-    (found,) = native().open_bodies([2], [b"i" * 16], [header], [payload], *_PACKED)
+    (found,) = native().open_bodies([2], [b"i" * 16], [header], [payload])
     try:
         opened = open_payload(decode_header(header, 2), payload)
     except CorruptionError:
         assert found is None
     else:
-        assert AtomBody._make((*found, *_NO_FURTHER)) == opened == body
+        assert AtomBody._make(found) == opened == body
 
 
 def test_a_body_with_one_fault_is_left_to_the_twin() -> None:
@@ -121,6 +123,6 @@ def test_a_body_with_one_fault_is_left_to_the_twin() -> None:
         (2, b"i" * 16, header, payload[:31]),
     ]
     columns = [list(column) for column in zip(*faulty, strict=True)]
-    assert native().open_bodies(*columns, *_PACKED) == [None] * len(faulty)
-    (found,) = native().open_bodies([2], [b"i" * 16], [header], [payload], *_PACKED)
-    assert AtomBody._make((*found, *_NO_FURTHER)) == PLAIN_BODY
+    assert native().open_bodies(*columns) == [None] * len(faulty)
+    (found,) = native().open_bodies([2], [b"i" * 16], [header], [payload])
+    assert AtomBody._make(found) == PLAIN_BODY

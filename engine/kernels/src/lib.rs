@@ -26,7 +26,6 @@ mod score;
 mod segments;
 mod simhash;
 mod simple;
-mod stored;
 mod surroundings;
 mod text;
 mod threads;
@@ -49,7 +48,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         replay::register,
         score::register,
         segments::register,
-        stored::register,
         surroundings::register,
         text::register,
     ];

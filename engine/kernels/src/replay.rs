@@ -30,6 +30,10 @@ const EDGE_DATA_BYTES_MAX: usize = 4096;
 const REQUEST_BYTES_MAX: usize = 128;
 const ORIGIN_BYTES_MAX: usize = 256;
 
+/// The numbers of the event kinds whose body is a whole atom.
+const ATOM_ADDED: usize = 1;
+const ATOM_REVISED: usize = 2;
+
 const ID_BYTES: usize = 16;
 const SALT_BYTES: usize = 32;
 const WEIGHT_BYTES: usize = 4;
@@ -136,6 +140,37 @@ fn doubtful_entries(
     let role = Role::new("commitment");
     let sound = py.detach(|| map_chunks(&rows, EVENTS_PER_THREAD, |rows| read(rows, &role).is_some()));
     Ok((0..sound.len()).filter(|at| !sound[*at]).collect())
+}
+
+/// Return the fields of the body of each event, or None in place of a body that must be read by the twin.
+///
+/// A body is only returned if its event holds a whole atom, namely the one with the id in `subjects`. The twin
+/// is `engine.ledger.queries.body_of`.
+#[pyfunction]
+fn open_bodies<'py>(
+    py: Python<'py>,
+    seqs: Vec<u64>,
+    subjects: Vec<Bound<'py, PyBytes>>,
+    headers: Vec<Option<Bound<'py, PyBytes>>>,
+    payloads: Vec<Option<Bound<'py, PyBytes>>>,
+) -> PyResult<Vec<Option<Bound<'py, PyTuple>>>> {
+    let role = Role::new("commitment");
+    let rows = seqs.iter().zip(&subjects).zip(headers.iter().zip(&payloads));
+    rows.map(|((seq, subject), (header, payload))| {
+        let payload = payload.as_ref().map(|raw| raw.as_bytes());
+        let event = header.as_ref().and_then(|header| read(&(*seq, header.as_bytes(), payload), &role));
+        let own = event.filter(|event| event.holds(subject.as_bytes()));
+        own.map(|event| fields_of(py, &event.body)).transpose()
+    })
+    .collect()
+}
+
+impl Event<'_> {
+    /// Return whether the body is that of the whole atom `id`.
+    fn holds(&self, id: &[u8]) -> bool {
+        matches!(self.kind, ATOM_ADDED | ATOM_REVISED)
+            && matches!(&self.detail[0], Field::Bytes(own) if *own == id)
+    }
 }
 
 /// Read and check an event, or return None if its rows are not canonical, or unusual.
@@ -300,5 +335,6 @@ fn value_of<'py>(py: Python<'py>, field: &Field<'_>) -> PyResult<Bound<'py, PyAn
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(decode_entries, module)?)?;
+    module.add_function(wrap_pyfunction!(open_bodies, module)?)?;
     module.add_function(wrap_pyfunction!(doubtful_entries, module)?)
 }
