@@ -119,6 +119,11 @@ impl<'a> Reader<'a> {
         is_null
     }
 
+    /// Return whether an unsigned integer comes next.
+    pub fn is_uint(&self) -> bool {
+        self.rest.first().is_some_and(|first| first >> 5 == UINT)
+    }
+
     /// Read an unsigned integer of at most `most`.
     pub fn uint(&mut self, most: u64) -> Option<u64> {
         let (major, number) = self.head()?;
