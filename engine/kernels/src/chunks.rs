@@ -6,9 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::digests::{Digest, Role};
+use crate::limits::{ATOM_ADDED, ATOM_BODY_FIELDS as BODY_FIELDS};
 
-const ATOM_ADDED: u64 = 1;
-const BODY_FIELDS: usize = 17;
 const PREFIX: &[u8] = b"g/";
 const DENSE_BYTES: usize = 8192;
 const SPARSE_MAX: usize = 4095;

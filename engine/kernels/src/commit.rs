@@ -3,52 +3,19 @@
 use blake3::Hasher;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
-use sha2::{Digest, Sha256};
 
 use crate::cbor;
-use crate::hashing::leaf_hash;
+use crate::limits::{
+    ATOM_ADDED, ATOM_BODY_FIELDS as BODY_FIELDS, ATOM_FIRST_FIELDS as FIRST_FIELDS, ORDINAL_MAX,
+};
 use crate::records;
-use crate::threads::map_chunks;
+use crate::runs::{integer, put, rows_of, sized, Declined, Encoded, Inputs, Rows, Subject, LIVE};
 
-/// The format version in a header (`proofs.hashing.FORMAT`).
-pub const FORMAT: u64 = 2;
-/// `EventKind.ATOM_ADDED`.
-const ATOM_ADDED: u64 = 1;
-/// `State.LIVE`.
-pub const LIVE: u64 = 0;
-/// The length of the bodies that `AtomBody` describes, and the number of fields that are not further fields.
-const BODY_FIELDS: usize = 17;
-const FIRST_FIELDS: usize = 12;
-pub const COMMITMENT: &str = "memroot v1 commitment";
-/// The number of events below which starting a second thread takes longer than it saves.
-pub const EVENTS_PER_THREAD: usize = 256;
-const INTEGER_MAX: u64 = i64::MAX as u64;
-
-/// Why a kernel does not compute a result: the arguments are unusual, or Python raised an error.
-pub struct Declined;
-
-impl From<PyErr> for Declined {
-    fn from(_: PyErr) -> Self {
-        Declined
-    }
-}
-
-pub type Encoded<T> = Result<T, Declined>;
-
-/// One event that adds an atom, as far as it can be encoded before anything is hashed.
-pub struct Event {
-    pub seq: u64,
-    pub time: u64,
-    pub ordinal: u64,
-    pub id: [u8; 16],
-    pub payload: Vec<u8>,
-    pub record: Vec<u8>,
-}
-
-struct Sealed {
-    header: Vec<u8>,
-    commitment: [u8; 32],
-    leaf: [u8; 32],
+/// An atom that is added.
+struct NewAtom {
+    id: [u8; 16],
+    ordinal: u64,
+    record: Vec<u8>,
 }
 
 /// Write a text. `PyString` refuses subclasses whose content may differ, and lone surrogates have no UTF-8.
@@ -63,10 +30,6 @@ fn put_optional_text(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()>
         return Ok(());
     }
     put_text(out, value)
-}
-
-pub fn integer(value: &Bound<'_, PyAny>) -> Encoded<i64> {
-    Ok(value.cast_exact::<PyInt>().map_err(|_| Declined)?.extract()?)
 }
 
 fn put_optional_integer(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()> {
@@ -163,16 +126,22 @@ fn put_label(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()> {
 }
 
 /// Write the record of a new atom (`engine.ledger.records.encode_atom`).
-pub fn put_record(out: &mut Vec<u8>, event: &Event, body: &Bound<'_, PyTuple>) -> Encoded<()> {
+pub fn put_record(
+    out: &mut Vec<u8>,
+    seq: u64,
+    time: u64,
+    ordinal: u64,
+    body: &Bound<'_, PyTuple>,
+) -> Encoded<()> {
     let field = |at: usize| body.get_item(at);
     // The source, the sequence, the title, the key and the trust are left out from the last None on.
     let last = [field(5)?, field(6)?, field(1)?, field(11)?, field(8)?];
     let given = last.iter().rposition(|value| !value.is_none()).map_or(0, |at| at + 1);
     cbor::array(out, (records::FIELDS_MIN + given) as u64);
-    for number in [event.ordinal, LIVE, 1, event.seq, 0, 0] {
+    for number in [ordinal, LIVE, 1, seq, 0, 0] {
         cbor::uint(out, number);
     }
-    let (created, time) = (field(9)?, i64::try_from(event.time).map_err(|_| Declined)?);
+    let (created, time) = (field(9)?, i64::try_from(time).map_err(|_| Declined)?);
     let created = if created.is_none() { time } else { integer(&created)? };
     cbor::int(out, created);
     cbor::int(out, time.checked_sub(created).ok_or(Declined)?);
@@ -195,117 +164,36 @@ pub fn put_record(out: &mut Vec<u8>, event: &Event, body: &Bound<'_, PyTuple>) -
     Ok(())
 }
 
-/// Compute the commitment, the header and the leaf of an event.
-fn seal(event: &Event, actor: &str, prepared: &Hasher) -> Sealed {
-    let mut hasher = prepared.clone();
-    hasher.update(&event.payload);
-    let commitment: [u8; 32] = hasher.finalize().into();
-    let mut header = Vec::with_capacity(96 + actor.len());
-    cbor::array(&mut header, 10);
-    for number in [FORMAT, event.seq, event.time, ATOM_ADDED] {
-        cbor::uint(&mut header, number);
-    }
-    cbor::text(&mut header, actor);
-    cbor::bytes(&mut header, &commitment);
-    cbor::null(&mut header);
-    cbor::bytes(&mut header, &event.id);
-    cbor::uint(&mut header, event.ordinal);
-    cbor::null(&mut header);
-    let leaf = leaf_hash(&header);
-    Sealed { header, commitment, leaf }
-}
+impl Subject for NewAtom {
+    const KIND: u64 = ATOM_ADDED;
 
-/// The frontier of the log (`proofs.log.Frontier`).
-pub struct Frontier {
-    pub size: u64,
-    subtrees: Vec<[u8; 32]>,
-}
-
-impl Frontier {
-    pub fn from_bytes(raw: &[u8]) -> Encoded<Self> {
-        let (size, hashes) = raw.split_first_chunk::<8>().ok_or(Declined)?;
-        let size = u64::from_be_bytes(*size);
-        let subtrees: Vec<[u8; 32]> =
-            hashes.chunks_exact(32).filter_map(|hash| hash.try_into().ok()).collect();
-        if size > INTEGER_MAX || hashes.len() != 32 * size.count_ones() as usize {
-            return Err(Declined);
-        }
-        Ok(Frontier { size, subtrees })
+    fn put_detail(&self, out: &mut Vec<u8>) {
+        cbor::bytes(out, &self.id);
+        cbor::uint(out, self.ordinal);
+        cbor::null(out);
     }
 
-    pub fn append(&mut self, leaf: [u8; 32]) {
-        let (mut node, mut size) = (leaf, self.size);
-        while size & 1 == 1 {
-            let Some(left) = self.subtrees.pop() else { break };
-            let mut hasher = Sha256::new();
-            hasher.update([1]);
-            hasher.update(left);
-            hasher.update(node);
-            node = hasher.finalize().into();
-            size >>= 1;
-        }
-        self.subtrees.push(node);
-        self.size += 1;
+    fn put_rows(&self, rows: &Bound<'_, PyDict>) -> PyResult<()> {
+        put_atom_rows(rows, &self.id, self.ordinal, &self.record)
     }
 
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut raw = self.size.to_be_bytes().to_vec();
-        raw.extend(self.subtrees.iter().flatten());
-        raw
-    }
-}
-
-fn encode_events(
-    first: u64,
-    ordinal: u64,
-    ids: &Bound<'_, PyList>,
-    bodies: &Bound<'_, PyList>,
-    salts: &Bound<'_, PyList>,
-    times: &Bound<'_, PyList>,
-) -> Encoded<Vec<Event>> {
-    let count = ids.len();
-    if bodies.len() != count || salts.len() != count || times.len() != count {
-        return Err(Declined);
-    }
-    let last = ordinal.checked_add(count as u64).ok_or(Declined)?;
-    if last > u64::from(u32::MAX) || first.checked_add(count as u64).ok_or(Declined)? > INTEGER_MAX {
-        return Err(Declined);
-    }
-    let mut events = Vec::with_capacity(count);
-    for at in 0..count {
-        let id = ids.get_item(at)?;
-        let id = id.cast_exact::<PyBytes>().map_err(|_| Declined)?.as_bytes();
-        let salt = salts.get_item(at)?;
-        let salt = salt.cast_exact::<PyBytes>().map_err(|_| Declined)?.as_bytes();
-        let body = bodies.get_item(at)?;
+    fn read(at: usize, seq: u64, time: u64, inputs: &Inputs<'_>, payload: &mut Vec<u8>) -> Encoded<Self> {
+        let body = inputs.bodies.get_item(at)?;
         let body = body.cast::<PyTuple>().map_err(|_| Declined)?;
-        let time = u64::try_from(integer(&times.get_item(at)?)?).map_err(|_| Declined)?;
-        if salt.len() != 32 {
-            return Err(Declined);
-        }
-        let mut event = Event {
-            seq: first + at as u64,
-            time,
-            ordinal: ordinal + at as u64,
-            id: id.try_into().map_err(|_| Declined)?,
-            payload: Vec::with_capacity(512),
-            record: Vec::new(),
-        };
-        event.payload.extend_from_slice(salt);
-        put_body(&mut event.payload, body)?;
+        let ordinal = inputs.ordinal + at as u64;
+        put_body(payload, body)?;
         let mut record = Vec::with_capacity(192);
-        put_record(&mut record, &event, body)?;
-        event.record = record;
-        events.push(event);
+        put_record(&mut record, seq, time, ordinal, body)?;
+        Ok(NewAtom { id: sized(&inputs.subjects.get_item(at)?)?, ordinal, record })
     }
-    Ok(events)
 }
 
-fn key(prefix: &[u8; 2], rest: &[u8]) -> Vec<u8> {
-    [prefix.as_slice(), rest].concat()
+/// Put the rows of an atom's record and of its ordinal, which is at most `ORDINAL_MAX`.
+pub fn put_atom_rows(rows: &Bound<'_, PyDict>, id: &[u8; 16], ordinal: u64, record: &[u8]) -> PyResult<()> {
+    let py = rows.py();
+    put(rows, b"a/", id, &PyBytes::new(py, record))?;
+    put(rows, b"o/", &(ordinal as u32).to_be_bytes(), &PyBytes::new(py, id))
 }
-
-type Rows<'py> = (Bound<'py, PyDict>, Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyBytes>, u64);
 
 /// Return the rows, the commitments, the leaves, the new frontier and the size of events that add atoms.
 #[pyfunction]
@@ -320,36 +208,10 @@ fn added_rows<'py>(
     salts: &Bound<'py, PyList>,
     times: &Bound<'py, PyList>,
 ) -> PyResult<Option<Rows<'py>>> {
-    let Ok(mut frontier) = Frontier::from_bytes(frontier) else { return Ok(None) };
-    let Ok(events) = encode_events(frontier.size, ordinal, ids, bodies, salts, times) else {
+    if ordinal.checked_add(ids.len() as u64).is_none_or(|last| last > ORDINAL_MAX) {
         return Ok(None);
-    };
-    let sealed = py.detach(|| {
-        let prepared = Hasher::new_derive_key(COMMITMENT);
-        let sealed = map_chunks(&events, EVENTS_PER_THREAD, |event| seal(event, actor, &prepared));
-        for one in &sealed {
-            frontier.append(one.leaf);
-        }
-        sealed
-    });
-    let rows = PyDict::new(py);
-    let (commitments, leaves) = (PyList::empty(py), PyList::empty(py));
-    let mut size = 0;
-    for (at, (event, one)) in events.iter().zip(&sealed).enumerate() {
-        let put = |key: &[u8], value: &[u8]| rows.set_item(PyBytes::new(py, key), PyBytes::new(py, value));
-        let seq = event.seq.to_be_bytes();
-        put(&key(b"j/", &seq), &one.header)?;
-        put(&key(b"p/", &seq), &event.payload)?;
-        put(&key(b"a/", &event.id), &event.record)?;
-        rows.set_item(
-            PyBytes::new(py, &key(b"o/", &(event.ordinal as u32).to_be_bytes())),
-            ids.get_item(at)?,
-        )?;
-        commitments.append(PyBytes::new(py, &one.commitment))?;
-        leaves.append(PyBytes::new(py, &one.leaf))?;
-        size += (one.header.len() + event.payload.len()) as u64;
     }
-    Ok(Some((rows, commitments, leaves, PyBytes::new(py, &frontier.to_bytes()), size)))
+    rows_of::<NewAtom>(py, frontier, &Inputs { actor, ordinal, subjects: ids, bodies, salts, times })
 }
 
 fn default_id(id_key: &[u8; 32], body: &Bound<'_, PyTuple>) -> Encoded<[u8; 16]> {

@@ -3,10 +3,9 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use crate::commit::{put_record, Declined, Encoded, Event};
-
-const ATOM_ADDED: u64 = 1;
-const BODY_FIELDS: usize = 17;
+use crate::commit::{put_atom_rows, put_record};
+use crate::limits::{ATOM_ADDED, ATOM_BODY_FIELDS as BODY_FIELDS};
+use crate::runs::{Declined, Encoded};
 
 /// Return (position of each event that adds an atom → id of the atom, rows of the records and ordinals).
 ///
@@ -20,18 +19,15 @@ fn added_records<'py>(
     let mut record = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         record.clear();
-        let Ok(Some(event)) = added_record(&entry, &mut record) else { continue };
-        let id = PyBytes::new(py, &event.id);
-        rows.set_item(PyBytes::new(py, &[b"a/", &event.id[..]].concat()), PyBytes::new(py, &record))?;
-        let ordinal = u32::try_from(event.ordinal).unwrap_or_default().to_be_bytes();
-        rows.set_item(PyBytes::new(py, &[b"o/", &ordinal[..]].concat()), &id)?;
-        ids.set_item(at, id)?;
+        let Ok(Some((id, ordinal))) = added_record(&entry, &mut record) else { continue };
+        put_atom_rows(&rows, &id, ordinal, &record)?;
+        ids.set_item(at, PyBytes::new(py, &id))?;
     }
     Ok((ids, rows))
 }
 
-/// Write the record of the atom that an entry adds; return None for an entry of another kind.
-fn added_record(entry: &Bound<'_, PyAny>, record: &mut Vec<u8>) -> Encoded<Option<Event>> {
+/// Write the record of the atom that an entry adds; return its id and ordinal, or None if it adds no new atom.
+fn added_record(entry: &Bound<'_, PyAny>, record: &mut Vec<u8>) -> Encoded<Option<([u8; 16], u64)>> {
     let entry = entry.cast::<PyTuple>().map_err(|_| Declined)?;
     let (header, body) = (entry.get_item(0)?, entry.get_item(1)?);
     let header = header.cast::<PyTuple>().map_err(|_| Declined)?;
@@ -48,16 +44,9 @@ fn added_record(entry: &Bound<'_, PyAny>, record: &mut Vec<u8>) -> Encoded<Optio
     let id = detail.get_item(0)?;
     let id = id.cast::<PyBytes>().map_err(|_| Declined)?.as_bytes().try_into().map_err(|_| Declined)?;
     let ordinal: u32 = detail.get_item(1)?.extract()?;
-    let event = Event {
-        seq: header.get_item(0)?.extract()?,
-        time: header.get_item(1)?.extract()?,
-        ordinal: u64::from(ordinal),
-        id,
-        payload: Vec::new(),
-        record: Vec::new(),
-    };
-    put_record(record, &event, body)?;
-    Ok(Some(event))
+    let (seq, time) = (header.get_item(0)?.extract()?, header.get_item(1)?.extract()?);
+    put_record(record, seq, time, u64::from(ordinal), body)?;
+    Ok(Some((id, u64::from(ordinal))))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

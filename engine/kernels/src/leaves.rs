@@ -5,10 +5,8 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::cbor;
 use crate::digests::{Digest, Role};
+use crate::limits::{ATOM_ADDED, EDGE_ADDED, ID_BYTES};
 
-const ATOM_ADDED: u64 = 1;
-const EDGE_ADDED: u64 = 8;
-const ID_BYTES: usize = 16;
 const CODE_BYTES_MAX: usize = 2;
 
 /// The event that created an atom or an edge.

@@ -4,9 +4,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sha2::{Digest, Sha256};
 
+use crate::limits::INTEGER_MAX;
+
 type Hash = [u8; 32];
 
-const SIZE_MAX: u64 = (1 << 63) - 1;
 const LONG_UINT: u8 = 0x18;
 const LONGEST_UINT: u8 = 0x1B;
 
@@ -42,17 +43,17 @@ fn complete_root(hashes: &[Hash]) -> Hash {
     level[0]
 }
 
-/// The roots of the perfect subtrees of a log, largest first.
-struct Frontier {
-    size: u64,
+/// The roots of the perfect subtrees of a log, largest first. The twin is `proofs.log.Frontier`.
+pub struct Frontier {
+    pub size: u64,
     subtrees: Vec<Hash>,
 }
 
 impl Frontier {
     /// Decode u64 size, big-endian ‖ one hash for each 1 bit of the size, or return None.
-    fn from_bytes(raw: &[u8]) -> Option<Self> {
-        let (size, hashes) = raw.split_at_checked(8)?;
-        let size = u64::from_be_bytes(size.try_into().ok()?);
+    pub fn from_bytes(raw: &[u8]) -> Option<Self> {
+        let (size, hashes) = raw.split_first_chunk::<8>()?;
+        let size = u64::from_be_bytes(*size);
         if hashes.len() != 32 * size.count_ones() as usize {
             return None;
         }
@@ -60,21 +61,25 @@ impl Frontier {
         Some(Frontier { size, subtrees })
     }
 
-    /// Append leaves, or return None if the log would be full.
-    fn extend(&mut self, leaves: &[Hash]) -> Option<()> {
-        if self.size.checked_add(leaves.len() as u64)? > SIZE_MAX {
-            return None;
+    /// Return whether `count` leaves can be appended before the log is full.
+    pub fn has_room(&self, count: usize) -> bool {
+        self.size.checked_add(count as u64).is_some_and(|size| size <= INTEGER_MAX)
+    }
+
+    /// Append a leaf, for which there must be room. Return None if there are too few subtrees.
+    pub fn append(&mut self, leaf: Hash) -> Option<()> {
+        let (mut hash, mut size) = (leaf, self.size);
+        while size & 1 == 1 {
+            hash = node_hash(&self.subtrees.pop()?, &hash);
+            size >>= 1;
         }
-        for leaf in leaves {
-            let (mut hash, mut size) = (*leaf, self.size);
-            while size & 1 == 1 {
-                hash = node_hash(&self.subtrees.pop()?, &hash);
-                size >>= 1;
-            }
-            self.subtrees.push(hash);
-            self.size += 1;
-        }
+        self.subtrees.push(hash);
+        self.size += 1;
         Some(())
+    }
+
+    pub fn to_bytes(&self) -> Vec<u8> {
+        [&self.size.to_be_bytes()[..], &self.subtrees.concat()].concat()
     }
 }
 
@@ -87,10 +92,9 @@ fn extended_frontier<'py>(
 ) -> Option<Bound<'py, PyBytes>> {
     let leaves: Vec<Hash> =
         leaves.iter().map(|leaf| leaf.as_bytes().try_into().ok()).collect::<Option<_>>()?;
-    let mut frontier = Frontier::from_bytes(frontier)?;
-    py.detach(|| frontier.extend(&leaves))?;
-    let raw = [&frontier.size.to_be_bytes()[..], &frontier.subtrees.concat()].concat();
-    Some(PyBytes::new(py, &raw))
+    let mut frontier = Frontier::from_bytes(frontier).filter(|frontier| frontier.has_room(leaves.len()))?;
+    py.detach(|| leaves.iter().try_for_each(|leaf| frontier.append(*leaf)))?;
+    Some(PyBytes::new(py, &frontier.to_bytes()))
 }
 
 /// Return the positions of the headers whose event kind, if they have one, is among `kinds`.

@@ -4,21 +4,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::cbor::Reader;
+use crate::limits::{
+    BUCKETS_MAX, CREATED_MIN, INTEGER_MAX, KEY_BYTES_MAX, LABEL_BYTES_MAX, ORDINAL_MAX, SEQ_MAX,
+    SOURCE_BYTES_MAX, TAGS_MAX, TAG_BYTES_MAX, TITLE_BYTES_MAX, TRUST_MAX,
+};
 
 /// The labels that a row contains as their number in this list (`engine.ledger.records.LABELS`).
 pub const LABELS: [&str; 7] = ["", "note", "inbox", "internal", "external", "quarantine", "entity"];
 /// The number of fields of a row that are never left out, and of those that may be.
 pub const FIELDS_MIN: usize = 12;
 const FIELDS_MAX: usize = 20;
-
-const SEQ_MAX: u64 = 1 << 53;
-const CREATED_MIN: i64 = -62_135_596_800_000_000;
-const LABEL_BYTES_MAX: usize = 32;
-const LINE_BYTES_MAX: usize = 512;
-const TAG_BYTES_MAX: usize = 256;
-const TAGS_MAX: usize = 256;
-const BUCKETS_MAX: usize = 16;
-const TRUST_MAX: u64 = 100;
 
 /// Read a label, or the number that stands for one.
 fn label<'a>(raw: &mut Reader<'a>) -> Option<&'a str> {
@@ -57,9 +52,9 @@ fn decode<'py>(
     let mut row = Reader::new(raw);
     let mut left = row.array(FIELDS_MAX)?.checked_sub(FIELDS_MIN)?;
     let text = |value: &str| PyString::new(py, value);
-    let ordinal = row.uint(u64::from(u32::MAX))?;
+    let ordinal = row.uint(ORDINAL_MAX)?;
     let state = states.get_item(usize::try_from(row.uint(2)?).ok()?).ok()?;
-    let version = row.uint(i64::MAX as u64)?;
+    let version = row.uint(INTEGER_MAX)?;
     let payload_seq = row.uint(SEQ_MAX)?;
     let created_seq = payload_seq.checked_sub(row.uint(SEQ_MAX)?)?;
     let last_seq = payload_seq.checked_add(row.uint(SEQ_MAX)?).filter(|seq| *seq <= SEQ_MAX)?;
@@ -75,10 +70,10 @@ fn decode<'py>(
         buckets.push(text(label(&mut row)?));
     }
     let provenance = text(label(&mut row)?);
-    let source = optional(&mut row, &mut left, |row| row.text(LINE_BYTES_MAX))?.map(text);
-    let sequence = optional(&mut row, &mut left, |row| row.uint(i64::MAX as u64))?;
-    let title = optional(&mut row, &mut left, |row| row.text(LINE_BYTES_MAX))?.map(text);
-    let key = optional(&mut row, &mut left, |row| row.text(LINE_BYTES_MAX))?.map(text);
+    let source = optional(&mut row, &mut left, |row| row.text(SOURCE_BYTES_MAX))?.map(text);
+    let sequence = optional(&mut row, &mut left, |row| row.uint(INTEGER_MAX))?;
+    let title = optional(&mut row, &mut left, |row| row.text(TITLE_BYTES_MAX))?.map(text);
+    let key = optional(&mut row, &mut left, |row| row.text(KEY_BYTES_MAX))?.map(text);
     let trust = optional(&mut row, &mut left, |row| row.uint(TRUST_MAX))?;
     // Rows of hidden atoms are rare; the twin decodes them.
     if left > 0 || !row.at_end() {

@@ -7,39 +7,17 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use crate::cbor::Reader;
 use crate::digests::{Digest, Role, DIGEST};
 use crate::hashing::leaf_hash;
+use crate::limits::{
+    ATOM_ADDED, ATOM_BODY_FIELDS, ATOM_FIRST_FIELDS, ATOM_REVISED, BUCKETS_MAX, CONTENT_BYTES_MAX,
+    CREATED_MAX, CREATED_MIN, EDGE_ADDED, EDGE_DATA_BYTES_MAX, FORMAT, ID_BYTES, INTEGER_MAX, KEY_BYTES_MAX,
+    LABEL_BYTES_MAX, ORDINAL_MAX, ORIGIN_BYTES_MAX, REASON_BYTES_MAX, REQUEST_BYTES_MAX, SEQ_MAX,
+    SOURCE_BYTES_MAX, TAGS_MAX, TAG_BYTES_MAX, TITLE_BYTES_MAX, TRUST_MAX,
+};
 use crate::threads::map_chunks;
 
-// The limits of `proofs.limits`.
-const FORMAT: u64 = 2;
-const INTEGER_MAX: u64 = (1 << 63) - 1;
-const SEQ_MAX: u64 = 1 << 53;
-const ORDINAL_MAX: u64 = (1 << 32) - 1;
-const LABEL_BYTES_MAX: usize = 32;
-const CONTENT_BYTES_MAX: usize = 1 << 20;
-const TITLE_BYTES_MAX: usize = 512;
-const TAG_BYTES_MAX: usize = 256;
-const TAGS_MAX: usize = 256;
-const BUCKETS_MAX: usize = 16;
-const SOURCE_BYTES_MAX: usize = 512;
-const KEY_BYTES_MAX: usize = 512;
-const TRUST_MAX: u64 = 100;
-const CREATED_MIN: i64 = -62_135_596_800_000_000;
-const CREATED_MAX: i64 = 253_402_300_799_999_999;
-const REASON_BYTES_MAX: usize = 1024;
-const EDGE_DATA_BYTES_MAX: usize = 4096;
-const REQUEST_BYTES_MAX: usize = 128;
-const ORIGIN_BYTES_MAX: usize = 256;
-
-/// The numbers of the event kinds whose body is a whole atom.
-const ATOM_ADDED: usize = 1;
-const ATOM_REVISED: usize = 2;
-
-const ID_BYTES: usize = 16;
 const SALT_BYTES: usize = 32;
 const WEIGHT_BYTES: usize = 4;
 const HEADER_FIELDS: usize = 10;
-/// The number of further fields that the body of an atom has.
-const FURTHER_OF_ATOMS: usize = 5;
 const EVENTS_PER_THREAD: usize = 256;
 
 /// Where an event kind has its fields.
@@ -53,10 +31,10 @@ enum Form {
 
 fn form_of(kind: u64) -> Option<Form> {
     match kind {
-        1 | 2 => Some(Form::Atom),
+        ATOM_ADDED | ATOM_REVISED => Some(Form::Atom),
         3 | 4 => Some(Form::AtomReason),
         5 | 6 => Some(Form::AtomTags),
-        8 => Some(Form::Edge),
+        EDGE_ADDED => Some(Form::Edge),
         9 => Some(Form::EdgeReason),
         _ => None,
     }
@@ -76,7 +54,7 @@ enum Field<'a> {
 struct Event<'a> {
     leaf: Digest,
     time: u64,
-    kind: usize,
+    kind: u64,
     actor: &'a str,
     commitment: &'a [u8],
     prev: Option<u64>,
@@ -215,7 +193,7 @@ fn read<'a>((seq, header, payload): &Rows<'a>, role: &Role) -> Option<Event<'a>>
     }
     let body = body_of(&form, payload.get(SALT_BYTES..)?)?;
     let leaf = leaf_hash(header);
-    Some(Event { leaf, time, kind: kind as usize, actor, commitment, prev, detail, body })
+    Some(Event { leaf, time, kind, actor, commitment, prev, detail, body })
 }
 
 fn sized<'a>(raw: &mut Reader<'a>, size: usize) -> Option<&'a [u8]> {
@@ -239,7 +217,7 @@ fn texts<'a>(raw: &mut Reader<'a>, count: usize, most: usize) -> Option<Field<'a
 fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
     let mut raw = Reader::new(body);
     let count = match form {
-        Form::Atom => 12,
+        Form::Atom => ATOM_FIRST_FIELDS,
         Form::Edge => 2,
         Form::AtomReason | Form::AtomTags | Form::EdgeReason => 1,
     };
@@ -248,7 +226,7 @@ fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
         return None;
     }
     let raw = &mut raw;
-    let mut fields = Vec::with_capacity(count + FURTHER_OF_ATOMS);
+    let mut fields = Vec::with_capacity(ATOM_BODY_FIELDS);
     match form {
         Form::Atom => {
             fields.push(Field::Text(raw.text(CONTENT_BYTES_MAX)?));
@@ -290,7 +268,7 @@ fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
     }
     fields.extend(further);
     if matches!(form, Form::Atom) {
-        fields.resize_with(count + FURTHER_OF_ATOMS, || Field::Null);
+        fields.resize_with(ATOM_BODY_FIELDS, || Field::Null);
     }
     raw.at_end().then_some(fields)
 }
@@ -306,7 +284,7 @@ struct Classes<'py> {
 
 impl<'py> Classes<'py> {
     fn entry_of(&self, py: Python<'py>, seq: u64, event: Event<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let of_kind = self.kinds.get_item(event.kind)?;
+        let of_kind = self.kinds.get_item(event.kind as usize)?;
         let of_kind = of_kind.cast::<PyTuple>()?;
         let detail = self.make.call1((of_kind.get_item(1)?, fields_of(py, &event.detail)?))?;
         let body = self.make.call1((of_kind.get_item(2)?, fields_of(py, &event.body)?))?;

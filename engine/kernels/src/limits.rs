@@ -1,0 +1,33 @@
+//! The bounds of `proofs.limits` and the numbers of the format that several kernels use.
+
+/// The format version in a header (`proofs.hashing.FORMAT`).
+pub const FORMAT: u64 = 2;
+/// `EventKind.ATOM_ADDED`, `EventKind.ATOM_REVISED` and `EventKind.EDGE_ADDED`.
+pub const ATOM_ADDED: u64 = 1;
+pub const ATOM_REVISED: u64 = 2;
+pub const EDGE_ADDED: u64 = 8;
+
+pub const ID_BYTES: usize = 16;
+/// The number of fields of an `AtomBody`, and of those that are not further fields.
+pub const ATOM_BODY_FIELDS: usize = 17;
+pub const ATOM_FIRST_FIELDS: usize = 12;
+
+pub const INTEGER_MAX: u64 = (1 << 63) - 1;
+pub const SEQ_MAX: u64 = 1 << 53;
+pub const ORDINAL_MAX: u64 = (1 << 32) - 1;
+pub const CREATED_MIN: i64 = -62_135_596_800_000_000;
+pub const CREATED_MAX: i64 = 253_402_300_799_999_999;
+pub const TRUST_MAX: u64 = 100;
+pub const TAGS_MAX: usize = 256;
+pub const BUCKETS_MAX: usize = 16;
+
+pub const CONTENT_BYTES_MAX: usize = 1 << 20;
+pub const LABEL_BYTES_MAX: usize = 32;
+pub const TITLE_BYTES_MAX: usize = 512;
+pub const SOURCE_BYTES_MAX: usize = 512;
+pub const KEY_BYTES_MAX: usize = 512;
+pub const TAG_BYTES_MAX: usize = 256;
+pub const REASON_BYTES_MAX: usize = 1024;
+pub const EDGE_DATA_BYTES_MAX: usize = 4096;
+pub const REQUEST_BYTES_MAX: usize = 128;
+pub const ORIGIN_BYTES_MAX: usize = 256;
