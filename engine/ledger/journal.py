@@ -7,7 +7,7 @@ distinguish destroyed payloads from lost ones; these rows are written and copied
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from backends.base import Reader
@@ -20,6 +20,7 @@ from engine.ledger.fold import Overlay
 from engine.ledger.layout import JOURNAL, LOG, PAYLOAD, erasure_key, journal_key, payload_key
 from engine.ledger.linking import linked
 from engine.ledger.records import Lookup
+from engine.ledger.runs import Run
 from proofs.codec import BODIES, DETAILS, encode_body, encode_header, pack
 from proofs.events import (
     ERASING_KINDS,
@@ -224,7 +225,7 @@ class Appender:
             BatchLimitError: the batch would exceed its limit of bytes.
         """
         inputs = self._inputs(len(ids))
-        return self._take(*added(self._frontier, ordinal, actor, ids, bodies, *inputs))
+        return self._take(added(self._frontier, ordinal, actor, ids, bodies, *inputs))
 
     def append_linked(
         self, actor: str, edges: Sequence[EdgeDetail], bodies: Sequence[EdgeBody]
@@ -238,7 +239,7 @@ class Appender:
             LimitError: the time is over its limit.
             BatchLimitError: the batch would exceed its limit of bytes.
         """
-        return self._take(*linked(self._frontier, actor, edges, bodies, *self._inputs(len(edges))))
+        return self._take(linked(self._frontier, actor, edges, bodies, *self._inputs(len(edges))))
 
     def _inputs(self, count: int) -> tuple[list[bytes], list[int]]:
         """Return the salts and the times of the next events."""
@@ -249,15 +250,13 @@ class Appender:
             times.append(self._time)
         return salts, times
 
-    def _take(
-        self, rows: Mapping[bytes, bytes], entries: list[Entry], frontier: Frontier, size: int
-    ) -> list[Entry]:
+    def _take(self, run: Run) -> list[Entry]:
         """Put the rows of a run of events into the batch, and return its entries."""
-        self._frontier = frontier
-        self._count_bytes(size)
-        self._rows.batch.rows.update(rows)
-        self.entries += entries
-        return entries
+        self._frontier = run.frontier
+        self._count_bytes(run.size)
+        self._rows.batch.rows.update(run.rows)
+        self.entries += run.entries
+        return run.entries
 
     def _set_time(self) -> None:
         self._time = max(self._time, self._clock())

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.ledger.adding import added_twin, default_ids_twin
+from engine.ledger.runs import Run
 from proofs.events import AtomBody
 from proofs.log import Frontier
 from tests.kernels.native import native
@@ -55,6 +56,17 @@ def frontier_of(size: int) -> Frontier:
     return Frontier.from_bytes(size.to_bytes(8, "big") + subtrees)
 
 
+def assert_equal(found: Any, run: Run) -> None:
+    """Check that the kernel returned the rows, commitments, leaves and frontier of the twin's run."""
+    rows, entries, frontier, total = run
+    assert found is not None
+    assert found[0] == rows
+    assert list(found[0]) == list(rows)
+    assert found[1] == [entry.header.commitment for entry in entries]
+    assert found[2] == [entry.leaf for entry in entries]
+    assert found[3:] == (frontier.to_bytes(), total)
+
+
 @given(
     numbers.filter(lambda size: size < 1 << 62),
     st.integers(0, (1 << 32) - 1000),
@@ -73,7 +85,7 @@ def test_added_rows(
         values += [values[number % len(atoms)] for number in range(len(ids) - len(values))]
     raw_bodies = [value[0] for value in values]
     salts, times = [value[1] for value in values], [value[2] for value in values]
-    rows, entries, frontier, total = added_twin(
+    run = added_twin(
         frontier_of(size),
         ordinal,
         "user",
@@ -83,12 +95,7 @@ def test_added_rows(
         times,
     )
     found = native().added_rows(frontier_of(size).to_bytes(), ordinal, "user", ids, raw_bodies, salts, times)
-    assert found is not None
-    assert found[0] == rows
-    assert list(found[0]) == list(rows)
-    assert found[1] == [entry.header.commitment for entry in entries]
-    assert found[2] == [entry.leaf for entry in entries]
-    assert found[3:] == (frontier.to_bytes(), total)
+    assert_equal(found, run)
 
 
 def test_fields_at_the_end_of_a_record_are_left_out() -> None:

@@ -11,7 +11,7 @@ from engine.ledger.linking import linked_twin
 from proofs.events import EdgeBody, EdgeDetail
 from proofs.log import Frontier
 from tests.kernels.native import native
-from tests.kernels.test_commit import ID, SALT, frontier_of, numbers
+from tests.kernels.test_commit import ID, SALT, assert_equal, frontier_of, numbers
 
 edges = st.builds(EdgeDetail, ID, st.binary(min_size=1, max_size=2), ID)
 bodies = st.builds(
@@ -42,7 +42,7 @@ def test_linked_rows(
         ]
         values += [values[number % len(given_edges)] for number in range(len(details) - len(values))]
     contents, salts, times = ([value[at] for value in values] for at in range(3))
-    rows, entries, frontier, total = linked_twin(
+    run = linked_twin(
         frontier_of(size),
         actor,
         details,
@@ -51,12 +51,7 @@ def test_linked_rows(
         times,  # type: ignore[arg-type]
     )
     found = native().linked_rows(frontier_of(size).to_bytes(), actor, details, contents, salts, times)
-    assert found is not None
-    assert found[0] == rows
-    assert list(found[0]) == list(rows)
-    assert found[1] == [entry.header.commitment for entry in entries]
-    assert found[2] == [entry.leaf for entry in entries]
-    assert found[3:] == (frontier.to_bytes(), total)
+    assert_equal(found, run)
 
 
 junk: st.SearchStrategy[Any] = st.sampled_from((None, 1, -1, 1 << 64, 1.5, "a", b"", b"x" * 31, (), [], True))
