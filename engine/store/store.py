@@ -233,31 +233,46 @@ class Store:
                 for attempt in range(2 * COMMIT_RETRIES_MAX):
                     waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else _NO_WAIT
                     with waiting, self.backend.snapshot() as rows:
-                        log = read_log(rows)
-                        if if_head is not None and log.size != if_head:
-                            raise ConflictError(
-                                f"the journal has {log.size} events, not {if_head} as if_head requires"
-                            )
-                        guards = head_guards(rows, log)
-                        if not is_current(rows, log, self.records, guards[1].expected):
-                            self._finish_records()
-                            continue
-                        screen = None if self.secret_filter is None else self.secret_filter.screen()
-                        key = self.identity.id_key
-                        tx = Transaction(
-                            rows, log, key, self._sources, actor, screen, request=request, origin=origin
+                        receipts = self._attempt(
+                            rows, self._sources, commands, actor, if_head, request, origin
                         )
-                        receipts = decide_all(tx, commands)
-                        if not tx.entries or self._write(tx, guards):
-                            if self.secret_filter is not None and tx.entries:
-                                self.secret_filter.count(screen)
-                            return receipts
+                    if receipts is not None:
+                        return receipts
                 raise BusyError("other processes keep writing to this store", hint="try again")
         except EngineError as error:
             # A message may quote a secret.
             if self.secret_filter is not None:
                 self.secret_filter.mask(error)
             raise
+
+    def _attempt(
+        self,
+        rows: Snapshot,
+        sources: Sources,
+        commands: Sequence[Command],
+        actor: str,
+        if_head: int | None,
+        request: str | None,
+        origin: str | None,
+    ) -> list[Receipt] | None:
+        """Decide `commands` against `rows` and write the events; return None if this must be tried again."""
+        log = read_log(rows)
+        if if_head is not None and log.size != if_head:
+            raise ConflictError(f"the journal has {log.size} events, not {if_head} as if_head requires")
+        guards = head_guards(rows, log)
+        if not is_current(rows, log, self.records, guards[1].expected):
+            self._finish_records()
+            return None
+        screen = None if self.secret_filter is None else self.secret_filter.screen()
+        key = self.identity.id_key
+        tx = Transaction(rows, log, key, sources, actor, screen, request=request, origin=origin)
+        receipts = decide_all(tx, commands)
+        if tx.entries:
+            if not self._write(tx, guards):
+                return None
+            if self.secret_filter is not None:
+                self.secret_filter.count(screen)
+        return receipts
 
     def commit_many(
         self,
