@@ -12,6 +12,7 @@ from backends.memory import MemoryBackend
 from engine.followers import records
 from proofs.events import AtomBody, AtomDetail, Body, Entry, EventKind, Header, ReasonBody, TagsBody
 from proofs.limits import CREATED_MAX, CREATED_MIN, INTEGER_MAX
+from tests.kernels.native import native
 
 ADDED, REVISED = EventKind.ATOM_ADDED, EventKind.ATOM_REVISED
 OTHER = [EventKind.ATOM_TOMBSTONED, EventKind.TAGS_ADDED, EventKind.ATOM_REVIVED]
@@ -77,5 +78,6 @@ def test_most_atoms_take_the_short_way() -> None:
         Entry(Header(at, 1, ADDED, "me", bytes(32), None, AtomDetail(bytes([at]) * 16, at, None)), body, b"")
         for at in range(5)
     ]
-    with patch.object(records, "fold", side_effect=AssertionError("an event was folded")):
+    short_way = patch.object(records, "NATIVE", native())
+    with short_way, patch.object(records, "fold", side_effect=AssertionError("an event was folded")):
         assert len(followed(MemoryBackend(), entries).rows) == 2 * 5 + 1
