@@ -18,26 +18,28 @@ class Terms:
 def leaf_hashes(leaves: Sequence[bytes], /) -> list[bytes]: ...
 def is_postings(row: bytes, documents: int, /) -> bool: ...
 def best_documents(
-    terms: Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
-    head: float,
-    tags: Sequence[tuple[float, bytes]],
-    starts: Sequence[int],
-    lengths: Sequence[bytes],
-    norms: bytes,
-    least_norms: Sequence[float],
-    allowed: bytes,
-    factors: Sequence[tuple[float, bytes]],
+    lists: tuple[
+        Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
+        float,
+        Sequence[tuple[float, bytes]],
+        Sequence[int],
+        Sequence[bytes],
+        bytes,
+    ],
+    allowed: tuple[Sequence[float], bytes, Sequence[tuple[float, bytes]]],
     limit: int,
     most: int,
     /,
 ) -> tuple[bytes, bytes] | None: ...
 def gains_at(
-    terms: Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
-    head: float,
-    tags: Sequence[tuple[float, bytes]],
-    starts: Sequence[int],
-    lengths: Sequence[bytes],
-    norms: bytes,
+    lists: tuple[
+        Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
+        float,
+        Sequence[tuple[float, bytes]],
+        Sequence[int],
+        Sequence[bytes],
+        bytes,
+    ],
     ordinals: bytes,
     /,
 ) -> tuple[bytes, bytes] | None: ...

@@ -82,7 +82,7 @@ def test_best_documents(search: tuple[Lists, Allowed, int], ties: int) -> None:
     kernel, scoring_ties = native(), scoring.TIES_MAX
     scoring.TIES_MAX = ties  # type: ignore[misc]
     try:
-        found = kernel.best_documents(*lists.arguments(allowed), limit, limit + ties)
+        found = kernel.best_documents(lists.kernel_lists, lists.kernel_allowed(allowed), limit, limit + ties)
         twin = best_documents(lists, allowed, limit)
     finally:
         scoring.TIES_MAX = scoring_ties  # type: ignore[misc]
@@ -101,7 +101,7 @@ def test_gains_at(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> No
     """The gains and scores of documents are those of the twin, to the last bit."""
     lists, _, _ = search
     asked = np.array(ordinals, np.int64)
-    matrix, scores = native().gains_at(*lists.arguments(), asked.tobytes())
+    matrix, scores = native().gains_at(lists.kernel_lists, asked.tobytes())
     twin = gains_at(lists, asked)
     assert np.frombuffer(matrix, "<f8").tolist() == twin.by_list.ravel().tolist()
     assert np.frombuffer(scores, "<f8").tolist() == twin.scores.tolist()
@@ -140,15 +140,16 @@ def test_arguments_that_do_not_fit_are_declined(
     """Rows and lengths that contradict each other are declined or scored, but never end the process."""
     lists, allowed, limit = search
     kernel = native()
-    terms, head, tags, starts, lengths, norms, *rest = lists.arguments(allowed)
+    terms, head, tags, starts, lengths, norms = lists.kernel_lists
+    usable = lists.kernel_allowed(allowed)
     cut = [one[: data.draw(st.integers(0, len(one)))] for one in lengths]
     short = norms[: data.draw(st.integers(0, len(norms)))]
-    kernel.best_documents(terms, head, tags, starts, cut, short, *rest, limit, limit)
-    kernel.gains_at(terms, head, tags, starts, cut, short, np.arange(60).tobytes())
-    assert kernel.best_documents(terms, head, tags, starts[1:], lengths, norms, *rest, limit, limit) is None
-    assert (
-        kernel.gains_at([(-1.0, [None] * len(starts), [])], head, tags, starts, lengths, norms, b"") is None
-    )
+    kernel.best_documents((terms, head, tags, starts, cut, short), usable, limit, limit)
+    kernel.gains_at((terms, head, tags, starts, cut, short), np.arange(60).tobytes())
+    fewer = (terms, head, tags, starts[1:], lengths, norms)
+    assert kernel.best_documents(fewer, usable, limit, limit) is None
+    negative: list[Any] = [(-1.0, [None] * len(starts), [])]
+    assert kernel.gains_at((negative, head, tags, starts, lengths, norms), b"") is None
 
 
 def test_a_row_of_no_bytes_is_no_row() -> None:

@@ -218,6 +218,10 @@ struct Scores<'a> {
 type Rows<'py> = Vec<Option<Bound<'py, PyBytes>>>;
 type Term<'py> = (f64, Rows<'py>, Rows<'py>);
 type Tag<'py> = (f64, Bound<'py, PyBytes>);
+/// The weighted terms, the weight of heads, the weighted tags; and the first ordinal of each part, the lengths of
+/// its documents and the norm of each length.
+type Lists<'py> =
+    (Vec<Term<'py>>, f64, Vec<Tag<'py>>, Vec<usize>, Vec<Bound<'py, PyBytes>>, Bound<'py, PyBytes>);
 
 fn rows_of<'a>(rows: &'a Rows<'_>) -> Option<Vec<Option<Row<'a>>>> {
     rows.iter()
@@ -226,14 +230,8 @@ fn rows_of<'a>(rows: &'a Rows<'_>) -> Option<Vec<Option<Row<'a>>>> {
 }
 
 impl<'a> Scores<'a> {
-    fn parse(
-        terms: &'a [Term<'_>],
-        head: f64,
-        tags: &'a [Tag<'_>],
-        starts: &[usize],
-        lengths: &'a [Bound<'_, PyBytes>],
-        norms: &'a [u8],
-    ) -> Option<Self> {
+    fn parse((terms, head, tags, starts, lengths, norms): &'a Lists<'_>) -> Option<Self> {
+        let (head, norms) = (*head, norms.as_bytes());
         if starts.len() != lengths.len() || starts.windows(2).any(|pair| pair[0] > pair[1]) {
             return None;
         }
@@ -557,24 +555,17 @@ fn bytes_of(numbers: &[f64]) -> Vec<u8> {
 
 /// Return the ordinals of the best documents and their scores in millionths, eight bytes each.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
 fn best_documents<'py>(
     py: Python<'py>,
-    terms: Vec<Term<'py>>,
-    head: f64,
-    tags: Vec<Tag<'py>>,
-    starts: Vec<usize>,
-    lengths: Vec<Bound<'py, PyBytes>>,
-    norms: &[u8],
-    least_norms: Vec<f64>,
-    allowed: &[u8],
-    factors: Vec<Tag<'py>>,
+    lists: Lists<'py>,
+    allowed: (Vec<f64>, Bound<'py, PyBytes>, Vec<Tag<'py>>),
     limit: usize,
     most: usize,
 ) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-    let scores = Scores::parse(&terms, head, &tags, &starts, &lengths, norms)?;
+    let scores = Scores::parse(&lists)?;
+    let (least_norms, allowed, factors) = &allowed;
     let usable = factors.iter().all(|one| one.0.is_finite() && one.0 >= 0.0);
-    if least_norms.len() != starts.len()
+    if least_norms.len() != scores.parts.len()
         || !(1..=1 << 20).contains(&limit)
         || !(limit..=1 << 21).contains(&most)
         || !usable
@@ -582,11 +573,11 @@ fn best_documents<'py>(
         return None;
     }
     let allowed = Allowed {
-        bits: allowed,
+        bits: allowed.as_bytes(),
         factors: factors.iter().map(|(factor, bits)| (*factor, bits.as_bytes())).collect(),
         largest: factors.iter().fold(1.0, |largest, one| f64::max(largest, one.0)) * ROUNDED_UP,
     };
-    let found = py.detach(|| scores.best(&least_norms, &allowed, limit, most))?;
+    let found = py.detach(|| scores.best(least_norms, &allowed, limit, most))?;
     let ordinals: Vec<u8> = found.iter().flat_map(|one| i64::from(one.ordinal).to_le_bytes()).collect();
     let micros: Vec<u8> = found.iter().flat_map(|one| one.micros.to_le_bytes()).collect();
     Some((PyBytes::new(py, &ordinals), PyBytes::new(py, &micros)))
@@ -594,18 +585,12 @@ fn best_documents<'py>(
 
 /// Return what each document gains from each list, list by list, and the sums, as doubles of eight bytes.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
 fn gains_at<'py>(
     py: Python<'py>,
-    terms: Vec<Term<'py>>,
-    head: f64,
-    tags: Vec<Tag<'py>>,
-    starts: Vec<usize>,
-    lengths: Vec<Bound<'py, PyBytes>>,
-    norms: &[u8],
+    lists: Lists<'py>,
     ordinals: &[u8],
 ) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-    let scores = Scores::parse(&terms, head, &tags, &starts, &lengths, norms)?;
+    let scores = Scores::parse(&lists)?;
     let ordinals: Vec<i64> = ordinals
         .chunks_exact(8)
         .map(|raw| i64::from_le_bytes([raw[0], raw[1], raw[2], raw[3], raw[4], raw[5], raw[6], raw[7]]))

@@ -76,7 +76,12 @@ class Lists:
         as the last one are included: those with the lowest ordinals, at most TIES_MAX.
         """
         if NATIVE is not None:
-            found = NATIVE.best_documents(*self.arguments(allowed), limit, limit + TIES_MAX)
+            found = NATIVE.best_documents(
+                self.kernel_lists,
+                self.kernel_allowed(allowed),
+                limit,
+                limit + TIES_MAX,
+            )
             if found is not None:
                 return np.frombuffer(found[0], "<i8"), np.frombuffer(found[1], "<i8")
         return best_documents(self, allowed, limit)
@@ -88,18 +93,22 @@ class Lists:
         """
         if NATIVE is not None:
             raw = ordinals.astype("<i8", copy=False).tobytes()
-            found = NATIVE.gains_at(*self.arguments(), raw)
+            found = NATIVE.gains_at(self.kernel_lists, raw)
             if found is not None:
                 matrix = np.frombuffer(found[0], "<f8")
                 count = len(self._terms) + len(self._tags)
                 return Gains(matrix.reshape(count, len(ordinals)), np.frombuffer(found[1], "<f8"))
         return gains_at(self, ordinals)
 
-    def arguments(self, allowed: Allowed | None = None) -> tuple[Any, ...]:
-        """Return the arguments that the compiled functions have in common; with `allowed`, for the best."""
-        terms, tags, norms = self._terms, self._tags, self._norms
-        lists = (terms, self._head, tags, self._starts, norms.lengths, norms.table)
-        return lists if allowed is None else (*lists, norms.least, allowed.bits, allowed.factors)
+    @property
+    def kernel_lists(self) -> tuple[Any, ...]:
+        """The lists in the form that the compiled functions read."""
+        norms = self._norms
+        return self._terms, self._head, self._tags, self._starts, norms.lengths, norms.table
+
+    def kernel_allowed(self, allowed: Allowed) -> tuple[Any, ...]:
+        """Return what the compiled search for the best documents reads in addition to the lists."""
+        return self._norms.least, allowed.bits, allowed.factors
 
     # What follows is for the functions in Python only.
 
