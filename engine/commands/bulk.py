@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from engine.base.errors import EngineError
-from engine.base.model import EventRef, Receipt
-from engine.base.validation import atom_id, show_id
+from engine.base.model import Receipt
+from engine.base.validation import atom_id
 from engine.commands.atoms import Add, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.edge_runs import UpsertEdges, edge_run
@@ -20,14 +20,15 @@ from engine.commands.reconcile import UpsertAtom
 from engine.ledger.adding import default_ids
 from engine.ledger.layout import atom_key
 from engine.ledger.records import decode_atom
-from proofs.events import AtomBody, EventKind
+from proofs.events import AtomBody
 from proofs.leaves import State
 
 RUN_CHARS_MAX = 1 << 20
-"""A run ends after contents of this many characters. So a batch with too many bytes is found out early."""
+"""A run ends once its contents have more than this many characters. Otherwise a batch with too many bytes
+would be noticed late."""
 
 _SCAN_FROM = 4
-"""A run of so many commands first finds out by a scan whether anything was erased."""
+"""In a run of at least this many commands, one scan first tells whether any content was ever erased."""
 
 
 def decide_all(tx: Transaction, commands: Sequence[Command]) -> list[Receipt]:
@@ -54,7 +55,7 @@ AddLike = Add | UpsertAtom
 
 
 def _run(commands: Sequence[Command], start: int, most: int) -> list[AddLike]:
-    """Return the commands from `start` on that are decided together: at most `most` commands add atoms."""
+    """Return the consecutive commands, beginning at `start`, that add atoms, but at most `most`."""
     run: list[AddLike] = []
     chars = 0
     for command in islice(commands, start, start + most):
@@ -139,11 +140,8 @@ class _Adds:
         """Append the events of the new atoms that wait, and add their receipts."""
         if not self._atoms:
             return
-        kind, live = EventKind.ATOM_ADDED, State.LIVE
         for atom, entry in zip(self._atoms, self._tx.add(self._atoms, self._bodies), strict=True):
-            header = entry.header
-            event = EventRef(header.seq, kind, header.commitment.hex())
-            self._receipts.append(Receipt(show_id(atom), (event,), live))
+            self._receipts.append(receipt(atom, State.LIVE, entry))
         self._atoms, self._bodies = [], []
 
 

@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from engine.base.model import EventRef, Receipt
-from engine.base.validation import show_id, weight
-from engine.commands.base import Command, Transaction
+from engine.base.model import Receipt
+from engine.base.validation import weight
+from engine.commands.base import Command, Transaction, receipt
 from engine.commands.reconcile import UpsertEdge
 from engine.ledger.layout import atom_key, edge_from_key
 from engine.ledger.records import decode_atoms
-from proofs.events import EdgeBody, EdgeDetail, EventKind
+from proofs.events import EdgeBody, EdgeDetail
 from proofs.leaves import EdgeType, State
 
 _PLAIN = EdgeBody(weight(1.0), b"")
 
 
 def edge_run(commands: Sequence[Command], start: int, most: int) -> list[UpsertEdge]:
-    """Return the commands from `start` on that are decided together: at most `most` commands `UpsertEdge`.
+    """Return the consecutive commands `UpsertEdge`, beginning at `start`, that are decided together.
 
-    They upsert an edge of a built-in type, without data, between two different atoms.
+    They are at most `most`. Each upserts an edge of a built-in type, without data, between two atoms.
     """
     run: list[UpsertEdge] = []
     for command in islice(commands, start, start + most):
@@ -80,10 +80,7 @@ class UpsertEdges:
         """Append the events of the new edges that wait, and add their receipts."""
         if not self._edges:
             return
-        kind, live = EventKind.EDGE_ADDED, State.LIVE
         entries = self._tx.link(self._edges, [_PLAIN] * len(self._edges))
         for edge, entry in zip(self._edges, entries, strict=True):
-            header = entry.header
-            event = EventRef(header.seq, kind, header.commitment.hex())
-            self._receipts.append(Receipt(show_id(edge.src), (event,), live))
+            self._receipts.append(receipt(edge.src, State.LIVE, entry))
         self._edges = []
