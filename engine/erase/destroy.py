@@ -72,7 +72,7 @@ def read_pending(rows: Lookup) -> Pending | None:
 EDGES_AT_ONCE = 4000
 """The maximum number of edges that one commit erases.
 
-Even with the longest reasons, the events of so many edges are far below the limits of a batch.
+The events of 4,000 edges are far below the limits of a batch, even with the longest reasons.
 """
 
 

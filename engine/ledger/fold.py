@@ -236,7 +236,7 @@ def edge_record(
     """Return the record of an edge after an event that adds the edge.
 
     `content` is the body of the event, or None if the payload is destroyed; then the record is a stub.
-    `before` is the record before the event, or None if there was none.
+    `before` is the previous record of the edge, or None if the edge is new.
     """
     payload_destroyed = not isinstance(content, EdgeBody)
     body = content if isinstance(content, EdgeBody) else NO_EDGE

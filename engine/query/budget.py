@@ -124,8 +124,8 @@ def body_within(content: str, tokens: int) -> str:
 def _after_word(text: str, end: int) -> int:
     """Return the last index up to `end` at which `text` may be cut: if possible, not within a word.
 
-    Only the second half of the text before `end` is searched for the end of a word. If there is none, the
-    index is `end`, or a lower index if `end` is between a letter and its accent.
+    The end of a word is searched for in the second half of `text[:end]`. If no word ends there, the index is
+    `end`, or a lower index if `end` is between a letter and its accent.
     """
     for at in range(end, max(end // 2, len(INDENT) + 1), -1):
         if at == len(text) or text[at].isspace() or text[at - 1].isspace():

@@ -144,7 +144,7 @@ class MergingReference(Reference):
 
 
 def _merge_record(data: bytes) -> dict[str, Any] | None:
-    """Return the record of a merge in an edge's data, or None if there is none."""
+    """Return the data of an edge if a merge wrote it; otherwise return None."""
     said = cbor2.loads(data) if data else None
     return said if isinstance(said, dict) and "merged" in said else None
 

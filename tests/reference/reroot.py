@@ -34,7 +34,7 @@ Keys = dict[bytes, bytes | None]
 
 
 class NoRoots(Exception):
-    """Raised if no roots can be computed from the parts, so that nobody could have committed to them."""
+    """Raised if the roots cannot be computed from the parts of a proof. No store has such roots."""
 
 
 def rerooted(parts: list[Any], store_id: bytes, claims: Sequence[Claim]) -> bytes:

@@ -28,7 +28,7 @@ fn rows_node(left: &Digest, right: &Digest) -> Digest {
     Hasher::new_from_context_key(&ROWS_NODE).update(left).update(right).finalize().into()
 }
 
-/// Return the root over at least one leaf; 32 zero bytes if there is none.
+/// Return the root over the leaves, of which there must be at least one. Without leaves it is 32 zero bytes.
 pub fn rows_root(leaves: &[Digest]) -> Digest {
     let mut level = leaves.to_vec();
     while level.len() > 1 {
