@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
@@ -146,9 +146,7 @@ class Snippets:
                 last += 1
             # A window that gained no term weighs no more than the window before it.
             if grown:
-                weight = 0.0
-                for term in sorted(within):  # not `sum`, which rounds differently from Python 3.12 on
-                    weight += weights[term] if within[term] else 0.0
+                weight = one_by_one(weights[term] for term in sorted(within) if within[term])
                 if weight > best_weight:
                     best, best_weight = at, weight
             if last == number:
@@ -157,6 +155,14 @@ class Snippets:
                 for term in terms:
                     within[term] -= 1
         return best
+
+
+def one_by_one(weights: Iterable[float]) -> float:
+    """Return the sum of weights, added one by one; `sum` rounds differently from Python 3.12 on."""
+    total = 0.0
+    for weight in weights:
+        total += weight
+    return total
 
 
 def _cut(words: Sequence[str], start: int, chars: int, *, before: bool = False, more: bool = False) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from engine.kernels import NATIVE
-from engine.query.snippets import READ_CHARS_MAX, Part, Snippets, part_of
+from engine.query.snippets import READ_CHARS_MAX, Part, Snippets, one_by_one, part_of
 from engine.text.analyzer import KERNEL_TERMS, index_terms
 
 WINDOW: Final = 10
@@ -25,7 +25,7 @@ class TextReader:
         self.weights = weights
         self.snippets = Snippets(weights, chars)
         terms = sorted(weights)
-        total = _added(weights.values())
+        total = one_by_one(weights.values())
         self._asked = (terms, [weights[term] for term in terms], total, WINDOW, min(chars, _CHARS_MAX))
         """What the compiled kernel needs to know of the question."""
 
@@ -109,14 +109,6 @@ def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
             term for at, term in marked[number : number + WINDOW + 1] if at - start <= WINDOW
         )
         if len(group) > 1:
-            best = max(best, _added(weights[term] for term in group))
-    total = _added(weights.values())
+            best = max(best, one_by_one(weights[term] for term in group))
+    total = one_by_one(weights.values())
     return best / total if total else 0.0
-
-
-def _added(weights: Iterable[float]) -> float:
-    """Return the sum of weights, added one by one; `sum` rounds differently from Python 3.12 on."""
-    total = 0.0
-    for weight in weights:
-        total += weight
-    return total
