@@ -35,7 +35,7 @@ _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
     (
         BackendCorrupt,
         CorruptionError,
-        "first copy the store's files to another place; then run `engine verify-root`",
+        "`engine rescue STORE -o NEW` makes a new store from what is left of the journal",
     ),
     (BackendInDoubt, InDoubtError, ""),
     (BackendError, EngineError, ""),
