@@ -8,6 +8,7 @@ callers check the rows by other means. The formats are described in LevelDB's `d
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from itertools import pairwise
@@ -25,8 +26,10 @@ _TAG_BYTES = 8
 _DELETED, _SET = 0, 1
 _LOG_BLOCK_BYTES = 32768
 _RECORD = struct.Struct("<IHB")
-_FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
+_DAMAGED, _FULL, _FIRST, _MIDDLE, _LAST = 0, 1, 2, 3, 4
 _BATCH_HEADER_BYTES = 12
+_ROW_BEGINS = re.compile(rb"\x01[\x01-\x7f][a-z]")
+"""How a row of this package begins in a log: it is set, its key is short, and the key begins with a letter."""
 
 
 class _Damaged(Exception):
@@ -85,23 +88,25 @@ def _indexed_blocks(data: bytes) -> list[tuple[int, int]]:
 def _consecutive_blocks(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield start and end of the blocks of a table without an index, for example of a truncated table.
 
-    The list of restart points at the end of a block begins with the number 0 in four bytes; no row does.
+    After the rows of a block follow the positions of its restarts, four bytes each, and their number. The first
+    position is 0, and no row begins with four zero bytes.
     """
     start = 0
     while start < len(data):
-        at, restarts = start, 0
+        at = start
         try:
             while data[at : at + 4] != bytes(4):
-                shared, after = _varint(data, at, len(data))
+                _, after = _varint(data, at, len(data))
                 fresh, after = _varint(data, after, len(data))
                 length, after = _varint(data, after, len(data))
-                restarts += shared == 0
                 at = after + fresh + length
         except _Damaged:
-            yield start, len(data)
-            return
-        yield start, min(at + 4 * restarts + 4, len(data))
-        start = at + 4 * restarts + 4 + _TRAILER_BYTES
+            at = len(data)
+        count = 0
+        while at + 4 <= len(data) and int.from_bytes(data[at : at + 4], "little") != max(count, 1):
+            at, count = at + 4, count + 1
+        yield start, min(at + 4, len(data))
+        start = at + 4 + _TRAILER_BYTES
 
 
 def _block_rows(data: bytes, start: int, end: int) -> Iterator[Row]:
@@ -142,16 +147,18 @@ def log_rows(data: bytes) -> Iterator[Row]:
 
 
 def _batches(data: bytes) -> Iterator[bytes]:
-    """Yield the batches of a log. A batch that lost its end is yielded as far as it is there."""
+    """Yield the batches of a log without their headers. Of a damaged batch, what is left is yielded in parts."""
     parts: list[bytes] = []
     for kind, part in _records(data):
-        if kind in (_FULL, _FIRST):
-            if parts:
-                yield b"".join(parts)
-            parts = [part]
-        elif parts and kind in (_MIDDLE, _LAST):
-            parts.append(part)
-        if kind in (_FULL, _LAST) or (kind == 0 and parts):
+        begins = kind in (_FULL, _FIRST)
+        if parts and (begins or kind == _DAMAGED):
+            yield b"".join(parts)
+            parts = []
+        if kind == _DAMAGED or not (begins or parts):
+            yield part
+        else:
+            parts.append(part[_BATCH_HEADER_BYTES:] if begins else part)
+        if kind in (_FULL, _LAST) and parts:
             yield b"".join(parts)
             parts = []
     if parts:
@@ -159,33 +166,44 @@ def _batches(data: bytes) -> Iterator[bytes]:
 
 
 def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the records of a log with their kinds. The kind 0 stands for bytes that are no record."""
+    """Yield the records of a log with their kinds; after a damaged header, the rest of the block."""
     for block in range(0, len(data), _LOG_BLOCK_BYTES):
         at, end = block, min(block + _LOG_BLOCK_BYTES, len(data))
         while end - at >= _RECORD.size:
             _, length, kind = _RECORD.unpack_from(data, at)
             at += _RECORD.size
             if kind not in (_FULL, _FIRST, _MIDDLE, _LAST) or at + length > end:
-                yield 0, b""
+                yield _DAMAGED, data[at:end]
                 break
             yield kind, data[at : at + length]
             at += length
 
 
 def _batch_rows(batch: bytes) -> Iterator[Row]:
-    at, end = _BATCH_HEADER_BYTES, len(batch)
-    try:
-        while at < end:
-            kind = batch[at]
-            length, at = _varint(batch, at + 1, end)
-            key = batch[at : at + length]
-            at += length
-            if kind == _DELETED:
-                continue
-            size, at = _varint(batch, at, end)
-            if kind != _SET or at + size > end:
+    """Yield the rows of a batch. After bytes that are no row, go on at the next bytes that look like a row."""
+    at = 0
+    while at < len(batch):
+        try:
+            row, at = _batch_row(batch, at)
+        except _Damaged:
+            following = _ROW_BEGINS.search(batch, at + 1)
+            if following is None:
                 return
-            yield key, batch[at : at + size]
-            at += size
-    except _Damaged:
-        return
+            at = following.start()
+        else:
+            if row is not None:
+                yield row
+
+
+def _batch_row(batch: bytes, at: int) -> tuple[Row | None, int]:
+    """Return the row at a position of a batch, or None for a deleted row, and the position after it."""
+    kind, end = batch[at], len(batch)
+    length, at = _varint(batch, at + 1, end)
+    key = batch[at : at + length]
+    at += length
+    if kind == _DELETED and at <= end and key:
+        return None, at
+    size, at = _varint(batch, at, end)
+    if kind != _SET or at + size > end or not key:
+        raise _Damaged
+    return (key, batch[at : at + size]), at + size

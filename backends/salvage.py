@@ -64,9 +64,13 @@ class Salvage:
         """Read the store in the next way. Return the way, or None if the store was read in all ways."""
         way = next(self._remaining, None)
         if way is not None:
-            way.count = self.found.add(row for row in way.rows if row[0].startswith(self._prefixes))
+            way.count = self.found.add(filter(self._is_asked, way.rows))
             self.ways.append(way)
         return way
+
+    def _is_asked(self, row: Row) -> bool:
+        """Return True for a row that is asked for; damage can turn a key or a value into another type."""
+        return all(isinstance(part, bytes) for part in row) and row[0].startswith(self._prefixes)
 
 
 @contextlib.contextmanager

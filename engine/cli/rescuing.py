@@ -18,7 +18,8 @@ from engine.transfer.rescue.run import rescue as rescue_store
 @command("engine rescue notes -o notes-rescued", "engine rescue sqlite:notes.db -o sqlite:rescued.db --json")
 @argument("source", "STORE", "The damaged store.")
 @option("--output", "-o", metavar="NEW", required=True, help="The path or URL of the new store.")
-def rescue(session: Session, source: str, output: str) -> int:
+@option("--erase-lost", help="Keep the events after a lost content; erase its atom in the new store.")
+def rescue(session: Session, source: str, output: str, erase_lost: bool) -> int:
     """Make a new store from the journal that is left in a damaged store.
 
     Takes the longest valid journal, verifies the new store, and prints what was found and what is lost. The
@@ -28,14 +29,14 @@ def rescue(session: Session, source: str, output: str) -> int:
     if session.memory is not None:
         source = memory_url(source, session.memory)
     with session.meter("rescued", "events") as move:
-        found = rescue_store(source, output, move)
+        found = rescue_store(source, output, move, erase_lost=erase_lost)
     data = {"source": source, "target": output, "complete": found.complete, **plain(found)}
     failure = None
     if not found.complete:
         failure = Failure.of(
             VerificationError(
-                f"{found.lost:,} of {found.recorded:,} events are lost: {found.reason}",
-                hint=f"{output} has the events before them; a backup or a copy may have the others",
+                f"the rescue lost {_loss(found)}",
+                hint=f"{output} has everything else; a backup or a copy may have more",
             )
         )
     return session.out.answer(data, _rescue_report(found), failure=failure)
@@ -55,5 +56,13 @@ def _rescue_report(found: Rescued) -> Iterator[Line]:
         yield line("corrected", f"one bit in event {seq}, as its hash proves")
     for seq in found.lost_contents:
         yield line("no content", f"event {seq}")
-    yield line("lost", f"{found.lost:,} events: {found.reason}" if found.lost else "nothing that is known")
+    for atom in found.erased:
+        yield line("erased", atom)
+    yield line("lost", _loss(found) if not found.complete else "nothing that is known")
     yield line("root", found.root)
+
+
+def _loss(found: Rescued) -> str:
+    if not found.lost:
+        return f"{len(found.lost_contents):,} contents"
+    return f"{found.lost:,} of {found.recorded:,} events: {found.reason}"

@@ -9,15 +9,17 @@ says that no hash of the log covers them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import ne
 
 from backends.found_rows import FoundRows
 from engine.base.errors import CorruptionError
+from engine.followers.base import decode_cursor
 from engine.followers.log import WIDTH, complete_root
 from engine.ledger.codec import decode_header
 from engine.ledger.journal import decode_log
-from engine.ledger.layout import JOURNAL, LOG, journal_key, payload_key, subtree_key
+from engine.ledger.layout import CURSOR, JOURNAL, LOG, journal_key, payload_key, subtree_key
 from engine.transfer.rescue.bits import header_with_one_bit_back
 from proofs.hashing import SALT_BYTES, commitment
 from proofs.log import Frontier, leaf_hash
@@ -39,7 +41,7 @@ class Headers:
     proved: int
     """The number of first headers to which a state of the log commits."""
     boundaries: tuple[int, ...]
-    """The sizes of the journal at which a commit ended, as far as states of the log were found; ascending."""
+    """The sizes of the journal at which a commit ended, as far as rows that show it were found; ascending."""
     recorded: int
     """The number of events that the newest state of the log names; 0 if no state was found."""
     found: int
@@ -94,7 +96,7 @@ class _Choice:
         return Headers(
             size=len(self._leaves),
             proved=proved,
-            boundaries=tuple(boundaries),
+            boundaries=tuple(sorted({*boundaries, *self._cursors()})),
             recorded=self._recorded,
             found=found,
             last=last,
@@ -111,6 +113,15 @@ class _Choice:
                 continue
             self._states.setdefault(frontier.size, []).append(frontier.to_bytes())
             self._recorded = self._recorded or frontier.size
+
+    def _cursors(self) -> Iterator[int]:
+        """Yield the sizes of the cursors that match the headers. A cursor is written after the commit."""
+        for key, values in self._found.scan_prefix(CURSOR):
+            for value in values:
+                with suppress(CorruptionError):
+                    cursor = decode_cursor(value, key.decode(errors="replace"))
+                    if 0 < cursor.size <= len(self._leaves) and cursor.leaf == self._leaves[cursor.size - 1]:
+                        yield cursor.size
 
     def _read_headers(self) -> tuple[int, int, str]:
         """Choose a row for each event up to the first gap. Return what is known of all headers."""

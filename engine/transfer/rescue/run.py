@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from backends import Batch, locate, open_backend, store_exists
@@ -15,7 +15,7 @@ from engine.base.error_translation import translated
 from engine.base.errors import CorruptionError, InvalidInputError, VerificationError
 from engine.ledger.codec import decode_header
 from engine.ledger.journal import RawEntry, read_raw
-from engine.ledger.layout import JOURNAL, LOG, PAYLOAD, SUBTREE, journal_key
+from engine.ledger.layout import CURSOR, JOURNAL, LOG, PAYLOAD, SUBTREE, journal_key
 from engine.ledger.roots import Roots
 from engine.store import maintenance
 from engine.store.replay import Progress, no_progress, scratch_backend
@@ -23,12 +23,14 @@ from engine.transfer.atomic_output import new_store
 from engine.transfer.journal_import import CheckedReplay, batches
 from engine.transfer.rescue.contents import Contents, choose_contents
 from engine.transfer.rescue.headers import Headers, choose_headers
+from engine.transfer.rescue.journal import Written, write_journal
 from engine.trust.audit.verify import verify
+from proofs.events import Header
 
 LISTED_MAX = 20
 """The maximum number of events in each list of a report."""
 
-_PREFIXES = (JOURNAL, PAYLOAD, LOG, SUBTREE)
+_PREFIXES = (JOURNAL, PAYLOAD, LOG, SUBTREE, CURSOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Rescued:
     recorded: int
     """The number of events that the store had, as far as is known."""
     events: int
-    """The number of events in the new store. They are the first events of the damaged store."""
+    """The number of first events of the damaged store that the new store has."""
     last_event: int
     """The time of the last event in the new store, in µs since 1970, UTC."""
     proved: int
@@ -66,16 +68,22 @@ class Rescued:
     """At most 20 events whose headers were found, but whose contents are missing or damaged."""
     repaired: tuple[int, ...]
     """At most 20 events in which one flipped bit was corrected, as their hashes prove."""
+    erased: tuple[str, ...]
+    """At most 20 atoms that events at the end of the new journal erase again, or because they lost content."""
+    size: int
+    """The number of events in the journal of the new store: `events`, and the events that erase at its end."""
     root: str
     """The overall root of the new store, recomputed from its journal."""
 
     @property
     def complete(self) -> bool:
-        """True if no event of the damaged store is known to be lost."""
-        return not self.lost
+        """True if no event and no content of the damaged store is known to be lost."""
+        return not self.lost and not self.lost_contents
 
 
-def rescue(source: str, target: str, progress: Progress = no_progress) -> Rescued:
+def rescue(
+    source: str, target: str, progress: Progress = no_progress, *, erase_lost: bool = False
+) -> Rescued:
     """Take the longest valid journal out of a damaged store, and make a new store from it.
 
     The damaged store is only read. It may be of any kind, and may be undamaged. Every event is checked as in
@@ -86,6 +94,8 @@ def rescue(source: str, target: str, progress: Progress = no_progress) -> Rescue
         source: The URL of the damaged store. No process may have it open for writing.
         target: The URL of the new store, which must not exist.
         progress: Called with the number of events processed and the number of all events.
+        erase_lost: Keep the events after an event whose content is lost. The atom or edge of that event is
+            erased at the end of the new journal, for the reason that the content was lost.
 
     Raises:
         InvalidInputError: there is something at `target`, or a URL is not valid.
@@ -95,26 +105,27 @@ def rescue(source: str, target: str, progress: Progress = no_progress) -> Rescue
     """
     with translated():
         _check_target(target)
-        with salvaged(source, _PREFIXES) as salvage, ExitStack() as scratches:
-            choice = _choose(salvage, scratches)
+        with salvaged(source, _PREFIXES) as salvage:
+            choice = _choose(salvage, erase_lost=erase_lost)
             return _write(salvage, choice, target, progress)
 
 
 @dataclass
 class _Choice:
-    """The journal that was chosen. `rows` holds its rows; `end` is the number of events to keep at most."""
+    """The journal that was chosen."""
 
     headers: Headers
     contents: Contents
-    rows: Backend
+    erase_lost: bool
     end: int
+    """The number of events to keep at most."""
 
     @property
     def whole(self) -> bool:
         """True if a state of the log commits to all headers that were found, and no content is lost."""
         headers = self.headers
-        sizes = {headers.size, headers.proved, headers.recorded, headers.last + 1, self.end}
-        return len(sizes) == 1 and not headers.problem
+        sizes = {headers.size, headers.proved, headers.recorded, headers.last + 1}
+        return len(sizes) == 1 and self.contents.end(headers.size, erase_lost=False) == headers.size
 
     def reason_at(self, size: int) -> str:
         """Return why the journal ends after `size` events; empty if no later event is known."""
@@ -123,8 +134,8 @@ class _Choice:
         return self.contents.problem_at(size) or f"the commit after event {size - 1} is not complete"
 
 
-def _choose(salvage: Salvage, scratches: ExitStack) -> _Choice:
-    """Read the store in one way after the other, until nothing is missing, and choose a journal.
+def _choose(salvage: Salvage, *, erase_lost: bool) -> _Choice:
+    """Read the store in every way, and choose a journal.
 
     The library of a backend finds whole commits only. If it finds a whole journal, events that were found in
     other ways are kept only in whole commits, too: a commit that was never acknowledged may be torn.
@@ -132,24 +143,17 @@ def _choose(salvage: Salvage, scratches: ExitStack) -> _Choice:
     least = 0
     choice = None
     while (way := salvage.read_on()) is not None:
-        choice = _chosen(salvage, scratches)
+        headers = choose_headers(salvage.found)
+        contents = choose_contents(salvage.found, headers)
+        end = contents.end(headers.size, erase_lost=erase_lost)
+        choice = _Choice(headers, contents, erase_lost, end)
         if way.own and choice.whole:
-            least = choice.end
-            if not way.problems:
-                break
-        if least < choice.end:
-            commits = [size for size in choice.headers.boundaries if size <= choice.end]
-            choice.end = max([least, *commits]) if least else choice.end
+            least = end
+        if 0 < least < end:
+            choice.end = max([least, *(size for size in headers.boundaries if size <= end)])
     if choice is None:
         raise CorruptionError("the store cannot be read in any way")
     return choice
-
-
-def _chosen(salvage: Salvage, scratches: ExitStack) -> _Choice:
-    headers = choose_headers(salvage.found)
-    rows = scratches.enter_context(scratch_backend(on_disk=True))
-    contents = choose_contents(salvage.found, headers, rows)
-    return _Choice(headers, contents, rows, contents.end(headers.size))
 
 
 def _write(salvage: Salvage, choice: _Choice, target: str, progress: Progress) -> Rescued:
@@ -157,12 +161,13 @@ def _write(salvage: Salvage, choice: _Choice, target: str, progress: Progress) -
     end, reason = choice.end, choice.reason_at(choice.end)
     while end:
         try:
-            with _new_target(target) as backend:
-                roots = _replayed(choice.rows, backend, end, progress)
-            return _report(salvage, choice, reason, roots)
+            with scratch_backend(on_disk=True) as rows, _new_target(target) as backend:
+                written = write_journal(salvage.found, choice.headers, choice.contents, end, rows)
+                roots = _replayed(rows, backend, written.size, progress)
+                last = decode_header(rows.get(journal_key(end - 1)) or b"", end - 1)
+            return _report(salvage, choice, reason, last, written, roots)
         except _Rejected as error:
-            end = choice.contents.end(error.seq or 0)
-            reason = str(error) if end == error.seq else choice.contents.problem_at(end)
+            end, reason = min(error.seq or 0, end - 1), str(error)
     raise CorruptionError(
         f"no event can be rescued: {reason or 'no header was found'}",
         hint="restore a backup or a copy of the store",
@@ -226,9 +231,10 @@ def _new_target(url: str) -> Iterator[Backend]:
             maintenance.copy(scratch, target)
 
 
-def _report(salvage: Salvage, choice: _Choice, reason: str, roots: Roots) -> Rescued:
-    headers, contents, size = choice.headers, choice.contents, roots.size
-    last = decode_header(choice.rows.get(journal_key(size - 1)) or b"", size - 1)
+def _report(
+    salvage: Salvage, choice: _Choice, reason: str, last: Header, written: Written, roots: Roots
+) -> Rescued:
+    headers, contents, events = choice.headers, choice.contents, last.seq + 1
     known = max(headers.recorded, headers.last + 1)
     lost_contents = [one.seq for one in contents.missing if one.erased is None]
     return Rescued(
@@ -236,12 +242,14 @@ def _report(salvage: Salvage, choice: _Choice, reason: str, roots: Roots) -> Res
         readings=tuple(Reading(way.name, way.count, tuple(way.problems)) for way in salvage.ways),
         found=headers.found,
         recorded=known,
-        events=size,
+        events=events,
         last_event=last.time,
-        proved=min(headers.proved, size),
-        lost=max(known - size, 0),
-        reason=reason or ("" if known <= size else f"the header of event {size} is missing"),
+        proved=min(headers.proved, events),
+        lost=max(known - events, 0),
+        reason=reason or ("" if known <= events else f"the header of event {events} is missing"),
         lost_contents=tuple(lost_contents[:LISTED_MAX]),
         repaired=tuple(sorted({*headers.repaired, *contents.repaired})[:LISTED_MAX]),
+        erased=written.erased[:LISTED_MAX],
+        size=roots.size,
         root=roots.overall.hex(),
     )
