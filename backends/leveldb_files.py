@@ -29,7 +29,7 @@ _RECORD = struct.Struct("<IHB")
 _DAMAGED, _FULL, _FIRST, _MIDDLE, _LAST = 0, 1, 2, 3, 4
 _BATCH_HEADER_BYTES = 12
 _ROW_BEGINS = re.compile(rb"\x01[\x01-\x7f][a-z]")
-"""How a row of this package begins in a log: it is set, its key is short, and the key begins with a letter."""
+"""How a row of this package begins in a log: it is set, and its short key begins with a letter."""
 
 
 class _Damaged(Exception):
@@ -88,8 +88,8 @@ def _indexed_blocks(data: bytes) -> list[tuple[int, int]]:
 def _consecutive_blocks(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield start and end of the blocks of a table without an index, for example of a truncated table.
 
-    After the rows of a block follow the positions of its restarts, four bytes each, and their number. The first
-    position is 0, and no row begins with four zero bytes.
+    After the rows of a block follow the positions of its restarts, four bytes each, and their number. The
+    first position is 0, and no row begins with four zero bytes.
     """
     start = 0
     while start < len(data):
@@ -147,7 +147,7 @@ def log_rows(data: bytes) -> Iterator[Row]:
 
 
 def _batches(data: bytes) -> Iterator[bytes]:
-    """Yield the batches of a log without their headers. Of a damaged batch, what is left is yielded in parts."""
+    """Yield the batches of a log without their headers. A damaged batch is yielded in parts."""
     parts: list[bytes] = []
     for kind, part in _records(data):
         begins = kind in (_FULL, _FIRST)
@@ -180,7 +180,7 @@ def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _batch_rows(batch: bytes) -> Iterator[Row]:
-    """Yield the rows of a batch. After bytes that are no row, go on at the next bytes that look like a row."""
+    """Yield the rows of a batch. After damage, go on at the next bytes that look like a row."""
     at = 0
     while at < len(batch):
         try:

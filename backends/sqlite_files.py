@@ -9,6 +9,7 @@ format is described at https://www.sqlite.org/fileformat2.html.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
@@ -23,6 +24,13 @@ _DEFAULT_PAGE_BYTES = 4096
 _WAL_HEADER_BYTES, _FRAME_HEADER_BYTES = 32, 24
 _WAL_MAGIC = (0x377F0682, 0x377F0683)
 _PAYLOAD_BYTES_MAX = 1 << 26
+
+_COLUMNS_MAX = 8
+_FIXED_SIZES = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0)
+"""The sizes of columns of the types 0 to 11, in bytes."""
+
+_RECORD_BEGINS = re.compile(rb"[\x03-\x08][\x0e-\x7f](?=.{1,6}[a-z])", re.DOTALL)
+"""How a record with a short key begins that begins with a letter."""
 
 PageSource = Callable[[int], bytes | None]
 """A function that returns a page by its number, from 1, or None."""
@@ -146,24 +154,49 @@ class SQLiteFiles:
         head = at + (12 if page[at] == _INTERIOR else 8)
         count = int.from_bytes(page[at + 3 : at + 5], "big")
         count = min(count, (self._usable - head) // 2)
-        return [cell for (cell,) in struct.iter_unpack(">H", page[head : head + 2 * count]) if cell >= head]
+        return [cell for (cell,) in struct.iter_unpack(">H", page[head : head + 2 * count])]
 
     def _page_rows(self, number: int, page: bytes, source: PageSource) -> Iterator[Row]:
+        """Yield the rows of a page. If its list of cells is damaged, also what looks like a row."""
         at = _FILE_HEADER_BYTES if number == 1 else 0
-        if page[at] not in (_LEAF, _INTERIOR):
-            return
-        for cell in self._cells(page, at):
+        whole = page[at] in (_LEAF, _INTERIOR)
+        for cell in self._cells(page, at) if whole else ():
             try:
-                start = cell + (4 if page[at] == _INTERIOR else 0)
-                row = _columns(self._payload(page, start, source))
+                _, start = _varint(page, cell + (4 if page[at] == _INTERIOR else 0))
+                row = self._row(page, start, source)
+            except (_Damaged, IndexError):
+                whole = False
+                continue
+            if row is not None:
+                yield row
+        if not whole:
+            yield from self._scattered_rows(page, source)
+
+    def _scattered_rows(self, page: bytes, source: PageSource) -> Iterator[Row]:
+        for match in _RECORD_BEGINS.finditer(page):
+            try:
+                row = self._row(page, match.start(), source)
             except (_Damaged, IndexError):
                 continue
             if row is not None:
                 yield row
 
-    def _payload(self, page: bytes, at: int, source: PageSource) -> bytes:
-        """Return the payload of a cell, whose rest may be on overflow pages."""
-        size, at = _varint(page, at)
+    def _row(self, page: bytes, at: int, source: PageSource) -> Row | None:
+        """Return the first two columns of the record at a position, or None if they are not blobs.
+
+        The rest of a large record is on overflow pages.
+        """
+        size, kinds = _record_head(page, at)
+        if len(kinds) < 2 or not all(kind >= 12 and not kind & 1 for kind in kinds[:2]):
+            return None
+        end = size + sum(_size_of(kind) for kind in kinds)
+        record = self._payload(page, at, end, source)
+        middle = size + _size_of(kinds[0])
+        last = middle + _size_of(kinds[1])
+        return None if len(record) < end else (record[size:middle], record[middle:last])
+
+    def _payload(self, page: bytes, at: int, size: int, source: PageSource) -> bytes:
+        """Return the record of `size` bytes that begins at a position of a page."""
         usable = self._usable
         most, least = (usable - 12) * 64 // 255 - 23, (usable - 12) * 32 // 255 - 23
         if size <= most:
@@ -184,6 +217,21 @@ class SQLiteFiles:
         return b"".join(parts)
 
 
+def _record_head(data: bytes, at: int) -> tuple[int, list[int]]:
+    """Return the size of a record's head, and the types of its columns."""
+    size, position = _varint(data, at)
+    kinds: list[int] = []
+    while position < at + size and len(kinds) <= _COLUMNS_MAX:
+        kind, position = _varint(data, position)
+        kinds.append(kind)
+    return size, kinds
+
+
+def _size_of(kind: int) -> int:
+    """Return the number of bytes of a column of a type."""
+    return (kind - 12) // 2 if kind >= 12 else _FIXED_SIZES[kind]
+
+
 def _varint(data: bytes, at: int) -> tuple[int, int]:
     """Return a number in SQLite's variable length and the position after it."""
     number = 0
@@ -194,15 +242,3 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return number, at
     return number << 8 | data[at], at + 1
-
-
-def _columns(payload: bytes) -> Row | None:
-    """Return the first two columns of a record, or None if they are not blobs."""
-    end, at = _varint(payload, 0)
-    first, at = _varint(payload, at)
-    second, at = _varint(payload, at)
-    if at > end or not all(kind >= 12 and not kind & 1 for kind in (first, second)):
-        return None
-    middle = end + (first - 12) // 2
-    last = middle + (second - 12) // 2
-    return None if last > len(payload) else (payload[end:middle], payload[middle:last])

@@ -65,7 +65,7 @@ class Written(NamedTuple):
 def write_journal(
     found: FoundRows, headers: Headers, contents: Contents, size: int, rows: Backend
 ) -> Written:
-    """Write the rows of the first `size` events to the empty backend `rows`, and the erasures that end them."""
+    """Write the rows of the first `size` events, and of the erasures that end them, to an empty backend."""
     unexplained = contents.unexplained(size)
     subjects = _subjects(found, headers, size, set(unexplained))
     erasures = list(_erasures(found, unexplained, subjects))
@@ -113,7 +113,7 @@ _Erasure = tuple[AtomDetail | EdgeDetail, _Subject, ErasedBody | ReasonBody]
 def _erasures(
     found: FoundRows, unexplained: Mapping[bytes, int | None], subjects: Mapping[bytes, _Subject]
 ) -> Iterator[_Erasure]:
-    """Yield the erasures that end the journal: first all edges, because edges are erased before their atoms."""
+    """Yield the erasures that end the journal, the edges first: they are erased before their atoms."""
     for key, subject in subjects.items():
         detail = subject.detail
         if isinstance(detail, EdgeDetail) and not subject.is_erased:

@@ -69,9 +69,9 @@ class Rescued:
     repaired: tuple[int, ...]
     """At most 20 events in which one flipped bit was corrected, as their hashes prove."""
     erased: tuple[str, ...]
-    """At most 20 atoms that events at the end of the new journal erase again, or because they lost content."""
+    """At most 20 atoms that the new journal erases at its end, because a content is missing."""
     size: int
-    """The number of events in the journal of the new store: `events`, and the events that erase at its end."""
+    """The number of events in the new store: `events`, and those that erase at its end."""
     root: str
     """The overall root of the new store, recomputed from its journal."""
 
