@@ -40,9 +40,10 @@ from backends.base import (
     check_guards,
     guards_of,
 )
-from backends.errors import BackendClosed, BackendCorrupt, BackendError, BackendInDoubt
+from backends.errors import BackendClosed, BackendError
 from backends.files import fsync_path, resolve_path
 from backends.handle_state import HandleState
+from backends.leveldb_errors import convert_doubt, convert_error
 from backends.leveldb_place import DATA, claim_store, open_data, plyvel_module, rewrite
 from backends.leveldb_snapshot import LevelDBSnapshot
 
@@ -168,9 +169,12 @@ class LevelDBBackend(Backend):
         with handle_state.inside():
             # In reverse, plyvel 1.5.1 finds nothing if `start` is the only key in the range, so a reverse
             # scan passes no `start` and stops at it below.
-            iterator = (source or self._db).iterator(
-                start=None if reverse else start, stop=end, reverse=reverse, verify_checksums=True
-            )
+            try:
+                iterator = (source or self._db).iterator(
+                    start=None if reverse else start, stop=end, reverse=reverse, verify_checksums=True
+                )
+            except self._error as error:
+                raise self._convert_error(error) from error
             self._live.add(iterator)
         size = 1
         try:
@@ -231,10 +235,8 @@ class LevelDBBackend(Backend):
                 # Including exceptions from signal handlers: the write may have been interrupted at any point.
                 self._handle_state.poison(error)
                 if isinstance(error, Exception):
-                    raise BackendInDoubt(
-                        f"a write to {self._handle_state.where} failed and may have taken effect ({error}); "
-                        f"reopen the store and check whether the rows are there"
-                    ) from error
+                    what = f"a write to {self._handle_state.where} failed and may have taken effect"
+                    raise convert_doubt(what, error) from error
                 raise
 
     def _send(self, built: Any, *, sync: bool, durable: bool) -> None:
@@ -293,10 +295,8 @@ class LevelDBBackend(Backend):
                         f"cannot reopen {self._handle_state.where} after a rewrite; close it and reopen it"
                     )
                 if isinstance(error, Exception):
-                    raise BackendInDoubt(
-                        f"rewriting {self._handle_state.where} failed ({error}); "
-                        "no rows are lost; open the store again"
-                    ) from error
+                    what = f"rewriting {self._handle_state.where} failed, and no rows are lost"
+                    raise convert_doubt(what, error) from error
                 raise
             self._names, self._unsynced = set(), False
 
@@ -314,6 +314,5 @@ class LevelDBBackend(Backend):
         self._claim.release()
 
     def _convert_error(self, error: Exception) -> BackendError:
-        if isinstance(error, plyvel_module().CorruptionError):
-            return BackendCorrupt(f"{self._handle_state.where} is damaged: {error}")
-        return BackendError(f"{self._handle_state.where} cannot be read: {error}")
+        where = self._handle_state.where
+        return convert_error(f"{where} cannot be read", where, error)

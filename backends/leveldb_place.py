@@ -15,9 +15,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from backends.errors import BackendBusy, BackendCorrupt, BackendMissing, BackendUnusable
+from backends.environment import system_error
+from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import fsync_path, fsync_tree, make_parents, staging
 from backends.flock import Flock
+from backends.leveldb_errors import convert_error
 from backends.registry import REGISTRY, Identity, identity_of
 
 LOCK = "lock"
@@ -62,13 +64,13 @@ def plyvel_module() -> ModuleType:
     return plyvel  # type: ignore[no-any-return]
 
 
-def make_data(data: Path) -> None:
-    """Create an empty LevelDB at `data` and close it."""
+def make_data(data: Path, path: Path) -> None:
+    """Create an empty LevelDB at `data`, for the new store at `path`, and close it."""
     plyvel = plyvel_module()
     try:
         plyvel.DB(str(data), create_if_missing=True, error_if_exists=True, **OPTIONS).close()
     except plyvel.Error as error:
-        raise BackendUnusable(f"cannot create a LevelDB in {data.parent}: {error}") from error
+        raise convert_error(f"{path} cannot be created", str(path), error) from error
 
 
 def open_data(data: Path) -> Any:
@@ -76,14 +78,8 @@ def open_data(data: Path) -> Any:
     plyvel = plyvel_module()
     try:
         return plyvel.DB(str(data), create_if_missing=False, **OPTIONS)
-    except plyvel.IOError as error:
-        if "/LOCK:" in str(error):
-            raise BackendBusy(str(data), "a program that opened the LevelDB directly") from error
-        if "No such file" in str(error):
-            raise BackendCorrupt(f"{data} is damaged because a file is missing: {error}") from error
-        raise BackendUnusable(f"cannot open {data}: {error}") from error
     except plyvel.Error as error:
-        raise BackendCorrupt(f"{data} is damaged: {error}") from error
+        raise convert_error(f"{data} cannot be opened", str(data), error) from error
 
 
 def is_leveldb_store(path: Path) -> bool:
@@ -172,7 +168,7 @@ def claim_store(path: Path, *, create: bool) -> Claim:
             _create(path)
         return Claim(path)
     except OSError as error:
-        raise BackendUnusable(f"{path} cannot be used as a LevelDB store: {error}") from error
+        raise system_error(f"{path} cannot be used as a LevelDB store", error) from error
 
 
 def _check_unoccupied(path: Path) -> None:
@@ -204,7 +200,7 @@ def _create(path: Path) -> None:
         new = folder / "store"
         new.mkdir(mode=0o700)
         (new / LOCK).touch(mode=0o600)
-        make_data(new / DATA)
+        make_data(new / DATA, path)
         fsync_tree(new)
         try:
             new.rename(path)

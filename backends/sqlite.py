@@ -28,14 +28,15 @@ from backends.base import (
     check_guards,
     guards_of,
 )
-from backends.errors import BackendError, BackendInDoubt, GuardFailed
+from backends.errors import BackendError, GuardFailed
 from backends.files import resolve_path
 from backends.handle_state import HandleState
 from backends.registry import REGISTRY
+from backends.sqlite_errors import convert_doubt, convert_error
 from backends.sqlite_lock import WriterLock
 from backends.sqlite_named import open_table
 from backends.sqlite_place import address, register_store
-from backends.sqlite_snapshot import SQLiteSnapshot, convert_error, get_many, get_one, vacuum
+from backends.sqlite_snapshot import SQLiteSnapshot, get_many, get_one, vacuum
 from backends.sqlite_tables import UNNAMED, Statements, memory_name
 from backends.sqlite_use import UseLock
 
@@ -255,10 +256,9 @@ class SQLiteBackend(Backend):
             self._handle_state.poison(error)
             self._roll_back()
             if isinstance(error, Exception):
-                raise BackendInDoubt(
-                    f"a write to {self._handle_state.where} failed and may have taken effect ({error}); "
-                    f"reopen the store and check whether the rows are there"
-                ) from error
+                where = self._handle_state.where
+                what = f"a write to {where} failed and may have taken effect"
+                raise convert_doubt(what, where, error) from error
             raise
 
     def _begin(self, durable: bool) -> None:

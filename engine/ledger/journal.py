@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine.base import limits
-from engine.base.errors import BatchLimitError, CorruptionError, EngineError, LimitError
+from engine.base.errors import BatchLimitError, CorruptionError, EngineError, InvalidInputError, LimitError
+from engine.base.validation import quoted
 from engine.kernels import NATIVE
 from engine.ledger.adding import added
 from engine.ledger.codec import LastDecoded, decode_body, decode_header, fields, unpack
@@ -264,7 +265,10 @@ class Appender:
         return run.entries
 
     def _set_time(self) -> None:
-        self._time = max(self._time, self._clock())
+        now = self._clock()
+        if type(now) is not int:
+            raise InvalidInputError(f"the clock must return whole microseconds, not {quoted(now)}")
+        self._time = max(self._time, now)
         if self._time > limits.INTEGER_MAX:
             raise LimitError(f"the time is {self._time} µs; at most {limits.INTEGER_MAX} is allowed")
 
