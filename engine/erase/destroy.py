@@ -117,9 +117,7 @@ class Destroy:
         if record.state is State.ERASED:
             return receipt(record.id, State.ERASED)
         first = len(tx.entries)
-        if not isinstance(tx.head, Reader):
-            raise TypeError("an atom cannot be erased because the transaction's rows cannot be scanned")
-        edges = unerased_edges(tx.head, record.id)
+        edges = tx.unerased_edges(record.id, EDGES_AT_ONCE)
         for edge in edges[:EDGES_AT_ONCE]:
             detail = EdgeDetail(edge.src, edge.type, edge.dst)
             reason = ReasonBody(f"erased with {show_id(record.id)}")

@@ -100,7 +100,7 @@ def _changed_values(
             continue
         before = changed.get(subject)
         if before is None and header.prev is not None:
-            before = _read_row(rows, *subject)
+            before = stored_value(rows, *subject)
             if before is None and header.prev < header.seq:
                 at = header.prev - first
                 earlier = entries[at].header if at >= 0 else read_header(rows, header.prev)[0]
@@ -130,7 +130,7 @@ def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
     Raises:
         CorruptionError: a row is missing or malformed.
     """
-    value = _read_row(rows, namespace, key)
+    value = stored_value(rows, namespace, key)
     if value is not None:
         return value
     record = (
@@ -148,7 +148,12 @@ def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
     return first_value(header)
 
 
-def _read_row(rows: Lookup, namespace: str, key: bytes) -> Value | None:
+def stored_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
+    """Return the value of a leaf that has a row, or None if it has none.
+
+    Raises:
+        CorruptionError: the row is malformed.
+    """
     raw = rows.get(value_key(namespace, key))
     return None if raw is None else decode_stored(decode_value, raw, f"value of {namespace} {key.hex()}")
 

@@ -84,6 +84,17 @@ def nibble_of(key_digest: bytes, depth: int) -> int:
     return key_digest[depth >> 1] >> (0 if depth & 1 else 4) & 15
 
 
+def _slot_in(stored: bytes, nibble: int) -> bytes:
+    """Return one slot of a stored page, without checking the page."""
+    head = int.from_bytes(stored[:HEAD_BYTES], "big")
+    occupied, leaves = head >> 16, head & 0xFFFF
+    if not occupied >> nibble & 1:
+        return b""
+    below = (1 << nibble) - 1
+    at = HEAD_BYTES + DIGEST_BYTES * ((occupied & below).bit_count() + (leaves & below).bit_count())
+    return stored[at : at + (LEAF_BYTES if leaves >> nibble & 1 else DIGEST_BYTES)]
+
+
 def child_path(path: bytes, depth: int, nibble: int) -> bytes:
     """Return the path of the page below slot `nibble` of the page at `path`, which has `depth` nibbles."""
     if depth & 1:
@@ -190,6 +201,39 @@ class PagedTree:
     def root_with(self, rows: Reader, changes: Mapping[bytes, bytes | None]) -> bytes:
         """Return the root that `update` would return, but write nothing. The errors are those of `update`."""
         return self.update(rows, Batch(), changes)
+
+    def holds(self, rows: Reader, digests: Sequence[bytes], pages: dict[bytes, bytes | None]) -> list[bool]:
+        """Return whether the tree has a leaf with each of these key digests.
+
+        `pages` holds pages that were read before from the same tree; those that are read now are added.
+
+        Raises:
+            CorruptionError: a page is missing.
+        """
+        found = [False] * len(digests)
+        waiting: Sequence[int] = range(len(digests))
+        depth = 0
+        while waiting:
+            prefix, whole = self._page_key(depth, b""), depth >> 1
+            keys = [
+                prefix + digests[at][:whole] + (bytes((digests[at][whole] & 0xF0,)) if depth & 1 else b"")
+                for at in waiting
+            ]
+            unread = [key for key in dict.fromkeys(keys) if key not in pages]
+            if unread:
+                pages.update(zip(unread, rows.multi_get(unread), strict=True))
+            below = []
+            for at, key in zip(waiting, keys, strict=True):
+                page = pages[key]
+                if page is not None:
+                    slot = _slot_in(page, nibble_of(digests[at], depth))
+                    if len(slot) == DIGEST_BYTES:
+                        below.append(at)
+                    found[at] = slot[:DIGEST_BYTES] == digests[at]
+                elif depth:
+                    raise missing_page(key)
+            waiting, depth = below, depth + 1
+        return found
 
     def _descend(
         self, rows: Reader, root: _Visit, changes: Sequence[tuple[bytes, bytes | None]]

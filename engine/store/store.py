@@ -29,6 +29,7 @@ from engine.base.model import Receipt
 from engine.commands.base import Command, Transaction
 from engine.commands.bulk import decide_all
 from engine.followers.base import Follower, are_current, catch_up, is_current
+from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
 from engine.followers.records import Records, head_guards, seal
@@ -43,6 +44,7 @@ from engine.ledger.journal import (
     read_identity,
     read_log,
 )
+from engine.ledger.layout import COUNTERS
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
 from engine.store.together import catch_up_together
@@ -161,6 +163,8 @@ class Store:
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
+        self._evidence = Evidence()
+        self._head = TrustedHead()
         self.erased_since: int | None = None
         """In a store opened at a past moment: the seq of the first later event that erased content which the
         store had at that moment, or None if there is no such event."""
@@ -172,6 +176,8 @@ class Store:
             check_analyzer(self.identity, ANALYZER_NAME, current_fingerprint())
         if finish:
             self._finish_records()
+            with backend.snapshot() as rows:
+                self._head.check(rows, read_log(rows))
         if resume is not None:
             resume(self)
 
@@ -264,8 +270,21 @@ class Store:
             self._finish_records()
             return None
         screen = None if self.secret_filter is None else self.secret_filter.screen()
-        key = self.identity.id_key
-        tx = Transaction(rows, log, key, sources, actor, screen, request=request, origin=origin)
+        self._head.check(rows, log)
+        if not self._evidence.move_to(rows, log):
+            self.follow(self.trees)
+            return None
+        tx = Transaction(
+            rows,
+            log,
+            self._evidence,
+            self.identity.id_key,
+            sources,
+            actor,
+            screen,
+            request=request,
+            origin=origin,
+        )
         receipts = decide_all(tx, commands)
         if tx.entries:
             if not self._write(tx, guards):
@@ -323,14 +342,17 @@ class Store:
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
         # A crash before this write leaves the store unchanged. After a crash later on, the events and their
         # records are stored, and the followers are updated by the next read.
+        batch = tx.finish()
         try:
-            self.backend.write(tx.finish(), guard=guard, durable=True)
+            self.backend.write(batch, guard=guard, durable=True)
         except GuardFailed:
             return False
         except BackendInDoubt as error:
             first = tx.entries[0].header
             raise InDoubtError(str(error), seq=first.seq, event_id=first.commitment.hex()) from error
         self.recent.add(tx.entries)
+        self._evidence.note(tx.entries, batch.rows[COUNTERS])
+        self._head.trust(read_log(batch.rows))
         return True
 
     def read(self, rows: Reader, start: int, stop: int) -> Sequence[Entry]:
@@ -394,6 +416,7 @@ class Store:
                 erased since.
         """
         log = read_log(rows)
+        self._head.check(rows, log)
         if self.erased_since is not None:
             raise RefusedError(
                 f"the roots of tags and index at {log.size} events cannot be recomputed: "
