@@ -121,20 +121,24 @@ class Evidence:
             self._begin(rows, raw, log.size)
         if len(self._last) > PENDING_MAX or log.size - self._size > UNREAD_MAX:
             return False
-        stored = rows.scan(journal_key(self._size), journal_key(log.size))
-        for seq in range(self._size, log.size):
+        if self._size < log.size:
+            self._read_headers(rows, log.size)
+        if len(self._pages) > PAGES_MAX:
+            self._pages = {}
+        if len(self._sure) > SURE_MAX:
+            self._sure = set()
+        return True
+
+    def _read_headers(self, rows: Reader, size: int) -> None:
+        stored = rows.scan(journal_key(self._size), journal_key(size))
+        for seq in range(self._size, size):
             key, header = next(stored, (b"", b""))
             if key != journal_key(seq):
                 raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
             subject = subject_key(decode_header(header, seq).detail)
             self._last[subject] = seq
             self._sure.discard(subject)
-        self._size = log.size
-        if len(self._pages) > PAGES_MAX:
-            self._pages = {}
-        if len(self._sure) > SURE_MAX:
-            self._sure = set()
-        return True
+        self._size = size
 
     def _begin(self, rows: Reader, raw: bytes | None, size: int) -> None:
         """Begin with the events after those that the trees include, as their cursor `raw` says."""

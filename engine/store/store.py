@@ -38,6 +38,7 @@ from engine.followers.trees import TreesFollower
 from engine.ledger.fold import Overlay
 from engine.ledger.journal import (
     Appender,
+    LogState,
     Sources,
     check_analyzer,
     read_entries,
@@ -150,7 +151,8 @@ class Store:
             sources: The functions that provide time and random bytes; None for a store that accepts no
                 commands.
             finish: Update the records if they lack the latest events. If false, the update is postponed.
-            check: Raise an error if the journal was written with a different text analyzer.
+            check: Raise an error if the journal was written with a different analyzer, or if the state of
+                the log does not match the headers.
             resume: Called once the store is open, to finish an interrupted erasure (`engine.erase.destroy`).
 
         Raises:
@@ -174,12 +176,17 @@ class Store:
         self.identity = read_identity(backend)
         if check:
             check_analyzer(self.identity, ANALYZER_NAME, current_fingerprint())
+        self._checks = check
         if finish:
             self._finish_records()
             with backend.snapshot() as rows:
-                self._head.check(rows, read_log(rows))
+                self._check_head(rows, read_log(rows))
         if resume is not None:
             resume(self)
+
+    def _check_head(self, rows: Reader, log: LogState) -> None:
+        if self._checks:
+            self._head.check(rows, log)
 
     def _finish_records(self) -> None:
         # The records are up to date except after an interrupted rebuild, here or in another process.
@@ -270,7 +277,7 @@ class Store:
             self._finish_records()
             return None
         screen = None if self.secret_filter is None else self.secret_filter.screen()
-        self._head.check(rows, log)
+        self._check_head(rows, log)
         if not self._evidence.move_to(rows, log):
             self.follow(self.trees)
             return None
@@ -416,7 +423,7 @@ class Store:
                 erased since.
         """
         log = read_log(rows)
-        self._head.check(rows, log)
+        self._check_head(rows, log)
         if self.erased_since is not None:
             raise RefusedError(
                 f"the roots of tags and index at {log.size} events cannot be recomputed: "

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from backends.base import Batch, Reader
 from backends.memory import MemoryBackend
+from engine.followers.base import Cursor, encode_cursor
 from engine.followers.columns import atom_body
 from engine.followers.index import IndexFollower
 from engine.followers.index_view import IndexView
+from engine.ledger.layout import cursor_key
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from proofs.codec import pack
@@ -66,7 +68,10 @@ class World:
     def follow(self, first: int, last: int, *, lost: bool = False) -> None:
         """Follow the entries from `first` up to but excluding `last`; a lost batch is not written."""
         batch = Batch()
-        self.follower.follow(self.entries[first:last], self.rows, batch)
+        followed = self.entries[first:last]
+        self.follower.follow(followed, self.rows, batch)
+        reached = Cursor(IndexFollower.version, followed[-1].header.seq + 1, followed[-1].leaf)
+        batch.put(cursor_key(IndexFollower.name), encode_cursor(reached))
         if not lost:
             self.rows.write(batch)
 
@@ -78,7 +83,7 @@ class World:
         """Return a view of the current index."""
         return self.follower.view(self.rows)
 
-    def _load(self, rows: Reader, seqs: Sequence[int]) -> list[AtomBody | None]:
+    def _load(self, rows: Reader, start: int, seqs: Sequence[int]) -> list[AtomBody | None]:
         self.loads += len(seqs)
         return [atom_body(self.entries[seq].body) for seq in seqs]
 
