@@ -11,7 +11,7 @@ from engine.followers.base import Cursor, encode_cursor
 from engine.followers.columns import atom_body
 from engine.followers.index import IndexFollower
 from engine.followers.index_view import IndexView
-from engine.ledger.layout import cursor_key
+from engine.ledger.layout import cursor_key, tree_prefix
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from proofs.codec import pack
@@ -69,6 +69,8 @@ class World:
         """Follow the entries from `first` up to but excluding `last`; a lost batch is not written."""
         batch = Batch()
         followed = self.entries[first:last]
+        if not followed:
+            return
         self.follower.follow(followed, self.rows, batch)
         reached = Cursor(IndexFollower.version, followed[-1].header.seq + 1, followed[-1].leaf)
         batch.put(cursor_key(IndexFollower.name), encode_cursor(reached))
@@ -76,8 +78,9 @@ class World:
             self.rows.write(batch)
 
     def all_rows(self) -> Rows:
-        """Return all rows of the store."""
-        return dict(self.rows.scan())
+        """Return all rows of the store except the cursor and the seal of the tree."""
+        other = cursor_key(IndexFollower.name), tree_prefix("index") + b"\xff"
+        return {key: row for key, row in self.rows.scan() if key not in other}
 
     def view(self) -> IndexView:
         """Return a view of the current index."""
@@ -169,9 +172,10 @@ def plain_rows(texts: Sequence[Written], between: int = 0) -> Rows:
         rows[b"i/sum/" + name] = summary
         rows[b"i/blk/" + name] = plain_blocks(own)
     for ordinal, text in enumerate(texts):
-        seq = b"" if text is None else (ordinal * (1 + between)).to_bytes(8, "big")
-        if text is None or ordinal >= len(texts) - len(texts) % 256:
-            rows[b"i/doc/" + ordinal.to_bytes(4, "big")] = seq
+        in_tail = ordinal >= len(texts) - len(texts) % 256
+        if text is None or in_tail:
+            seq = (ordinal * (1 + between)).to_bytes(8, "big")
+            rows[b"i/doc/" + ordinal.to_bytes(4, "big")] = seq if in_tail else b""
     if texts:
         leaf = ((len(texts) - 1) * (1 + between)).to_bytes(32, "big")
         rows[b"i/head"] = len(texts).to_bytes(4, "big") + leaf

@@ -124,4 +124,5 @@ def test_a_malformed_page_is_declined(page: bytes) -> None:
     rows = Rows(dict([root, (PREFIX + b"\x01\x10", page)]))
     with pytest.raises(EngineError):
         by_twin(rows, {bytes([0x1F]) + bytes(31): bytes(32)})
-    assert native().update_pages(PREFIX, {bytes([0x1F]) + bytes(31): bytes(32)}, rows.multi_get, {}, None) is None
+    change = {bytes([0x1F]) + bytes(31): bytes(32)}
+    assert native().update_pages(PREFIX, change, rows.multi_get, {}, None) is None
