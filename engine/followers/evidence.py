@@ -51,8 +51,8 @@ from engine.ledger.records import (
     Counters,
     EdgeRecord,
     decode_atom,
+    decode_counters,
     decode_edge,
-    read_counters,
 )
 from proofs.events import AtomDetail, Entry, EventKind, Header
 from proofs.hashing import key_digest
@@ -308,7 +308,7 @@ class Evidence:
             CorruptionError: the counters contradict the ordinals or the predicates.
         """
         rows, raw = self._rows, self._rows.get(COUNTERS)
-        counters = read_counters(rows)
+        counters = decode_counters(raw)
         if raw != self._counters:
             ordinal, code = counters
             around = [ordinal_key(ordinal), type_code_key(code.to_bytes(3, "big")[-2:])]
