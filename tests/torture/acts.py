@@ -53,7 +53,9 @@ def prepare(scheme: str, place: Path) -> None:
     notes = place / "notes"
     notes.mkdir()
     for number in range(5):
-        (notes / f"n{number}.md").write_text(f"# Note {number}\n\nSee [[n{(number + 1) % 5}]] #tag\n\n## Two\n\nText.\n")
+        (notes / f"n{number}.md").write_text(
+            f"# Note {number}\n\nSee [[n{(number + 1) % 5}]] #tag\n\n## Two\n\nText.\n"
+        )
 
 
 def _import(engine: Engine, place: Path) -> None:

@@ -16,10 +16,10 @@ BYTES_SHOWN: Final = 1 << 24
 """The longest write that strace prints in full; no longer one occurs."""
 
 CALLS: Final = (
-    "openat", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "rename", "renameat", "renameat2", "link",
-    "unlink", "unlinkat", "mkdir", "rmdir",
+    "openat", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "rename", "renameat", "renameat2",
+    "link", "unlink", "unlinkat", "mkdir", "rmdir",
 )  # fmt: skip
-"""The calls that change files, folders or what of them is on the disk; a test fails if a backend uses more."""
+"""The calls by which the backends change files and folders, and sync them."""
 
 Kind = Literal["open", "write", "cut", "sync", "rename", "link", "unlink", "mkdir", "rmdir", "ack"]
 
@@ -56,8 +56,8 @@ def record(module: str, arguments: Sequence[object], folder: Path, log: Path) ->
 
     The program acknowledges with `acknowledge` of `tests.torture.programs`.
     """
-    traced = ["strace", "-f", "--seccomp-bpf", "-qq", "-y", "-xx", "-s", str(BYTES_SHOWN), "-e", "signal=none",
-              "-e", f"trace={','.join(CALLS)}", "-o", str(log)]  # fmt: skip
+    shown = ["-y", "-xx", "-s", str(BYTES_SHOWN), "-e", "signal=none", "-e", f"trace={','.join(CALLS)}"]
+    traced = ["strace", "-f", "--seccomp-bpf", "-qq", *shown, "-o", str(log)]
     command = [*traced, sys.executable, "-m", module, *map(str, arguments)]
     made = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS
@@ -77,8 +77,11 @@ _STRING: Final = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
 
 
 def _parsed(lines: Iterator[str], folder: str) -> Iterator[Call]:
-    """Yield the operations. A call that another thread interrupted takes effect where it began, but what a
-    sync makes durable counts from where it ended."""
+    """Yield the operations.
+
+    A call that another thread interrupted takes effect where it began. A sync takes effect where it ended,
+    for what was there when it began.
+    """
     halves: dict[str, tuple[str, str, int]] = {}
     count = 0
     for line in lines:
@@ -113,36 +116,47 @@ def _call(name: str, given: str, result: str, folder: str, begun: int) -> Call |
     if result.startswith("-"):
         return None
     strings = [_bytes(text) for text in _STRING.findall(given)]
-    handle = _HANDLE.match(given)
-    if handle and not handle[2] and name in ("write", "pwrite64", "ftruncate", "fsync", "fdatasync"):
-        path = _bytes(handle[1]).decode()
-        if name == "write" and path == "/dev/null" and strings[0].startswith(b"ack "):
-            return Call("ack", at=int(strings[0][4:]))
-        if (below := _below(path, folder)) is None:
-            return None
-        if name == "write":
-            return Call("write", below, data=strings[0])
-        if name == "pwrite64":
-            return Call("write", below, data=strings[0], at=int(given.rpartition(", ")[2]))
-        if name == "ftruncate":
-            return Call("cut", below, at=int(given.rpartition(", ")[2]))
-        return Call("sync", below, begun=begun)
-    if name not in ("openat", "rename", "renameat", "renameat2", "link", "unlink", "unlinkat", "mkdir", "rmdir"):
-        return None
+    if name in ("write", "pwrite64", "ftruncate", "fsync", "fdatasync"):
+        return _on_handle(name, given, strings, folder, begun)
     paths = [_below(_joined(given, text.decode()), folder) for text in strings]
-    if None in paths:
+    if None in paths or not paths:
         return None
-    first, second = str(paths[0]), str(paths[-1])
-    if name == "openat":
-        flags = given.split(", ")[2]
-        return Call("open", first, flags=flags) if "O_CREAT" in flags or "O_TRUNC" in flags else None
-    if name.startswith("rename"):
-        return Call("rename", first, second)
-    if name == "link":
-        return Call("link", first, second)
-    if name == "unlinkat":
-        return Call("rmdir" if "AT_REMOVEDIR" in given else "unlink", first)
-    return Call(name, first)  # type: ignore[arg-type]  one of `Kind`
+    return _on_paths(name, given, str(paths[0]), str(paths[-1]))
+
+
+def _on_handle(name: str, given: str, strings: list[bytes], folder: str, begun: int) -> Call | None:
+    handle = _HANDLE.match(given)
+    if handle is None or handle[2]:
+        return None  # not a file, or one without a name
+    path = _bytes(handle[1]).decode()
+    if name == "write" and path == "/dev/null" and strings[0].startswith(b"ack "):
+        return Call("ack", at=int(strings[0][4:]))
+    if (below := _below(path, folder)) is None:
+        return None
+    match name:
+        case "write":
+            return Call("write", below, data=strings[0])
+        case "pwrite64":
+            return Call("write", below, data=strings[0], at=int(given.rpartition(", ")[2]))
+        case "ftruncate":
+            return Call("cut", below, at=int(given.rpartition(", ")[2]))
+    return Call("sync", below, begun=begun)
+
+
+def _on_paths(name: str, given: str, first: str, second: str) -> Call | None:
+    match name:
+        case "openat":
+            flags = given.split(", ")[2]
+            return Call("open", first, flags=flags) if "O_CREAT" in flags or "O_TRUNC" in flags else None
+        case "rename" | "renameat" | "renameat2":
+            return Call("rename", first, second)
+        case "link":
+            return Call("link", first, second)
+        case "mkdir":
+            return Call("mkdir", first)
+        case "rmdir":
+            return Call("rmdir", first)
+    return Call("rmdir" if "AT_REMOVEDIR" in given else "unlink", first)
 
 
 def _joined(given: str, path: str) -> str:

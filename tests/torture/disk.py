@@ -2,12 +2,12 @@
 
 Each file has a list of changes, of which the first are on the disk because of a sync. Each change of names
 (a created, renamed or removed file) is on the disk once its folder was synced. All other changes may be on
-the disk or not, in part, and in any order.
+the disk or not, in part, and in any order; names in any order only if the file system does not order them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -18,7 +18,7 @@ from tests.torture.calls import Call
 Mode = Literal["dropped", "prefix", "blocks of 512", "blocks of 4096", "names"]
 MODES: Final[tuple[Mode, ...]] = ("dropped", "prefix", "blocks of 512", "blocks of 4096", "names")
 """What is left of that which was not synced: nothing; the beginning of each file's changes, the last of them
-torn; random blocks, with zeros in place of the others; random changes of names, with or without the data."""
+torn; random blocks, with zeros in place of the others; some changes of names, with or without the data."""
 
 
 @dataclass(slots=True, eq=False)
@@ -49,15 +49,16 @@ class Disk:
     """A folder that changes as the operations of a run say.
 
     Args:
-        by_file: Whether syncing a file also makes its name durable, as ext4, xfs and btrfs do. POSIX
-            promises that only for syncing the folder.
+        ordered: Whether changes of names reach the disk in their order, and syncing a file also makes its
+            name durable, as on ext4, xfs and btrfs. POSIX promises neither: a name is durable only when its
+            folder was synced, and until then any of the changes may be lost.
     """
 
-    def __init__(self, *, by_file: bool) -> None:
+    def __init__(self, *, ordered: bool) -> None:
         self.root = Node(is_folder=True)
         self.namings: list[Naming] = []
         self.acknowledged = 0
-        self._by_file = by_file
+        self._ordered = ordered
         self._history: list[dict[int, tuple[Node, int]]] = []
         self._lengths: dict[int, tuple[Node, int]] = {}
 
@@ -117,16 +118,19 @@ class Disk:
         node = self._node(call.path)
         assert node is not None, call.path
         if node.is_folder:
-            for naming in self.namings:
-                naming.synced |= any(folder is node for folder, _, _ in naming.parts)
+            self._sync_names([any(part[0] is node for part in naming.parts) for naming in self.namings])
             return
         # What another thread wrote while the sync ran may have missed it.
         then = self._history[call.begun - 1] if 0 < call.begun <= len(self._history) else {}
         synced = max(node.synced, then.get(id(node), (node, 0))[1])
         node.base, node.synced = content(node, synced), synced
-        if self._by_file:
-            for naming in self.namings:
-                naming.synced |= any(named is node for _, _, named in naming.parts)
+        if self._ordered:
+            self._sync_names([any(part[2] is node for part in naming.parts) for naming in self.namings])
+
+    def _sync_names(self, covered: list[bool]) -> None:
+        last = max((at for at, one in enumerate(covered) if one), default=-1)
+        for at, naming in enumerate(self.namings):
+            naming.synced |= at <= last if self._ordered else covered[at]
 
     def _rename(self, call: Call) -> None:
         folder, name = self._place(call.path)
@@ -148,12 +152,7 @@ class Disk:
 
     def after_power_loss(self, mode: Mode, chosen: Random) -> dict[str, bytes | None]:
         """Return what a loss of power now leaves: path → content, or None for a folder."""
-        if mode == "dropped":
-            kept: Iterable[bool] = (False for _ in self.namings)
-        elif mode == "names":
-            kept = (chosen.random() < 0.5 for _ in self.namings)
-        else:
-            kept = (True for _ in self.namings)
+        kept = self._kept_names(mode, chosen)
         names: dict[Node, dict[str, Node]] = {}
         for naming, keep in zip(self.namings, kept, strict=True):
             if naming.synced or keep:
@@ -167,6 +166,18 @@ class Disk:
         found: dict[str, bytes | None] = {}
         self._walk(self.root, "", names, found, None if keep_all else data, chosen)
         return found
+
+    def _kept_names(self, mode: Mode, chosen: Random) -> list[bool]:
+        """Return which changes of names are kept although no sync covers them."""
+        count = len(self.namings)
+        if mode == "dropped":
+            return [False] * count
+        if mode != "names":
+            return [True] * count
+        if self._ordered:
+            end = chosen.randint(sum(naming.synced for naming in self.namings), count)
+            return [at < end for at in range(count)]
+        return [chosen.random() < 0.5 for _ in range(count)]
 
     def _walk(
         self,

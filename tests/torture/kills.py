@@ -34,7 +34,7 @@ class Whole(NamedTuple):
 
 
 def undisturbed(name: str, scheme: str, start: Path, folder: Path) -> Whole:
-    """Run a command without a fault. The modules that it needs are loaded by that, before any process forks."""
+    """Run a command without a fault, which also loads the modules that it needs before a process forks."""
     place = folder / "whole"
     shutil.copytree(start, place)
     carry_out(name, scheme, place, lambda _: None)

@@ -17,6 +17,7 @@ from tests.support.engines import ticking
 from tests.torture.programs import salts
 
 LOST: Final = "acknowledged events lost"
+LOST_UNORDERED: Final = "acknowledged events lost where names reach the disk in any order"
 NOT_OPENED: Final = "not opened"
 WRONG: Final = "differ from the undisturbed run"
 FOREIGN: Final = "errors that are not ours"
@@ -93,7 +94,8 @@ def _examined(how: str, url: str, expected: Journal, acknowledged: int, *, verif
     with Engine.open(url, create=False, clock=ticking(), salts=salts) as engine:
         headers = _headers(engine)
         lost = sum(
-            seq >= len(headers) or headers[seq] != expected[seq] for seq in range(min(acknowledged, len(expected)))
+            seq >= len(headers) or headers[seq] != expected[seq]
+            for seq in range(min(acknowledged, len(expected)))
         )
         wrong = headers != list(expected[: len(headers)])
         engine.root()

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from backends.errors import BackendError
-from engine.base.errors import EngineError, VerificationError
+from engine.base.errors import EngineError, NotFoundError, VerificationError
 from engine.commands import Add
 from engine.engine import Engine
 from tests.support.workloads import id_of
@@ -20,9 +20,26 @@ from tests.torture.oracle import FOREIGN
 
 WRONG_ANSWERS: Final = "wrong answers"
 UNNOTICED: Final = "not noticed with a kept root"
-AT_OPENING, AT_READING, BY_VERIFYING, HARMLESS = "noticed at opening", "noticed at reading", "by verify-root", "harmless"
+AT_OPENING, AT_READING, BY_VERIFYING, HARMLESS = (
+    "noticed at opening",
+    "noticed at reading",
+    "by verify-root",
+    "harmless",
+)
 
 Answers = Mapping[str, str]
+
+
+def _missing(engine: Engine) -> list[str]:
+    """Return the ids of atoms that were never recorded, and are said to be recorded."""
+    found = []
+    for number in (7777, 8888):
+        try:
+            found.append(engine.get(id_of(number)).id)
+        except NotFoundError:
+            continue
+    return found
+
 
 QUESTIONS: Final[Mapping[str, Callable[[Engine], Any]]] = {
     "size": lambda engine: engine.size,
@@ -39,23 +56,10 @@ QUESTIONS: Final[Mapping[str, Callable[[Engine], Any]]] = {
     "log": lambda engine: list(engine.log()),
     "duplicates": lambda engine: engine.duplicates(),
     "context": lambda engine: engine.context("kettle Monday"),
-    "unknown": lambda engine: _missing(engine),
+    "unknown": _missing,
     "root": lambda engine: engine.root(),
 }  # fmt: skip
 """What is asked of a damaged store."""
-
-
-def _missing(engine: Engine) -> list[str]:
-    """Return the ids of atoms that were never recorded, and are said to be recorded."""
-    from engine.base.errors import NotFoundError
-
-    found = []
-    for number in (7777, 8888):
-        try:
-            found.append(engine.get(id_of(number)).id)
-        except NotFoundError:
-            continue
-    return found
 
 
 class Whole(NamedTuple):
