@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
+
+from tests.support.faults import Kind
 
 Result = tuple[Counter[str], list[str]]
 Run = Callable[[str, int, int, Path], Result]
@@ -67,6 +69,25 @@ def _rot(kind: str) -> Run:
     return run
 
 
+def _simulated(variant: str, seed: int, wanted: int, _: Path) -> Result:
+    from tests.torture.simulation import FAILURES, simulate
+
+    total: Counter[str] = Counter()
+    told = []
+    for number in range(wanted):
+        counts, _order = simulate(seed * 1000 + number, 2 if variant == "two processes" else 3)
+        total += counts
+        if any(counts[name] for name in FAILURES):
+            told.append(f"simulate({seed * 1000 + number}): { {k: v for k, v in counts.items() if v} }"[:400])
+    return total, told
+
+
+def _reads(variant: str, seed: int, wanted: int, _: Path) -> Result:
+    from tests.torture.reads import torture
+
+    return torture(cast("Kind", variant), seed, wanted)
+
+
 COMMANDS: Final = (
     "add", "apply_many", "backup", "checkpoint", "dream", "erase", "import", "ingest", "merge", "mirror",
     "rebuild", "revise", "supersede",
@@ -115,6 +136,25 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
         "a file of a store is cut short, deleted, swapped with another, or has a block of zeros; a wrong "
         "answer counts only if a replay with the root that was kept outside finds nothing",
         _STATES, 1_000, 250, ("not noticed with a kept root", "errors that are not ours"), _rot("surgery"),
+    ),
+    "simulation": Exercise(
+        "Several processes", "F1, F15, F17, F19",
+        "processes on one store take turns at each operation; some die, some writes fail or are in doubt, "
+        "and the power fails; at the end the journal is compared with every receipt and replayed",
+        ("two processes", "three processes"), 10_000, 250,
+        (
+            "acknowledged events lost", "not verified", "errors that are not ours", "stuck",
+            "acknowledged at the same place twice", "in doubt, and told wrong",
+            "acknowledged and not seen by its process",
+        ),
+        _simulated,
+    ),
+    "reads": Exercise(
+        "Reads that return something else", "F14",
+        "one read of a command returns a flipped bit, an earlier value or nothing; then the journal is "
+        "replayed",
+        ("flip", "stale", "missing"), 2_000, 250,
+        ("journals broken by a write", "errors that are not ours"), _reads,
     ),
 }  # fmt: skip
 """Name → exercise, in the order of the report."""

@@ -35,7 +35,7 @@ MATRIX: Final = (
         "F1", "the process dies at an operation of the backend",
         (_STORE + "test_a_crash_at_any_write_loses_nothing_acknowledged",
          _STORE + "test_going_on_after_a_crash_gives_the_undisturbed_root"),
-        (), "the journal is a prefix with every acknowledged event; after repeating, the undisturbed root",
+        ("simulation",), "every acknowledged event is in the journal; after repeating, the undisturbed root",
     ),
     Row(
         "F2", "the process dies at a system call",
@@ -99,8 +99,11 @@ MATRIX: Final = (
         (), "`engine verify-root` names the family; a rebuild heals derived rows, never the journal",
     ),
     Row("F13", "a bit flips before it is written", (), (), "no checkpoint over bad data", "everything"),
-    Row("F14", "a read returns nothing, an old value or another row's", (), (),
-        "an error; no write that rests on it", "everything"),
+    Row(
+        "F14", "a read returns nothing, an old value or a flipped bit",
+        (_HERE + "test_reads.py::test_no_write_rests_on_a_wrong_read",), ("reads",),
+        "an error; no write that rests on it", "values of another row",
+    ),
     Row(
         "F15", "the store is opened several times",
         (_PROCESSES + "test_one_of_three_gets_a_new_leveldb_store",
@@ -120,8 +123,9 @@ MATRIX: Final = (
         "F17", "threads and processes at once",
         (_THREADS + "test_the_order_of_the_journal_explains_every_read",
          _THREADS + "test_closing_during_reads_and_writes_is_clean",
-         "tests/store/test_several_writers.py::test_three_writers_lose_nothing"),
-        (), "the order of the journal explains every read; no command is lost",
+         "tests/store/test_several_writers.py::test_three_writers_lose_nothing",
+         _HERE + "test_simulation.py::test_several_processes_lose_nothing_whatever_fails"),
+        ("simulation",), "the order of the journal explains every read; no command is lost",
     ),
     Row(
         "F18", "the clock stands still, jumps or goes back",
