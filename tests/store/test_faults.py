@@ -206,7 +206,7 @@ def test_a_failed_write_is_in_doubt_and_never_acknowledged(mode: str) -> None:
 
 
 class Crowded(MemoryBackend):
-    """A memory store that another process creates just before or after this one reads the state of the log."""
+    """A memory store that another process creates before or after this one reads the log state."""
 
     def __init__(self, *, before: bool) -> None:
         super().__init__()
