@@ -203,6 +203,8 @@ class Store:
     def _write_genesis(self, sources: Sources) -> None:
         batch = Batch()
         log = read_log(self.backend)
+        if log.size:
+            return  # another process has just created the store
         appender = Appender(Overlay(self.backend, batch), log, *sources)
         # The store id and the id key are salts for the seqs -1 and -2, which no event has.
         detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, current_fingerprint())
