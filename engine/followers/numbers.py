@@ -36,7 +36,7 @@ def encode_numbers(column: NDArray[np.unsignedinteger]) -> bytes:
     if listed >= width * len(column):
         return bytes([width]) + _cut(column, width)
     head = bytes([LISTED + place_width]) + len(distinct).to_bytes(_COUNT_BYTES, "little")
-    return head + distinct.astype("<u8").tobytes() + _cut(places, place_width)
+    return bytes(head + distinct.astype("<u8").tobytes() + _cut(places, place_width))
 
 
 def _width(number: int) -> int:
