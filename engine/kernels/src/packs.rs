@@ -28,66 +28,97 @@ pub fn split(raw: &[u8]) -> Option<impl Iterator<Item = Option<(&[u8], &[u8])>>>
     }))
 }
 
-/// Append the offsets and the frequencies of an entry; return df and the greatest frequency.
+/// The postings of a term as they are stored: df, the marks and values of frequencies above 1, the offsets.
+struct Entry<'a> {
+    df: usize,
+    marks: &'a [u8],
+    greater: &'a [u8],
+    offsets: &'a [u8],
+}
+
+impl<'a> Entry<'a> {
+    /// Divide an entry into its parts; `None` if it is malformed.
+    fn parse(raw: &'a [u8], documents: usize) -> Option<Entry<'a>> {
+        let (number, rest) = varint(raw)?;
+        let df = number >> 1;
+        if df == 0 || df > documents {
+            return None;
+        }
+        if number & 1 == 0 {
+            return Some(Entry { df, marks: &[], greater: &[], offsets: rest });
+        }
+        let (marks, rest) = rest.split_at_checked(df.div_ceil(8))?;
+        let count = marks.iter().map(|byte| byte.count_ones() as usize).sum();
+        let (greater, offsets) = rest.split_at_checked(count)?;
+        (count > 0 && greater.iter().all(|&tf| tf > 1)).then_some(Entry { df, marks, greater, offsets })
+    }
+
+    /// Fill in the frequencies, of which there are `df`; return the greatest, or `None` if a mark is too high.
+    fn fill_tfs(&self, tfs: &mut [u8]) -> Option<u8> {
+        tfs.fill(1);
+        let (mut left, mut fits) = (self.greater.iter(), true);
+        for_each_member(self.marks, |at| match (tfs.get_mut(at), left.next()) {
+            (Some(tf), Some(&greater)) => *tf = greater,
+            _ => fits = false,
+        });
+        fits.then(|| self.greater.iter().copied().max().unwrap_or(1))
+    }
+
+    /// Fill in the offsets, two bytes each; `None` if they are malformed.
+    fn fill_offsets(&self, documents: usize, out: &mut [u8]) -> Option<()> {
+        let mut out = out.chunks_exact_mut(2);
+        if self.df * DENSE >= documents {
+            if self.offsets.len() != documents.div_ceil(8) {
+                return None;
+            }
+            let mut fits = true;
+            for_each_member(self.offsets, |at| match out.next() {
+                Some(pair) if at < documents => pair.copy_from_slice(&(at as u16).to_le_bytes()),
+                _ => fits = false,
+            });
+            return (fits && out.next().is_none()).then_some(());
+        }
+        let (mut rest, mut next) = (self.offsets, 0);
+        for pair in &mut out {
+            // Nearly all gaps take one byte.
+            let (gap, after) = match rest {
+                [gap @ 0..0x80, after @ ..] => (usize::from(*gap), after),
+                _ => varint(rest)?,
+            };
+            next += gap;
+            if next >= documents {
+                return None;
+            }
+            pair.copy_from_slice(&(next as u16).to_le_bytes());
+            next += 1;
+            rest = after;
+        }
+        rest.is_empty().then_some(())
+    }
+}
+
+/// Append the offsets and the frequencies of an entry; return the greatest frequency.
 ///
-/// `None` if the entry is malformed; then some postings may have been appended.
-pub fn decode(
-    entry: &[u8],
-    documents: usize,
-    offsets: &mut Vec<u8>,
-    tfs: &mut Vec<u8>,
-) -> Option<(usize, u8)> {
-    let (number, mut rest) = varint(entry)?;
-    let df = number >> 1;
-    if df == 0 || df > documents {
-        return None;
-    }
-    let start = tfs.len();
-    tfs.resize(start + df, 1);
-    let mut most = 1;
-    if number & 1 == 1 {
-        let (bits, after) = rest.split_at_checked(df.div_ceil(8))?;
-        let mut marked = 0;
-        for at in members(bits) {
-            let &tf = after.get(marked)?;
-            if tf < 2 {
-                return None;
-            }
-            *tfs.get_mut(start + at)? = tf;
-            most = most.max(tf);
-            marked += 1;
-        }
-        if most == 1 {
-            return None;
-        }
-        rest = &after[marked..];
-    }
-    if df * DENSE >= documents {
-        if rest.len() != documents.div_ceil(8) {
-            return None;
-        }
-        let mut count = 0;
-        for at in members(rest) {
-            if at >= documents {
-                return None;
-            }
-            offsets.extend_from_slice(&(at as u16).to_le_bytes());
-            count += 1;
-        }
-        return (count == df).then_some((df, most));
-    }
-    let mut next = 0;
-    for _ in 0..df {
-        let (gap, after) = varint(rest)?;
-        let offset = next + gap;
-        if offset >= documents {
-            return None;
-        }
-        offsets.extend_from_slice(&(offset as u16).to_le_bytes());
-        next = offset + 1;
-        rest = after;
-    }
-    rest.is_empty().then_some((df, most))
+/// `None` if the entry is malformed; then some bytes may have been appended.
+pub fn decode(raw: &[u8], documents: usize, offsets: &mut Vec<u8>, tfs: &mut Vec<u8>) -> Option<u8> {
+    let entry = Entry::parse(raw, documents)?;
+    let (start, tf_start) = (offsets.len(), tfs.len());
+    offsets.resize(start + 2 * entry.df, 0);
+    tfs.resize(tf_start + entry.df, 0);
+    entry.fill_offsets(documents, &mut offsets[start..])?;
+    entry.fill_tfs(&mut tfs[tf_start..])
+}
+
+/// Return the row of a term as it is hashed, or `None` if its entry is malformed.
+fn row_of(raw: &[u8], documents: usize) -> Option<Vec<u8>> {
+    let entry = Entry::parse(raw, documents)?;
+    let mut row = vec![0; HEAD_BYTES + 3 * entry.df];
+    let (head, postings) = row.split_at_mut(HEAD_BYTES);
+    let (offsets, tfs) = postings.split_at_mut(2 * entry.df);
+    entry.fill_offsets(documents, offsets)?;
+    head[..4].copy_from_slice(&(entry.df as u32).to_be_bytes());
+    head[4] = entry.fill_tfs(tfs)?;
+    Some(row)
 }
 
 /// Read a number in groups of seven bits, the lowest first, in the shortest form.
@@ -115,16 +146,17 @@ fn put_varint(mut number: usize, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// The positions of the bits that are set, the lowest bit of each byte first.
-fn members(bits: &[u8]) -> impl Iterator<Item = usize> + use<'_> {
-    bits.iter().enumerate().flat_map(|(at, &byte)| {
-        let mut left = byte;
-        std::iter::from_fn(move || {
-            let bit = left.trailing_zeros() as usize;
-            left &= left.checked_sub(1)?;
-            Some(8 * at + bit)
-        })
-    })
+/// Call `found` with the position of each bit that is set, the lowest bit of each byte first.
+fn for_each_member(bits: &[u8], mut found: impl FnMut(usize)) {
+    for (at, chunk) in bits.chunks(8).enumerate() {
+        let mut raw = [0; 8];
+        raw[..chunk.len()].copy_from_slice(chunk);
+        let mut left = u64::from_le_bytes(raw);
+        while left != 0 {
+            found(64 * at + left.trailing_zeros() as usize);
+            left &= left - 1;
+        }
+    }
 }
 
 /// Set the bits of `members` in `size` bits that are appended to `out`.
@@ -204,17 +236,8 @@ fn find_postings<'py>(
     for pair in split(raw)? {
         let (own, entry) = pair?;
         if own == term {
-            let (mut offsets, mut tfs) = (Vec::new(), Vec::new());
-            if documents > 1 << 16 {
-                return None;
-            }
-            let (df, most) = decode(entry, documents, &mut offsets, &mut tfs)?;
-            let mut row = Vec::with_capacity(HEAD_BYTES + 3 * df);
-            row.extend_from_slice(&(df as u32).to_be_bytes());
-            row.push(most);
-            row.extend_from_slice(&offsets);
-            row.extend_from_slice(&tfs);
-            return Some(PyBytes::new(py, &row));
+            let fits = documents <= 1 << 16;
+            return fits.then(|| row_of(entry, documents)).flatten().map(|row| PyBytes::new(py, &row));
         }
         if own > term {
             break;

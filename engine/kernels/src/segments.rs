@@ -109,7 +109,7 @@ fn decode_pack<'a>(name: &[u8], raw: &'a [u8], size: usize) -> Option<Pack<'a>> 
         if !is_term(term) {
             return None;
         }
-        let (_, max) = packs::decode(entry, size, &mut pack.offsets, &mut pack.tfs)?;
+        let max = packs::decode(entry, size, &mut pack.offsets, &mut pack.tfs)?;
         pack.terms.push((term, max, pack.tfs.len()));
     }
     (pack.terms.first()?.0 == name).then_some(pack)
