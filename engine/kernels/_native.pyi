@@ -45,10 +45,22 @@ def gains_at(
 ) -> tuple[bytes, bytes] | None: ...
 def lengths_at(starts: Sequence[int], lengths: Sequence[bytes], ordinals: bytes, /) -> bytes | None: ...
 def ranked(scores: bytes, /) -> bytes | None: ...
-def best_nearby(
-    scores: bytes, ordinals: bytes, hits: bytes, others: Sequence[tuple[float, bytes]], /
-) -> bytes | None: ...
-def best_in_groups(scores: bytes, sources: bytes, chosen: bytes, /) -> tuple[bytes, bytes] | None: ...
+def near_documents(
+    orders: Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]],
+    live: bytes,
+    hits: bytes,
+    steps: int,
+    /,
+) -> tuple[bytes, list[bytes]] | None: ...
+def surrounding_scores(
+    orders: Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]],
+    ordinals: bytes,
+    scores: bytes,
+    hits: bytes,
+    near: Sequence[tuple[float, bytes]],
+    most: int,
+    /,
+) -> tuple[bytes, bytes] | None: ...
 def update_pages(
     prefix: bytes,
     changes: dict[bytes, bytes | None],

@@ -20,6 +20,7 @@ mod links;
 mod log;
 mod lookup;
 mod pages;
+mod places;
 mod records;
 mod replay;
 mod rows;

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.followers.tags import values
+from engine.kernels import NATIVE
 from engine.language.lexicon import forms_of
 from engine.query.arrays import distinct
+from engine.query.positions import Positions
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.bm25 import MICRO, WeightedTerm, idf, weighted_terms
@@ -138,11 +140,28 @@ class Neighbours(NamedTuple):
 
 def neighbourhood(scope: RecallScope, hits: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Neighbours]]:
     """Return the ordinals of hits and of their allowed neighbours, ascending, and these neighbours."""
+    if not scope.signals.near:
+        return np.sort(hits), []
+    if NATIVE is not None:
+        orders, live = scope.positions.kernel_orders, scope.atoms.bits
+        found = NATIVE.near_documents(orders, live, hits.tobytes(), NEIGHBOUR_STEPS)
+        if found is not None:
+            every = [np.frombuffer(raw, np.int64) for raw in found[1]]
+            distances = [*range(1, NEIGHBOUR_STEPS + 1)] * 2
+            near = [Neighbours(hits, others, steps) for others, steps in zip(every, distances, strict=True)]
+            return np.frombuffer(found[0], np.int64), near
+    return documents_near(scope.positions, scope.mask, hits)
+
+
+def documents_near(
+    positions: Positions, live: NDArray[np.bool_], hits: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], list[Neighbours]]:
+    """Return what `neighbourhood` returns. `live` holds True for each allowed document."""
     near = []
-    for after in (False, True) if scope.signals.near else ():
+    for after in (False, True):
         others = hits
         for steps in range(1, NEIGHBOUR_STEPS + 1):
-            others = scope.positions.beside(others, scope.mask, after=after)
+            others = positions.beside(others, live, after=after)
             near.append(Neighbours(hits, others, steps))
     ordinals = distinct(np.concatenate([hits, *(one.others for one in near)]))
     return ordinals[ordinals >= 0], near
