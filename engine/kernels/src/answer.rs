@@ -241,27 +241,27 @@ fn read_texts<'py>(
     own.with_table(|table| {
         let ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
         let mut asked_ids = Asked { ids, weights, total, window, chars: chars.max(1) };
-        let mut found = Vec::with_capacity(texts.len());
-        for text in &texts {
-            let Some(text) = text.to_str().ok().filter(readable) else {
-                found.push(None);
-                continue;
-            };
-            let mut one = read(table, text, cut, &asked_ids);
-            // Most texts have no word that is new.
-            let new = if one.is_none() { simplified(text) } else { None };
-            if let Some(simple) = new {
-                analyse(py, own, table, &[Field::Text(&simple)], 1)?;
-                asked_ids.ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
-                one = read(table, text, cut, &asked_ids);
+        let texts: Vec<Option<&str>> =
+            texts.iter().map(|text| text.to_str().ok().filter(readable)).collect();
+        let mut found: Vec<_> =
+            texts.iter().map(|text| text.and_then(|text| read(table, text, cut, &asked_ids))).collect();
+        // Most texts have no word that is new. The new words of all texts are learnt together.
+        let unread = texts.iter().zip(&found).filter(|(_, one)| one.is_none());
+        let simple: Vec<Cow<'_, [u8]>> =
+            unread.filter_map(|(text, _)| text.and_then(simplified)).collect();
+        if !simple.is_empty() {
+            let fields: Vec<Field<'_>> = simple.iter().map(|text| Field::Text(text)).collect();
+            analyse(py, own, table, &fields, fields.len())?;
+            asked_ids.ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
+            for (text, one) in texts.iter().zip(&mut found).filter(|(_, one)| one.is_none()) {
+                *one = text.and_then(|text| read(table, text, cut, &asked_ids));
             }
-            let one = one.map(|(terms, close, snippet)| {
-                let terms: Vec<_> = terms.into_iter().map(|id| shown(py, table, id)).collect();
-                PyList::new(py, terms).map(|terms| (terms, close, snippet))
-            });
-            found.push(one.transpose()?);
         }
-        Ok(found)
+        let mut list = |(terms, close, snippet): (Vec<TermId>, f64, String)| {
+            let terms: Vec<_> = terms.into_iter().map(|id| shown(py, table, id)).collect();
+            PyList::new(py, terms).map(|terms| (terms, close, snippet))
+        };
+        found.into_iter().map(|one| one.map(&mut list).transpose()).collect()
     })
 }
 
