@@ -358,7 +358,7 @@ class IndexView:
         if heads:
             wanted += [HEAD + raw for raw in wanted]
         read = self._cache.rows(self._rows, self._segments, wanted)
-        newest = list(map(self._newest, wanted)) if self._tail.documents else [None] * len(wanted)
+        newest = list(map(self._tail.row, wanted)) if self._tail.documents else [None] * len(wanted)
         others = len(wanted) // 2
         found, at = [], 0
         for key in keys:
@@ -371,14 +371,6 @@ class IndexView:
             found.append(TermRows(df, (*read[at].rows, tail), in_heads))
             at += 1
         return found
-
-    def _newest(self, raw: bytes) -> bytes | None:
-        """Return the row that a term would have if the tail were a segment."""
-        found = self._tail.find(raw)
-        if found is None:
-            return None
-        tfs = found.tfs.tobytes()
-        return len(tfs).to_bytes(4, "big") + bytes([max(tfs)]) + found.offsets.tobytes() + tfs
 
     def _decoded(self, rows: Sequence[bytes | None]) -> list[Postings]:
         return [
