@@ -43,6 +43,18 @@ def gains_at(
     ordinals: bytes,
     /,
 ) -> tuple[bytes, bytes] | None: ...
+def lacking(
+    lists: tuple[
+        Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
+        float,
+        Sequence[tuple[float, bytes]],
+        Sequence[int],
+        Sequence[bytes],
+        bytes,
+    ],
+    ordinals: bytes,
+    /,
+) -> bytes | None: ...
 def lengths_at(starts: Sequence[int], lengths: Sequence[bytes], ordinals: bytes, /) -> bytes | None: ...
 def ranked(scores: bytes, /) -> bytes | None: ...
 def near_documents(

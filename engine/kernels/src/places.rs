@@ -120,7 +120,10 @@ impl<'a> Places<'a> {
 
     /// Return the source of a document, or `None` if it has no place in a source.
     pub fn source(&self, ordinal: usize) -> Option<u64> {
-        Some(self.place(ordinal)?.source)
+        let (part, offset) = self.part(ordinal)?;
+        let own = &self.0[part];
+        let index = small(own.places, offset).filter(|index| *index != NOWHERE)?;
+        own.sources.get(usize::try_from((own.keys.get(index)? >> HALF) / 2).ok()?)
     }
 
     /// Return the nearest document after or before another one in its source (`positions.Positions.beside`).
@@ -195,6 +198,9 @@ impl Sorted<'_> {
     }
 
     fn count(&self, source: u64) -> usize {
+        if self.keys.len() == 0 {
+            return 0;
+        }
         let key = self.sources.rank(source) << HALF;
         let first = self.keys.seek(0, key);
         self.keys.seek(first, key.saturating_add(1 << HALF)) - first

@@ -495,6 +495,33 @@ impl Scores<'_> {
     }
 }
 
+impl Scores<'_> {
+    /// Return whether each document gains nothing from any list.
+    fn lacking(&self, ordinals: &[i64]) -> Vec<bool> {
+        let size = |list: &List<'_>| (0..self.parts.len()).map(|part| list.len(part)).sum::<usize>();
+        let mut order: Vec<&List<'_>> = self.lists.iter().collect();
+        // The list with the most documents says soonest that a document is not lacking.
+        order.sort_by_cached_key(|list| Reverse(size(list)));
+        let mut cursors = vec![Cursor::default(); order.len()];
+        let mut before = (usize::MAX, 0);
+        let gains = |ordinal: i64| {
+            let ordinal = usize::try_from(ordinal).ok()?;
+            let part = self.parts.partition_point(|part| part.start <= ordinal).checked_sub(1)?;
+            let start = self.parts[part].start;
+            let offset = ordinal - start;
+            let norm = self.parts[part].norm(self.norms, offset)?;
+            if part != before.0 || offset < before.1 {
+                cursors.fill(Cursor::default());
+            }
+            before = (part, offset);
+            let mut each = order.iter().zip(&mut cursors);
+            Some(each.any(|(list, cursor)| list.gain(part, start, offset, norm, cursor) > 0.0))
+        };
+        let found: Vec<Option<bool>> = ordinals.iter().copied().map(gains).collect();
+        found.into_iter().map(|found| found != Some(true)).collect()
+    }
+}
+
 /// Return True if `row` is the well-formed row of a term in a segment of `documents` documents.
 ///
 /// The twin is `engine.followers.postings.decode_postings`.
@@ -599,7 +626,20 @@ fn gains_at<'py>(
     Some((PyBytes::new(py, &bytes_of(&matrix)), PyBytes::new(py, &bytes_of(&sums))))
 }
 
+/// Return whether the score of each document is 0. The twin is `WordScores.lacking`.
+#[pyfunction]
+fn lacking<'py>(py: Python<'py>, lists: Lists<'py>, ordinals: &[u8]) -> Option<Bound<'py, PyBytes>> {
+    let scores = Scores::parse(&lists)?;
+    let ordinals: Vec<i64> = ordinals
+        .chunks_exact(8)
+        .map(|raw| i64::from_le_bytes([raw[0], raw[1], raw[2], raw[3], raw[4], raw[5], raw[6], raw[7]]))
+        .collect();
+    let found: Vec<u8> = scores.lacking(&ordinals).into_iter().map(u8::from).collect();
+    Some(PyBytes::new(py, &found))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(lacking, module)?)?;
     module.add_function(wrap_pyfunction!(is_postings, module)?)?;
     module.add_function(wrap_pyfunction!(best_documents, module)?)?;
     module.add_function(wrap_pyfunction!(lengths_at, module)?)?;

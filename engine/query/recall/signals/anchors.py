@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.followers.tags import values
 from engine.kernels import NATIVE
 from engine.language.lexicon import forms_of
 from engine.query.arrays import distinct
@@ -59,6 +58,10 @@ class WordScores:
     def at(self, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the scores of documents."""
         return self._lists.at(ordinals).scores
+
+    def lacking(self, ordinals: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return True for each document whose score is 0."""
+        return self._lists.lacking(ordinals)
 
     def by_term(
         self, ordinals: NDArray[np.int64]
@@ -120,7 +123,7 @@ def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...
         if start <= first and not first.startswith(start):
             continue
         first = None
-        for count, tag in enumerate(values(scope.rows, Group.TAG, start)):
+        for count, tag in enumerate(scope.atoms.tags_from(scope.rows, start)):
             first = tag if first is None else first
             if not tag.startswith(start) or count == TAGS_SEEN_MAX:
                 break
