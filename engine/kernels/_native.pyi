@@ -152,4 +152,12 @@ def linked_rows(
     times: list[int],
     /,
 ) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
+def most_relevant(
+    own: Terms,
+    texts: Sequence[Sequence[str]],
+    shares: Sequence[float],
+    known: Sequence[str],
+    most: int,
+    /,
+) -> list[tuple[str, float]] | None: ...
 def near_earlier(raw: bytes, start: int, /) -> list[bool]: ...

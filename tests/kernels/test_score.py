@@ -107,6 +107,16 @@ def test_gains_at(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> No
     assert np.frombuffer(scores, "<f8").tolist() == twin.scores.tolist()
 
 
+@settings(max_examples=200, deadline=None)
+@given(searches(), st.lists(st.integers(-3, 200), max_size=30))
+def test_lacking(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> None:
+    """The documents that gain nothing are those whose score is 0 in the twin."""
+    lists, _, _ = search
+    asked = np.array(ordinals, np.int64)
+    found = native().lacking(lists.kernel_lists, asked.tobytes())
+    assert np.frombuffer(found, np.bool_).tolist() == (gains_at(lists, asked).scores <= 0).tolist()
+
+
 @given(
     st.one_of(
         st.binary(max_size=40),

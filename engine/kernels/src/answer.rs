@@ -1,12 +1,13 @@
 //! Reading the texts of answers: terms, closeness of the question's terms, snippets and numbers of tokens.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::simple::simplified;
-use crate::text::{analyse, shown, Field, Table, TermId, Terms};
+use crate::text::{analyse, shown, Field, Table, TermId, Terms, TEXT_BYTES_MAX};
 use crate::words::words;
 
 const ELLIPSIS: char = '…';
@@ -181,8 +182,16 @@ struct Asked {
 }
 
 /// Return the terms of a text, how close together the question's terms are, and the snippet; or None if a
-/// word of the text is not in the table, or the text is not simple.
-fn read(table: &Table, text: &str, cut: (bool, bool), asked: &Asked) -> Option<(Vec<TermId>, f64, String)> {
+/// word of the text is not in the table, or the text is not simple. New words are appended to `new`, each with a
+/// space after it.
+fn read(
+    table: &Table,
+    text: &str,
+    cut: (bool, bool),
+    asked: &Asked,
+    new: &mut Vec<u8>,
+) -> Option<(Vec<TermId>, f64, String)> {
+    let known = new.len();
     let parts = split(text);
     let mut terms = Vec::with_capacity(parts.len() + parts.len() / 4);
     let mut marks = Vec::new();
@@ -196,7 +205,11 @@ fn read(table: &Table, text: &str, cut: (bool, bool), asked: &Asked) -> Option<(
         for word in words(&simple) {
             let first = terms.len();
             if !table.append(raw, &(offset + word.start..offset + word.end), &mut terms) {
-                return None;
+                // The byte before the word says whether it is a picture.
+                new.extend_from_slice(&simple[word.start.saturating_sub(1)..word.start]);
+                new.extend_from_slice(&simple[word]);
+                new.push(b' ');
+                continue;
             }
             for (position, id) in terms.iter().enumerate().skip(first) {
                 if let Some(term) = asked.ids.iter().position(|one| one == &Some(*id)) {
@@ -204,6 +217,9 @@ fn read(table: &Table, text: &str, cut: (bool, bool), asked: &Asked) -> Option<(
                 }
             }
         }
+    }
+    if new.len() > known {
+        return None;
     }
     let close =
         if asked.total == 0.0 { 0.0 } else { closest(&marks, &asked.weights, asked.window) / asked.total };
@@ -241,20 +257,20 @@ fn read_texts<'py>(
     own.with_table(|table| {
         let ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
         let mut asked_ids = Asked { ids, weights, total, window, chars: chars.max(1) };
-        let texts: Vec<Option<&str>> =
-            texts.iter().map(|text| text.to_str().ok().filter(readable)).collect();
-        let mut found: Vec<_> =
-            texts.iter().map(|text| text.and_then(|text| read(table, text, cut, &asked_ids))).collect();
-        // Most texts have no word that is new. The new words of all texts are learnt together.
-        let unread = texts.iter().zip(&found).filter(|(_, one)| one.is_none());
-        let simple: Vec<Cow<'_, [u8]>> =
-            unread.filter_map(|(text, _)| text.and_then(simplified)).collect();
-        if !simple.is_empty() {
-            let fields: Vec<Field<'_>> = simple.iter().map(|text| Field::Text(text)).collect();
-            analyse(py, own, table, &fields, fields.len())?;
+        let texts: Vec<Option<&str>> = texts.iter().map(|text| text.to_str().ok().filter(readable)).collect();
+        let mut new = Vec::new();
+        let mut found: Vec<_> = texts
+            .iter()
+            .map(|text| text.and_then(|text| read(table, text, cut, &asked_ids, &mut new)))
+            .collect();
+        // Most words are known. The new words of all texts are learnt together.
+        if !new.is_empty() {
+            for words in new.chunks(TEXT_BYTES_MAX) {
+                analyse(py, own, table, &[Field::Text(words)], 1)?;
+            }
             asked_ids.ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
             for (text, one) in texts.iter().zip(&mut found).filter(|(_, one)| one.is_none()) {
-                *one = text.and_then(|text| read(table, text, cut, &asked_ids));
+                *one = text.and_then(|text| read(table, text, cut, &asked_ids, &mut Vec::new()));
             }
         }
         let mut list = |(terms, close, snippet): (Vec<TermId>, f64, String)| {
@@ -326,8 +342,60 @@ fn near_earlier(raw: &[u8], start: usize) -> Vec<bool> {
     (start..all.len()).map(|at| all[..at].iter().any(|other| near(all[at], *other))).collect()
 }
 
+/// How often a term was seen in the last text that has it, and its relevance from the texts before.
+struct Seen<'a, 'py> {
+    term: &'a Bound<'py, PyString>,
+    text: usize,
+    tf: u32,
+    relevance: f64,
+}
+
+impl Seen<'_, '_> {
+    fn relevance(&self, shares: &[f64]) -> f64 {
+        let (share, tf) = (shares[self.text], f64::from(self.tf));
+        self.relevance + if self.tf == 1 { share * 0.5 } else { share * (tf / (tf + 1.0)) }
+    }
+}
+
+/// Return the most relevant terms of texts, the best first, with their relevance. The twin is
+/// `feedback.most_relevant`, which describes the arguments.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn most_relevant<'py>(
+    own: &Bound<'py, Terms>,
+    texts: Vec<Vec<Bound<'py, PyString>>>,
+    shares: Vec<f64>,
+    known: Vec<Bound<'py, PyString>>,
+    most: usize,
+) -> Option<Vec<(Bound<'py, PyString>, f64)>> {
+    if texts.len() != shares.len() || !shares.iter().all(|share| share.is_finite() && *share >= 0.0) {
+        return None;
+    }
+    let mut seen: HashMap<&str, Seen<'_, 'py>> = HashMap::with_capacity(texts.iter().map(Vec::len).sum());
+    for (text, terms) in texts.iter().enumerate() {
+        for term in terms {
+            let one = seen.entry(term.to_str().ok()?).or_insert(Seen { term, text, tf: 0, relevance: 0.0 });
+            if one.text != text {
+                one.relevance = one.relevance(&shares);
+                (one.text, one.tf) = (text, 0);
+            }
+            one.tf += 1;
+        }
+    }
+    for term in &known {
+        seen.remove(term.to_str().ok()?);
+    }
+    let lists = own.get().lists();
+    let relevant = seen.into_iter().filter(|(term, _)| !lists.stop_words.contains(term.as_bytes()));
+    let mut found: Vec<_> = relevant.map(|(raw, one)| (one.relevance(&shares), raw, one.term)).collect();
+    found.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+    found.truncate(most);
+    Some(found.into_iter().map(|(relevance, _, term)| (term.clone(), relevance)).collect())
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_texts, module)?)?;
+    module.add_function(wrap_pyfunction!(most_relevant, module)?)?;
     module.add_function(wrap_pyfunction!(near_earlier, module)?)?;
     module.add_function(wrap_pyfunction!(estimate_tokens, module)?)
 }

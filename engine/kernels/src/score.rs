@@ -9,6 +9,8 @@ use std::collections::BinaryHeap;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::places::bit;
+
 /// The bytes before the offsets in the row of a term: four of the number of documents, one of the largest tf.
 const HEAD_BYTES: usize = 5;
 
@@ -274,10 +276,6 @@ struct Allowed<'a> {
     bits: &'a [u8],
     factors: Vec<(f64, &'a [u8])>,
     largest: f64,
-}
-
-fn bit(bits: &[u8], at: usize) -> bool {
-    bits.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1)
 }
 
 impl Allowed<'_> {

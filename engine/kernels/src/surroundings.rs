@@ -77,7 +77,7 @@ impl Candidates {
     }
 
     /// Return the sum of the best scores of each term that nearby hits pass on to each candidate.
-    fn from_neighbours(&self, hits: &[i64], near: &[(f64, Vec<i64>)]) -> Option<Vec<f64>> {
+    fn nearby(&self, hits: &[i64], near: &[(f64, Vec<i64>)]) -> Option<Vec<f64>> {
         let row = |ordinal: &i64| self.ordinals.binary_search(ordinal).ok();
         let givers: Vec<usize> = hits.iter().map(row).collect::<Option<_>>()?;
         let mut pairs = Vec::new();
@@ -102,7 +102,7 @@ impl Candidates {
     }
 
     /// Return the sum of the best scores of each term in the source of each candidate, if it is small.
-    fn from_sources(&self, places: &Places, most: usize) -> Vec<f64> {
+    fn of_sources(&self, places: &Places, most: usize) -> Vec<f64> {
         let source = |ordinal: i64| usize::try_from(ordinal).ok().and_then(|ordinal| places.source(ordinal));
         let rows = self.ordinals.iter().enumerate();
         let mut members: Vec<(u64, usize)> =
@@ -146,8 +146,8 @@ fn surrounding_scores<'py>(
     }
     let near: Vec<(f64, Vec<i64>)> =
         near.iter().map(|(factor, raw)| (*factor, numbers(raw.as_bytes(), i64::from_le_bytes))).collect();
-    let nearby = candidates.from_neighbours(&numbers(hits, i64::from_le_bytes), &near)?;
-    let of_source = candidates.from_sources(&places, most);
+    let nearby = candidates.nearby(&numbers(hits, i64::from_le_bytes), &near)?;
+    let of_source = candidates.of_sources(&places, most);
     Some((PyBytes::new(py, &bytes_of(&nearby)), PyBytes::new(py, &bytes_of(&of_source))))
 }
 
