@@ -31,6 +31,9 @@ ENTRY_BYTES: Final = 400
 ROW_BYTES: Final = 40
 """The size in bytes of a row without the bytes in it."""
 
+DFS_MAX: Final = 1 << 14
+"""The largest number of terms for which the number of documents is cached. It takes about 150 bytes each."""
+
 ROOM_SHARE: Final = 8
 ROOM_LEAST: Final = 1024
 """An array of facts has room for an eighth more documents than there are, and at least for this many."""
@@ -112,6 +115,8 @@ class PostingsCache:
         self._older: dict[bytes, _CachedRows] = {}
         self._used_bytes = 0
         self._older_bytes = 0
+        self._dfs: dict[bytes, tuple[tuple[bytes, ...], int]] = {}
+        """For each term, the roots of the segments and the number of documents that mention the term."""
         self._lengths: dict[bytes, _Lengths] = {}
         self._norms: tuple[tuple[object, ...], Norms] | None = None
         self._facts: _CachedFacts | None = None
@@ -155,6 +160,20 @@ class PostingsCache:
                 found[number] = self._checked(segments, roots, terms[number], read, older)
         return [one for one in found if one is not None]
 
+    def dfs(self, rows: Reader, segments: Segments, terms: Sequence[bytes]) -> list[int]:
+        """Return the number of documents of all segments that mention each term.
+
+        The numbers are cached longer than the rows, which are large if many documents mention a term.
+
+        Raises:
+            CorruptionError: a row is malformed.
+        """
+        roots = tuple([summary.root for _, summary in segments])
+        known = list(map(self._dfs.get, terms))
+        new = [term for term, df in zip(terms, known, strict=True) if df is None or df[0] != roots]
+        read = iter(self.rows(rows, segments, new)) if new else iter(())
+        return [df[1] if df is not None and df[0] == roots else next(read).df for df in known]
+
     def _checked(
         self,
         segments: Segments,
@@ -169,11 +188,14 @@ class PostingsCache:
         for row, (name, _) in zip(read, segments, strict=True):
             if row is not None:
                 if not any(row is one for one in known):
-                    _check(name.row_prefix + term, row, name.size)
+                    _check(name, term, row)
                 df += df_of(row)
                 size += len(row) + ROW_BYTES
         entry = _CachedRows(roots, tuple(read), df, size)
         self._keep(term, entry)
+        if len(self._dfs) >= DFS_MAX:
+            self._dfs = {}
+        self._dfs[term] = roots, df
         return entry
 
     def _keep(self, term: bytes, entry: _CachedRows) -> None:
@@ -276,14 +298,14 @@ def _completed(
     return [known[root] if root in known else next(read) for root, _ in pairs]
 
 
-def _check(key: bytes, row: bytes, documents: int) -> None:
-    """Check the row of a term.
+def _check(name: SegmentName, term: bytes, row: bytes) -> None:
+    """Check the row of a term in a segment.
 
     Raises:
         CorruptionError: the row is malformed.
     """
-    if NATIVE is None or not NATIVE.is_postings(row, documents):
-        postings.decode_postings(key, row, documents)
+    if NATIVE is None or not NATIVE.is_postings(row, name.size):
+        postings.decode_postings(name.row_prefix + term, row, name.size)
 
 
 def df_of(row: bytes) -> int:
@@ -338,7 +360,15 @@ class IndexView:
 
     def df(self, term: str) -> int:
         """Return the number of documents that mention `term`."""
-        return self.find([term])[0].df
+        return self.dfs([term])[0]
+
+    def dfs(self, terms: Sequence[str]) -> list[int]:
+        """Return the number of documents that mention each of `terms`."""
+        keys = [term.encode() for term in terms]
+        wanted = [raw for raw in keys if _can_be_indexed(raw)]
+        found = dict(zip(wanted, self._cache.dfs(self._rows, self._segments, wanted), strict=True))
+        of_tail = self._tail.df if self._tail.documents else None
+        return [0 if raw not in found else found[raw] + (of_tail(raw) if of_tail else 0) for raw in keys]
 
     def heads(self, term: str) -> list[Postings]:
         """Return the postings of the documents that have `term` in their head.

@@ -342,6 +342,11 @@ class Tail:
         own = tfs[start:end]
         return b"%b%c%b%b" % ((end - start).to_bytes(4, "big"), max(own), offsets[2 * start : 2 * end], own)
 
+    def df(self, term: bytes) -> int:
+        """Return the number of documents that have `term`. A term of a head begins with HEAD."""
+        start, end = self._ranges.get(term, (0, 0))
+        return end - start
+
     @cached_property
     def _raw(self) -> tuple[bytes, bytes]:
         """The offsets and the frequencies of all postings, in the form of rows."""

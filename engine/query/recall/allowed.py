@@ -61,7 +61,7 @@ class Allowed:
         self.lowered = factors
         self._unfiltered = unfiltered
         self._sets: dict[tuple[Group, str], BitMap] = {}
-        self._newest: dict[tuple[Group, str, int], NDArray[np.int64]] = {}
+        self._newest: dict[tuple[Group, str, int], tuple[int, NDArray[np.int64]]] = {}
         self._set_bytes = 0
         self._has_edges: bool | None = None
         self._tags: list[str] | None = None
@@ -77,23 +77,31 @@ class Allowed:
         found = self._sets.get((group, value))
         if found is None:
             found = members(rows, (group, value), self.documents) & self.ordinals
-            size = min(2 * len(found), self.documents // 8) + SET_BYTES
-            if self._set_bytes + size > SETS_BYTES_MAX:
-                self._sets, self._newest, self._set_bytes = {}, {}, 0
+            self._make_room(min(2 * len(found), self.documents // 8))
             self._sets[group, value] = found
-            self._set_bytes += size
         return found
 
-    def newest(self, rows: Reader, group: Group, value: str, most: int) -> NDArray[np.int64]:
-        """Return the last `most` of the `members`, ascending. They are cached like the sets."""
+    def newest(self, rows: Reader, group: Group, value: str, most: int) -> tuple[int, NDArray[np.int64]]:
+        """Return the number of the `members`, and the last `most` of them, ascending.
+
+        They are cached without the set, which is often larger.
+        """
         found = self._newest.get((group, value, most))
         if found is None:
-            every = self.members(rows, group, value)
+            every = self._sets.get((group, value))
+            if every is None:
+                every = members(rows, (group, value), self.documents) & self.ordinals
             last = every[max(0, len(every) - most) :].to_array()
-            found = np.frombuffer(last, np.uint32).astype(np.int64)
+            found = len(every), np.frombuffer(last, np.uint32).astype(np.int64)
+            self._make_room(found[1].nbytes)
             self._newest[group, value, most] = found
-            self._set_bytes += found.nbytes + SET_BYTES
         return found
+
+    def _make_room(self, size: int) -> None:
+        """Add to the size of what is cached; drop everything if it would be too large."""
+        if self._set_bytes + size + SET_BYTES > SETS_BYTES_MAX:
+            self._sets, self._newest, self._set_bytes = {}, {}, 0
+        self._set_bytes += size + SET_BYTES
 
     def marked(self, rows: Reader) -> BitMap:
         """Return what `maybe_superseded` returns without filters, in the snapshot of this object."""

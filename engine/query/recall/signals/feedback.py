@@ -49,10 +49,9 @@ def expansion(
     if relevant is None:
         relevant = most_relevant(texts, shares, known, LOOKED_UP_MAX)
     documents = scope.index.counted
-    found = scope.find([term for term, _ in relevant])
     weighted = {}
-    for term, relevance in relevant:
-        df = found[term].df
+    dfs = scope.index.dfs([term for term, _ in relevant])
+    for (term, relevance), df in zip(relevant, dfs, strict=True):
         if 2 <= df <= COMMON * documents:
             weighted[term] = relevance * idf(documents, df)
     best = sorted(weighted, key=lambda term: (-weighted[term], term))[:TERMS]

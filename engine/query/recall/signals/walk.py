@@ -10,6 +10,7 @@ from math import log
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.query.recall.answer import Bridge
 from engine.query.recall.scope import LoadedAtom, RecallScope
@@ -55,6 +56,8 @@ class WalkedTag(NamedTuple):
     bridge: Bridge
     score: float
     """The best score among the anchors that have the tag."""
+    newest: NDArray[np.int64]
+    """The ordinals of the newest atoms that have the tag, ascending."""
 
 
 def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]]) -> list[WalkedTag]:
@@ -70,10 +73,10 @@ def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]])
     total = len(scope.allowed)
     walked = []
     for tag, score in best.items():
-        atoms = scope.members(Group.TAG, tag)
-        weight = bridge_weight(len(atoms), total)
+        atoms, newest = scope.atoms.newest(scope.rows, Group.TAG, tag, 4 * WALKERS_MAX)
+        weight = bridge_weight(atoms, total)
         if weight:
-            walked.append(WalkedTag(Bridge(tag, round(weight, 6), len(atoms)), score))
+            walked.append(WalkedTag(Bridge(tag, round(weight, 6), atoms), score, newest))
     walked.sort(key=lambda one: (-one.bridge.weight * one.score, one.bridge.tag))
     return walked[:TAGS_MAX]
 
@@ -84,13 +87,11 @@ def walkers(scope: RecallScope, tags: Sequence[WalkedTag], words: WordScores) ->
     The result maps ordinal → tag → the amount that the tag adds to the score. `words` scores
     documents for the question's words.
     """
-    most = 4 * WALKERS_MAX
-    newest = [scope.atoms.newest(scope.rows, Group.TAG, one.bridge.tag, most) for one in tags]
     found: dict[int, dict[str, float]] = {}
-    if not newest:
+    if not tags:
         return found
-    lacking = words.lacking(np.concatenate(newest))
-    for (bridge, score), ordinals in zip(tags, newest, strict=True):
+    lacking = words.lacking(np.concatenate([one.newest for one in tags]))
+    for bridge, score, ordinals in tags:
         without, lacking = lacking[: len(ordinals)], lacking[len(ordinals) :]
         for ordinal in ordinals[without][-WALKERS_MAX:].tolist():
             found.setdefault(ordinal, {})[bridge.tag] = scope.signals.walk * score * bridge.weight
