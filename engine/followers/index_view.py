@@ -421,10 +421,6 @@ class IndexView:
         """Return the length of each of these documents, whose ordinals are ascending."""
         import numpy as np
 
-        if NATIVE is not None:
-            raw = NATIVE.lengths_at(self.starts, [part.raw for part in self._lengths], ordinals.tobytes())
-            if raw is not None:
-                return np.frombuffer(raw)
         lengths = np.zeros(len(ordinals))
         bounds = ordinals.searchsorted((*self.starts, self.documents)).tolist()
         for part, of_part in enumerate(self._lengths):

@@ -55,7 +55,6 @@ def lacking(
     ordinals: bytes,
     /,
 ) -> bytes | None: ...
-def lengths_at(starts: Sequence[int], lengths: Sequence[bytes], ordinals: bytes, /) -> bytes | None: ...
 def ranked(scores: bytes, /) -> bytes | None: ...
 def near_documents(
     orders: Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]],
@@ -66,11 +65,13 @@ def near_documents(
 ) -> tuple[bytes, list[bytes]] | None: ...
 def surrounding_scores(
     orders: Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]],
+    lengths: tuple[Sequence[int], Sequence[bytes]],
     ordinals: bytes,
     scores: bytes,
     hits: bytes,
     near: Sequence[tuple[float, bytes]],
     most: int,
+    weights: tuple[float, float, float, float],
     /,
 ) -> tuple[bytes, bytes] | None: ...
 def update_pages(
@@ -160,4 +161,7 @@ def most_relevant(
     most: int,
     /,
 ) -> list[tuple[str, float]] | None: ...
+def hit_tokens(
+    title: str | None, source: str | None, sequence: int | None, digits: str, content: str, /
+) -> int | None: ...
 def near_earlier(raw: bytes, start: int, /) -> list[bool]: ...

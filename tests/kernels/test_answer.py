@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from engine.query.budget import hit_text
 from engine.query.recall.reading import WINDOW, proximity
 from engine.query.recall.signals.feedback import most_relevant
 from engine.query.snippets import Part, Snippets
@@ -129,3 +130,20 @@ def test_texts_with_new_words_are_read_together(texts: list[str]) -> None:
     together = native().read_texts(new, texts, (False, False), 1 << 16, *asked)
     alone = [native().read_texts(terms(), [text], (False, False), 1 << 16, *asked)[0] for text in texts]
     assert together == alone
+
+
+@given(
+    st.none() | st.text("ab |Z\n¦0", max_size=8),
+    st.none() | st.text("ab |Z\t.0", max_size=8),
+    st.none() | st.integers(0, 1 << 62),
+    TEXTS,
+)
+@example(" ", " ", 3, " a ")
+@example("b", " ", None, "   ")
+def test_hit_tokens(title: str | None, source: str | None, sequence: int | None, content: str) -> None:
+    """The tokens of an atom for a prompt are those of its whole text, unless the kernel declines."""
+    found = native().hit_tokens(title, source, sequence, "1f0c2a3b", content)
+    expected = _estimate(hit_text(title, source, sequence, "1f0c2a3b", content))
+    assert found == expected or found is None
+    plain = content.isascii() and content.isprintable() and "|" not in (source or "")
+    assert found == expected or not plain or not f"{title}{source}".isprintable() or "¦" in (title or "")

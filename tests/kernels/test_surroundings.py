@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.query.positions import Positions
+from engine.query.recall.config import Signals
 from engine.query.recall.pool import Pool
 from engine.query.recall.signals.anchors import NEIGHBOUR_STEPS, Neighbours, documents_near
-from engine.query.recall.signals.surroundings import FURTHER, from_neighbours, from_sources
+from engine.query.recall.signals.surroundings import FULL_LENGTH, FURTHER, TITLED, amounts_of
 from tests.kernels.native import native
 from tests.query.recall.lines import Line, lines
 
@@ -56,17 +57,22 @@ def test_surrounding_scores(line: Line, data: st.DataObject) -> None:
     flat = data.draw(st.lists(SCORES, min_size=terms * len(ordinals), max_size=terms * len(ordinals)))
     scores = np.array(flat).reshape(terms, -1)
     positions = positions_of(line)
+    sizes = st.lists(st.integers(0, 90), min_size=len(line.documents), max_size=len(line.documents))
+    lengths = np.array(data.draw(sizes), "<u2")
+    signals = Signals(near=data.draw(SCORES), source=data.draw(SCORES))
     found = native().surrounding_scores(
         positions.kernel_orders,
+        ([0, line.settled], [lengths[: line.settled].tobytes(), lengths[line.settled :].tobytes()]),
         ordinals.tobytes(),
         scores.tobytes(),
         near[0].hits.tobytes(),
         [(1.0 if one.steps == 1 else FURTHER, one.others.tobytes()) for one in near],
         200,
+        (signals.near, signals.source, FULL_LENGTH, TITLED),
     )
-    nearby = from_neighbours(Pool(ordinals, np.zeros(len(ordinals))), near, scores)
-    assert np.frombuffer(found[0]).tolist() == nearby.tolist()
-    assert np.frombuffer(found[1]).tolist() == from_sources(positions, ordinals, scores).tolist()
+    pool = Pool(ordinals, np.zeros(len(ordinals)))
+    expected = amounts_of(positions, lengths[ordinals].astype(float), pool, near, scores, signals)
+    assert [np.frombuffer(raw).tolist() for raw in found] == [amounts.tolist() for amounts in expected]
 
 
 @given(lines(equals=True, most=6), st.integers(1, 3))
@@ -77,7 +83,9 @@ def test_large_sources_pass_nothing_on(line: Line, most: int) -> None:
         return
     positions = positions_of(line)
     raw, scores = ordinals.tobytes(), np.ones(len(ordinals)).tobytes()
-    _, found = native().surrounding_scores(positions.kernel_orders, raw, scores, b"", [], most)
+    lengths = ([0], [bytes(2 * len(ordinals))])
+    weights, orders = (1.0, 1.0, FULL_LENGTH, 1.0), positions.kernel_orders
+    _, found = native().surrounding_scores(orders, lengths, raw, scores, b"", [], most, weights)
     sizes, placed = positions.source_sizes(ordinals), positions.placed(ordinals)
     expected = (placed & (sizes > 1) & (sizes <= most)).astype(float)
     assert np.frombuffer(found).tolist() == expected.tolist()

@@ -328,6 +328,59 @@ fn estimate_tokens(text: &Bound<'_, PyString>) -> Option<usize> {
     Some(units(raw) + tenths.div_ceil(10))
 }
 
+/// Append a text of visible ASCII characters on one line (`budget.on_one_line`); return whether it is one.
+fn push_line(out: &mut Vec<u8>, text: &str) -> bool {
+    let start = out.len();
+    for word in text.as_bytes().split(|byte| *byte == b' ').filter(|word| !word.is_empty()) {
+        out.extend_from_slice(word);
+        out.push(b' ');
+    }
+    out.truncate(start.max(out.len().saturating_sub(1)));
+    text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+}
+
+/// Return the tokens of the text of an atom for a prompt, if it consists of visible ASCII characters. The twin is
+/// `budget.hit_tokens`.
+#[pyfunction]
+fn hit_tokens(
+    title: Option<&Bound<'_, PyString>>,
+    source: Option<&Bound<'_, PyString>>,
+    sequence: Option<i64>,
+    digits: &Bound<'_, PyString>,
+    content: &Bound<'_, PyString>,
+) -> Option<usize> {
+    let content = content.to_str().ok()?;
+    let mut out = Vec::with_capacity(content.len() + 80);
+    out.push(b'[');
+    out.extend_from_slice(digits.to_str().ok()?.as_bytes());
+    if let (Some(sequence), Some(_)) = (sequence, source) {
+        out.extend_from_slice(format!(" {sequence}").as_bytes());
+    }
+    out.push(b']');
+    if let Some(source) = source {
+        let source = source.to_str().ok()?;
+        out.push(b' ');
+        if source.contains('|') || !push_line(&mut out, source) {
+            return None;
+        }
+    }
+    if let Some(title) = title {
+        out.extend_from_slice(b" | ");
+        if !push_line(&mut out, title.to_str().ok()?) {
+            return None;
+        }
+    }
+    out.truncate(out.trim_ascii_end().len());
+    let line = content.trim_end_matches(' ');
+    if !line.is_empty() {
+        out.extend_from_slice(b"\n  ");
+        out.extend_from_slice(line.as_bytes());
+    }
+    out.push(b'\n');
+    let visible = |byte: u8| (b' '..=b'~').contains(&byte);
+    (content.bytes().all(visible) && digits.to_str().ok()?.bytes().all(visible)).then(|| units(&out))
+}
+
 /// Two fingerprints are near if they differ in fewer than this number of bits (`simhash.NEAR_BITS`).
 const NEAR_BITS: u32 = 3;
 
@@ -397,5 +450,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_texts, module)?)?;
     module.add_function(wrap_pyfunction!(most_relevant, module)?)?;
     module.add_function(wrap_pyfunction!(near_earlier, module)?)?;
+    module.add_function(wrap_pyfunction!(hit_tokens, module)?)?;
     module.add_function(wrap_pyfunction!(estimate_tokens, module)?)
 }

@@ -105,7 +105,8 @@ impl<'a> Places<'a> {
         Some((part, ordinal - self.0[part].start))
     }
 
-    fn title(&self, ordinal: usize) -> Option<u64> {
+    /// Return the hash of the title of a document, 0 if it has none.
+    pub fn title(&self, ordinal: usize) -> Option<u64> {
         let (part, offset) = self.part(ordinal)?;
         self.0[part].titles.get(offset)
     }

@@ -533,29 +533,6 @@ fn is_postings(row: &[u8], documents: usize) -> bool {
     ascending && parsed.offset(parsed.len() - 1) < documents && least > 0 && most == parsed.largest
 }
 
-/// Return the length of each document, as doubles. The twin is `IndexView.lengths_at`.
-#[pyfunction]
-#[allow(clippy::needless_pass_by_value)]
-fn lengths_at<'py>(
-    py: Python<'py>,
-    starts: Vec<usize>,
-    lengths: Vec<Bound<'py, PyBytes>>,
-    ordinals: &[u8],
-) -> Option<Bound<'py, PyBytes>> {
-    if starts.len() != lengths.len() {
-        return None;
-    }
-    let mut found = Vec::with_capacity(ordinals.len() / 8);
-    for raw in ordinals.chunks_exact(8) {
-        let ordinal = usize::try_from(i64::from_le_bytes(raw.try_into().ok()?)).ok()?;
-        let part = starts.partition_point(|start| *start <= ordinal).checked_sub(1)?;
-        let at = (ordinal - starts[part]).checked_mul(2)?;
-        let pair = lengths[part].as_bytes().get(at..at.checked_add(2)?)?;
-        found.push(f64::from(u16::from_le_bytes(pair.try_into().ok()?)));
-    }
-    Some(PyBytes::new(py, &bytes_of(&found)))
-}
-
 /// Return the places of the scores above 0, from the highest to the lowest. The twin is `Pool.ranked`.
 #[pyfunction]
 fn ranked<'py>(py: Python<'py>, scores: &[u8]) -> Option<Bound<'py, PyBytes>> {
@@ -640,7 +617,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lacking, module)?)?;
     module.add_function(wrap_pyfunction!(is_postings, module)?)?;
     module.add_function(wrap_pyfunction!(best_documents, module)?)?;
-    module.add_function(wrap_pyfunction!(lengths_at, module)?)?;
     module.add_function(wrap_pyfunction!(ranked, module)?)?;
     module.add_function(wrap_pyfunction!(gains_at, module)?)
 }

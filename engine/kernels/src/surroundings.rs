@@ -123,18 +123,35 @@ impl Candidates {
     }
 }
 
-/// Return what each candidate gains from its neighbours and from its source, before it is weighted. The twins
-/// are `surroundings.from_neighbours` and `surroundings.from_sources`.
+/// The lengths of the documents of each part of the index, two bytes each, and its first document.
+type Lengths<'py> = (Vec<usize>, Vec<Bound<'py, PyBytes>>);
+
+/// The weights of neighbours and of sources, the length above which a document gains less, and the share that a
+/// document with a title gains from both.
+type Weights = (f64, f64, f64, f64);
+
+/// Return the length of a document (`IndexView.lengths_at`).
+fn length_of((starts, lengths): &Lengths<'_>, ordinal: usize) -> Option<f64> {
+    let part = starts.partition_point(|start| *start <= ordinal).checked_sub(1)?;
+    let at = (ordinal - starts[part]).checked_mul(2)?;
+    let pair = lengths.get(part)?.as_bytes().get(at..at.checked_add(2)?)?;
+    Some(f64::from(u16::from_le_bytes(pair.try_into().ok()?)))
+}
+
+/// Return what each candidate gains from its neighbours and from its source. The twin is
+/// `surroundings.amounts_of`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 fn surrounding_scores<'py>(
     py: Python<'py>,
     orders: Vec<Order<'py>>,
+    lengths: Lengths<'py>,
     ordinals: &[u8],
     scores: &[u8],
     hits: &[u8],
     near: Vec<(f64, Bound<'py, PyBytes>)>,
     most: usize,
+    weights: Weights,
 ) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
     let places = Places::new(&orders);
     let candidates = Candidates {
@@ -146,8 +163,16 @@ fn surrounding_scores<'py>(
     }
     let near: Vec<(f64, Vec<i64>)> =
         near.iter().map(|(factor, raw)| (*factor, numbers(raw.as_bytes(), i64::from_le_bytes))).collect();
-    let nearby = candidates.nearby(&numbers(hits, i64::from_le_bytes), &near)?;
-    let of_source = candidates.of_sources(&places, most);
+    let mut nearby = candidates.nearby(&numbers(hits, i64::from_le_bytes), &near)?;
+    let mut of_source = candidates.of_sources(&places, most);
+    let (of_near, of_sources, full, titled) = weights;
+    for ((ordinal, near), source) in candidates.ordinals.iter().zip(&mut nearby).zip(&mut of_source) {
+        let ordinal = usize::try_from(*ordinal).ok()?;
+        let gain = f64::min(1.0, full / f64::max(length_of(&lengths, ordinal)?, 1.0));
+        let gain = gain * gain * if places.title(ordinal)? > 0 { titled } else { 1.0 };
+        *near *= of_near * gain;
+        *source *= of_sources * gain;
+    }
     Some((PyBytes::new(py, &bytes_of(&nearby)), PyBytes::new(py, &bytes_of(&of_source))))
 }
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from engine.kernels import NATIVE
 from engine.query.positions import Positions
+from engine.query.recall.config import Signals
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.anchors import Neighbours
@@ -55,33 +56,44 @@ def propagate(
     """
     if not len(pool) or not term_scores.size:
         return
-    lengths = scope.index.lengths_at(pool.ordinals)
-    gains = np.minimum(1.0, FULL_LENGTH / np.maximum(lengths, 1.0)) ** 2
-    gains[scope.positions.titles[pool.ordinals] > 0] *= TITLED
-    nearby, of_sources = _scores(scope, pool, near, term_scores)
-    if scope.signals.near:
-        pool.add("near", scope.signals.near * gains * nearby)
-    if scope.signals.source:
-        pool.add("source", scope.signals.source * gains * of_sources)
-
-
-def _scores(
-    scope: RecallScope, pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return `from_neighbours` and `from_sources`."""
+    signals = scope.signals
+    found = None
     if NATIVE is not None:
+        norms = scope.index.norms(scope.config.bm25.k1, scope.config.bm25.b)
         found = NATIVE.surrounding_scores(
             scope.positions.kernel_orders,
+            (scope.index.starts, norms.lengths),
             pool.ordinals.tobytes(),
             term_scores.tobytes(),
             near[0].hits.tobytes() if near else b"",
             [(1.0 if steps == 1 else FURTHER, others.tobytes()) for _, others, steps in near],
             SOURCE_ATOMS_MAX,
+            (signals.near, signals.source, FULL_LENGTH, TITLED),
         )
-        if found is not None:
-            return np.frombuffer(found[0]), np.frombuffer(found[1])
-    of_sources = from_sources(scope.positions, pool.ordinals, term_scores)
-    return from_neighbours(pool, near, term_scores), of_sources
+    if found is None:
+        lengths = scope.index.lengths_at(pool.ordinals)
+        nearby, of_sources = amounts_of(scope.positions, lengths, pool, near, term_scores, signals)
+    else:
+        nearby, of_sources = np.frombuffer(found[0]), np.frombuffer(found[1])
+    if signals.near:
+        pool.add("near", nearby)
+    if signals.source:
+        pool.add("source", of_sources)
+
+
+def amounts_of(
+    positions: Positions,
+    lengths: NDArray[np.float64],
+    pool: Pool,
+    near: Sequence[Neighbours],
+    term_scores: NDArray[np.float64],
+    signals: Signals,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the amounts that the signals `near` and `source` add. `lengths` are those of the candidates."""
+    gains = np.minimum(1.0, FULL_LENGTH / np.maximum(lengths, 1.0)) ** 2
+    gains[positions.titles[pool.ordinals] > 0] *= TITLED
+    nearby = signals.near * gains * from_neighbours(pool, near, term_scores)
+    return nearby, signals.source * gains * from_sources(positions, pool.ordinals, term_scores)
 
 
 def from_neighbours(
