@@ -25,9 +25,6 @@ from engine.base.errors import (
     InDoubtError,
     RefusedError,
 )
-from engine.base.model import Receipt
-from engine.commands.base import Command, Transaction
-from engine.commands.bulk import decide_all
 from engine.followers.base import Follower, are_current, catch_up, is_current
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
@@ -51,6 +48,8 @@ from engine.text.fingerprint import current_fingerprint
 from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 
 if TYPE_CHECKING:
+    from engine.base.model import Receipt
+    from engine.commands.base import Command, Transaction
     from engine.secrets.filter import SecretFilter
 
 
@@ -256,6 +255,10 @@ class Store:
         origin: str | None,
     ) -> list[Receipt] | None:
         """Decide `commands` against `rows` and write the events; return None if this must be tried again."""
+        # A process that only reads does not wait for these modules.
+        from engine.commands.base import Transaction
+        from engine.commands.bulk import decide_all
+
         log = read_log(rows)
         if if_head is not None and log.size != if_head:
             raise ConflictError(f"the journal has {log.size} events, not {if_head} as if_head requires")

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine.base import limits, validation
+from engine.base.direction import Direction
 from engine.base.errors import InvalidInputError, RefusedError
-from engine.base.model import Direction
 from engine.commands import Add, Command
 from engine.commands.reconcile import (
     UpsertAtom,
