@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ from engine.ledger.journal import (
     read_identity,
     read_log,
 )
+from engine.ledger.layout import LOG
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
 from engine.store.together import catch_up_together
@@ -123,6 +125,15 @@ READ_RETRIES_MAX = 3
 locks these processes out."""
 
 
+@cache
+def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Command]], list[Receipt]]]:
+    """Return what decides commands. A process that only reads does not wait for these modules."""
+    from engine.commands.base import Transaction
+    from engine.commands.bulk import decide_all
+
+    return Transaction, decide_all
+
+
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
     """Return a new object for each projection (data derived from the journal), the records first."""
     return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower()
@@ -160,6 +171,9 @@ class Store:
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
+        self._nothing_destroyed_at: bytes | None = None
+        """The log row of a state in which no content had ever been erased, if one is known. The row commits
+        to the whole journal."""
         self.erased_since: int | None = None
         """In a store opened at a past moment: the seq of the first later event that erased content which the
         store had at that moment, or None if there is no such event."""
@@ -255,10 +269,7 @@ class Store:
         origin: str | None,
     ) -> list[Receipt] | None:
         """Decide `commands` against `rows` and write the events; return None if this must be tried again."""
-        # A process that only reads does not wait for these modules.
-        from engine.commands.base import Transaction
-        from engine.commands.bulk import decide_all
-
+        transaction, decide_all = _deciding()
         log = read_log(rows)
         if if_head is not None and log.size != if_head:
             raise ConflictError(f"the journal has {log.size} events, not {if_head} as if_head requires")
@@ -268,7 +279,10 @@ class Store:
             return None
         screen = None if self.secret_filter is None else self.secret_filter.screen()
         key = self.identity.id_key
-        tx = Transaction(rows, log, key, sources, actor, screen, request=request, origin=origin)
+        destroyed = False if log.row == self._nothing_destroyed_at else None
+        tx = transaction(
+            rows, log, key, sources, actor, screen, request=request, origin=origin, destroyed=destroyed
+        )
         receipts = decide_all(tx, commands)
         if tx.entries:
             if not self._write(tx, guards):
@@ -334,6 +348,7 @@ class Store:
             first = tx.entries[0].header
             raise InDoubtError(str(error), seq=first.seq, event_id=first.commitment.hex()) from error
         self.recent.add(tx.entries)
+        self._nothing_destroyed_at = tx.batch.rows[LOG] if tx.nothing_destroyed else None
         return True
 
     def read(self, rows: Reader, start: int, stop: int) -> Sequence[Entry]:
