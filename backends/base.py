@@ -53,10 +53,13 @@ Guards = Guard | Sequence[Guard] | None
 class Batch:
     """Puts and deletes that are applied atomically. Only the last put or delete of a key has an effect."""
 
-    __slots__ = ("rows",)
+    __slots__ = ("reaches", "rows")
 
     def __init__(self) -> None:
         self.rows: dict[bytes, bytes | None] = {}
+        self.reaches: int | None = None
+        """The number of events in the store after the batch, or None if the batch adds no event. A backend
+        may keep it in a place of its own, to say what is missing if the store loses writes."""
 
     def put(self, key: bytes, value: bytes) -> None:
         """Set `key` to `value`."""
@@ -98,6 +101,10 @@ class Reader(ABC):
 
 class Snapshot(Reader):
     """A view of the rows at one moment. Close the snapshot, or use it as a context manager."""
+
+    confirm_missing = True
+    """Whether the backend checks, where a row is missing, that damage does not hide the row. On SQLite the
+    check takes three times as long as the read. Set it to False if the caller checks by other means."""
 
     @abstractmethod
     def close(self) -> None:
