@@ -66,8 +66,8 @@ def contradicted(
     Args:
         session: The current run.
         error: The contradiction.
-        known: File → the note in the file that was checked. The evidence is named after the file of the
-            contradicted checkpoint, or after the first file if no file contains that checkpoint.
+        known: File → the note that was read from this file and checked. The evidence is named after the
+            file of the contradicted checkpoint, or after the first file if no file contains that checkpoint.
         folder: The folder for the evidence. None means the folder of the file that gives the evidence its
             name.
         advice: The hint that tells the user what to check first.

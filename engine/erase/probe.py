@@ -1,8 +1,8 @@
 """Searching the store's files and the answers of all queries for the content that is being erased.
 
-The same search runs before and after the erasure. An empty result after the erasure shows that the content is
-gone only if the search found the content before the erasure. The content is recognized by pieces of its text
-that no payload of another atom contains.
+The same search runs before and after the erasure. If the search found the content before the erasure and
+finds nothing afterwards, the content is gone. If it found nothing before, it shows nothing. The content is
+recognized by pieces of its text that no payload of another atom contains.
 """
 
 from __future__ import annotations

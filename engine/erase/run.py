@@ -74,7 +74,7 @@ class Erasure:
     id: str
     reason: str
     events: tuple[EventRef, ...]
-    """The events that record the erasure, the event `erased` last. Empty if the atom was already erased."""
+    """The events that record the erasure; the last is of kind `erased`. Empty if it was already erased."""
     payloads: int
     """The number of events whose payloads were destroyed."""
     payload_bytes: int

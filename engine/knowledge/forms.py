@@ -161,7 +161,7 @@ def relation_type_of(predicate: str, data: bytes) -> str:
 
 
 def sequence_of(record: AtomRecord) -> int:
-    """Return the sequence of an atom. The later an atom was last created, the higher is its sequence."""
+    """Return the number that orders atoms: the recorded `sequence`, or else one made from `created_seq`."""
     return record.created_seq * STEP if record.sequence is None else record.sequence
 
 

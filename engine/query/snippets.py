@@ -16,8 +16,8 @@ WORDS_MAX = 1 << 15
 """The limits of the cache that maps words to their terms. A full cache takes about 6 MB."""
 
 READ_CHARS_MAX: Final = 1 << 16
-"""The largest part of a text, in characters, that a question analyses. A longer text is searched for the
-question's terms, and only a part around one of them is analysed."""
+"""The maximum number of characters of a text that are analysed for a question. A longer text is searched for
+the question's terms, and only a part around one of them is analysed."""
 
 _BEFORE: Final = 1 << 10
 """The number of characters of a long text that are analysed before the first occurrence of a term. At its

@@ -111,8 +111,8 @@ def _chars_in(entries: Sequence[Entry]) -> int:
 
 
 COMMIT_RETRIES_MAX = 3
-"""The number of attempts to commit during which other processes may write. An attempt fails if another
-process appends an event. After the last failure, other processes are locked out."""
+"""The number of attempts to commit without locking out other processes. An attempt fails if another process
+appends an event meanwhile. After the last failure, other processes are locked out."""
 
 _NO_WAIT = nullcontext()
 

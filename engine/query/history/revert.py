@@ -132,7 +132,7 @@ def _tag_changes(tags: Iterable[str], before: Timelines) -> list[tuple[Property,
 
 
 def without(line: list[Change], seqs: Collection[int]) -> Any:
-    """Return the last value that an event outside `seqs` set; `Absent` if there is no such event."""
+    """Return the last value set by an event that is not in `seqs`, or `Absent` if there is no such event."""
     left = [change for change in line if change.seq not in seqs]
     return left[-1].value if left else Absent()
 

@@ -1,4 +1,4 @@
-"""Bound the work for a long question: only the terms that say most are searched for."""
+"""Bound the work for a long question: only its most informative terms are searched for."""
 
 from __future__ import annotations
 

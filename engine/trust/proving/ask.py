@@ -141,8 +141,8 @@ def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
         ) from error
     if isinstance(claim, EventIs) and claim.opened and not claim.seq:
         raise RefusedError(
-            "the payload of event 0 contains the key of this store's ids, with which guesses of contents "
-            "could be confirmed",
+            "the payload of event 0 contains the key of this store's ids; whoever has this key can check "
+            "guesses of contents",
             hint="claim `event 0 sealed` instead",
         )
     return ParsedClaim(claim, size)

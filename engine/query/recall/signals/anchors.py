@@ -137,7 +137,10 @@ class Neighbours(NamedTuple):
 
 
 def neighbourhood(scope: RecallScope, hits: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Neighbours]]:
-    """Return the ordinals of hits and of their allowed neighbours, ascending, and these neighbours."""
+    """Return the neighbours of hits that the filters allow, and the ordinals of all these atoms.
+
+    The ordinals are those of the hits and of the neighbours together, ascending. They come first.
+    """
     near = []
     for after in (False, True) if scope.signals.near else ():
         others = hits
