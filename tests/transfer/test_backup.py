@@ -40,7 +40,7 @@ def engine() -> Engine:
 
 def names(folder: Path) -> set[str]:
     """Return the names in a folder, without lock files."""
-    return {path.name for path in folder.iterdir() if not path.name.endswith("-lock")}
+    return {path.name for path in folder.iterdir() if not path.name.endswith(("-lock", "-wal-mark"))}
 
 
 @pytest.mark.parametrize("kind", KINDS)
