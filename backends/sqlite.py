@@ -339,7 +339,7 @@ class SQLiteBackend(Backend):
         writer, sql = self._writer, self._table.sql
         own = None
         try:
-            check_guards(guards, lambda key: self._table.get(writer, key))
+            check_guards(guards, lambda key: self._table.get(writer, key, confirm=False))
             if durable:
                 own = self._own()
         except (GuardFailed, BackendCorrupt):

@@ -101,36 +101,46 @@ class Rows:
             self._check(self.where, near, value, found)
 
     def scan(
-        self, connection: sqlite3.Connection, start: bytes, end: bytes | None, *, reverse: bool
+        self,
+        connection: sqlite3.Connection,
+        start: bytes,
+        end: bytes | None,
+        *,
+        reverse: bool,
+        confirm: bool = True,
     ) -> tuple[sqlite3.Cursor, Iterator[list[Row]]]:
         """Return a started cursor, and an iterator over lists of checked rows with start <= key < end.
 
-        The cursor has no bound on the far side, so the row that ends the scan is checked, too. Each step of
-        the iterator reads from the cursor.
+        Each step of the iterator reads from the cursor. The cursor has no bound on the far side. With
+        `confirm`, the rows before and after the range are checked, too, because they may belong into it.
 
         Raises:
             BackendCorrupt: on each step, a row is damaged or not in order.
         """
         sql = self.sql
         start = start or FIRST_KEY
+        first: tuple[bytes, ...]
         if not reverse:
-            self._check_first(connection, sql.down, start)
-            cursor = connection.execute(sql.up, (start,))
+            statement, first = sql.up, (start,)
         elif end is None:
-            cursor = connection.execute(sql.all_down)
+            statement, first = sql.all_down, ()
         else:
-            self._check_first(connection, sql.up, end)
-            cursor = connection.execute(sql.down, (end,))
-        return cursor, self._chunks(cursor, start, end, reverse)
+            statement, first = sql.down, (end,)
+        if confirm and first:
+            self._check_row_before(connection, sql.up if reverse else sql.down, first)
+        cursor = connection.execute(statement, first)
+        return cursor, self._chunks(cursor, start, end, reverse, confirm)
 
-    def _check_first(self, connection: sqlite3.Connection, statement: str, key: bytes) -> None:
-        """Check the row in front of a scan that begins at `key`."""
-        row = connection.execute(f"{statement} LIMIT 1", (key,)).fetchone()
+    def _check_row_before(
+        self, connection: sqlite3.Connection, backwards: str, first: tuple[bytes, ...]
+    ) -> None:
+        """Check the row in front of a scan that begins at the key `first`."""
+        row = connection.execute(f"{backwards} LIMIT 1", first).fetchone()
         if row is not None:
             self._check(self.where, *row)
 
     def _chunks(
-        self, cursor: sqlite3.Cursor, start: bytes, end: bytes | None, reverse: bool
+        self, cursor: sqlite3.Cursor, start: bytes, end: bytes | None, reverse: bool, confirm: bool
     ) -> Iterator[list[Row]]:
         where, check, count = self.where, self._check, _ROWS_MIN
         last: bytes | None = None
@@ -138,18 +148,41 @@ class Rows:
             raw = cursor.fetchmany(count)
             chunk: list[Row] = []
             for key, value, found in raw:
-                check(where, key, value, found)
                 if key < start if reverse else end is not None and key >= end:
+                    if confirm:
+                        check(where, key, value, found)
                     yield chunk
                     return
+                check(where, key, value, found)
                 if last is not None and (key >= last if reverse else key <= last):
-                    raise BackendCorrupt(f"{where} is damaged: a row is not in its place", key=key)
+                    raise _misplaced(where, key)
                 last = key
                 chunk.append((key, value))
             yield chunk
             if len(raw) < count:
                 return
             count = min(2 * count, _ROWS_MAX)
+
+    def keys(self, connection: sqlite3.Connection, prefix: bytes, limit: int) -> list[bytes]:
+        """Return the first `limit` keys that begin with `prefix`. The values are not read.
+
+        Raises:
+            BackendCorrupt: a key is not in order.
+        """
+        found: list[bytes] = []
+        last = b""
+        for (key,) in connection.execute(self.sql.keys, (prefix or FIRST_KEY, limit)):
+            if not key.startswith(prefix):
+                break
+            if key <= last:
+                raise _misplaced(self.where, key)
+            last = key
+            found.append(key)
+        return found
+
+
+def _misplaced(where: str, key: bytes) -> BackendCorrupt:
+    return BackendCorrupt(f"{where} is damaged: the row {ascii(key)[:80]} is not in its place", key=key)
 
 
 def _check_types(where: str, key: object, value: object, found: object) -> None:

@@ -104,6 +104,11 @@ class SQLiteSnapshot(Snapshot):
         """Return an iterator over the rows with start <= key < end, fetched a few rows at a time."""
         return self.rows(start, end, reverse=reverse, close=False)
 
+    def keys(self, prefix: bytes, limit: int) -> list[bytes]:
+        """Return the first `limit` keys that begin with `prefix`, also of rows with damaged values."""
+        with self.using() as reader:
+            return self._table.keys(reader, prefix, limit)
+
     def rows(self, start: bytes, end: bytes | None, *, reverse: bool, close: bool) -> Iterator[Row]:
         """Return a started iterator over rows. With `close`, the end of the iterator closes the snapshot."""
         self.check()
@@ -118,7 +123,9 @@ class SQLiteSnapshot(Snapshot):
 
     def _rows(self, start: bytes, end: bytes | None, reverse: bool, close: bool) -> Iterator[Row]:
         with self.using() as reader:
-            cursor, chunks = self._table.scan(reader, start, end, reverse=reverse)
+            cursor, chunks = self._table.scan(
+                reader, start, end, reverse=reverse, confirm=self.confirm_missing
+            )
             self.cursors.add(cursor)
         try:
             yield _OPENED

@@ -83,6 +83,8 @@ class Statements(NamedTuple):
     """The two rows next to a key: at most one before it and at most one after it."""
     scan: str
     """All rows from a key on, without checksums. For programs that read damaged stores."""
+    keys: str
+    """Some keys from a key on, upwards."""
     put: str
     delete: str
     table: str
@@ -112,6 +114,7 @@ def statements_for(number: int, *, summed: bool = True) -> Statements:
         around=f"SELECT * FROM (SELECT {columns} WHERE key < ?1 ORDER BY key DESC LIMIT 1) "  # noqa: S608
         f"UNION ALL SELECT * FROM (SELECT {columns} WHERE key > ?1 ORDER BY key LIMIT 1)",
         scan=f"SELECT key, value FROM {table} WHERE key >= ? ORDER BY key",  # noqa: S608
+        keys=f"SELECT key FROM {table} WHERE key >= ? ORDER BY key LIMIT ?",  # noqa: S608
         put=f"INSERT INTO {table} (key, value, sum) VALUES (?, ?, ?) "  # noqa: S608
         "ON CONFLICT (key) DO UPDATE SET value = excluded.value, sum = excluded.sum",
         delete=f"DELETE FROM {table} WHERE key = ?",  # noqa: S608

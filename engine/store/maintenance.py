@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import islice
 
-from backends.base import Backend, Batch, Guard
-from backends.errors import GuardFailed
+from backends.base import Backend, Batch, Guard, Reader
+from backends.errors import BackendCorrupt, GuardFailed
 from engine.base import limits
 from engine.base.collection import without_collection
 from engine.base.errors import CorruptionError, VerificationError
 from engine.base.model import Checkpoint
-from engine.followers.base import drop
+from engine.followers.base import drop, sweep
 from engine.ledger.codec import decode_header
 from engine.ledger.heads import erasing, extended, leaf_hashes
 from engine.ledger.journal import (
@@ -43,6 +43,7 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     """
     size = _check_journal(backend, progress)
     drop(backend, projections())
+    sweep(backend, projections())
     store = Store(backend, None, finish=False)
     at = 0
     while at < size:
@@ -68,38 +69,44 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
     Raises:
         CorruptionError: An event differs from the one that the log commits to.
     """
-    log = read_log(backend)
-    erased = _check_headers(backend, log)
+    with backend.snapshot() as rows:
+        # Every row is checked against the log. The rows next to the journal may be damaged.
+        rows.confirm_missing = False
+        log = read_log(rows)
+        erased = _check_headers(backend, rows, log)
     at = 0
     while at < log.size:
         stop = min(log.size, at + limits.FOLLOW_EVENTS_MAX)
-        if not erased:
-            check_entries(backend, at, stop)
-            at = stop
-            progress(at // 2, log.size)
-            continue
-        for raw in read_raw(backend, at, stop):
-            at += 1
-            if raw.payload is None:
-                continue
-            header = raw.entry.header
-            erased_by = erased_at(backend, header)
-            if erased_by is not None:
-                raise CorruptionError(
-                    f"payload {header.seq} exists, although event {erased_by} destroyed it",
-                    hint="another program wrote the payload; restore a copy of the store whose root you know",
-                    family="payload",
-                    seq=header.seq,
-                )
+        with backend.snapshot() as rows:
+            rows.confirm_missing = False
+            if erased:
+                _check_payloads(rows, at, stop)
+            else:
+                check_entries(rows, at, stop)
+        at = stop
         progress(at // 2, log.size)
     return log.size
 
 
-def _check_headers(backend: Backend, log: LogState) -> dict[bytes, bytes]:
+def _check_payloads(rows: Reader, start: int, stop: int) -> None:
+    """Check the events `start` to `stop` − 1 of a journal in which payloads were destroyed."""
+    for raw in read_raw(rows, start, stop):
+        header = raw.entry.header
+        erased_by = None if raw.payload is None else erased_at(rows, header)
+        if erased_by is not None:
+            raise CorruptionError(
+                f"payload {header.seq} exists, although event {erased_by} destroyed it",
+                hint="another program wrote the payload; restore a copy of the store whose root you know",
+                family="payload",
+                seq=header.seq,
+            )
+
+
+def _check_headers(backend: Backend, rows: Reader, log: LogState) -> dict[bytes, bytes]:
     """Check the headers against the log; correct the rows about erased atoms and edges, and return them."""
     frontier, erased = Frontier(), dict[bytes, bytes]()
-    rows = backend.scan(journal_key(0), journal_key(log.size))
-    while run := list(islice(rows, limits.FOLLOW_EVENTS_MAX)):
+    headers_found = rows.scan(journal_key(0), journal_key(log.size))
+    while run := list(islice(headers_found, limits.FOLLOW_EVENTS_MAX)):
         headers = [raw for _, raw in run]
         frontier = extended(frontier, leaf_hashes(headers))
         for at in erasing(headers):
@@ -111,17 +118,20 @@ def _check_headers(backend: Backend, log: LogState) -> dict[bytes, bytes]:
             hint="restore a copy of the store whose root you know",
             family="journal",
         )
-    batch = Batch()
-    for key, row in backend.scan_prefix(ERASURE):
-        if erased.get(key) != row:
-            batch.delete(key)
-    for key, row in erased.items():
-        if backend.get(key) != row:
-            batch.put(key, row)
-    if batch.rows:
+    if not _has_erasures(rows, erased):
+        batch = Batch()
+        batch.rows.update({key: erased.get(key) for key in rows.keys(ERASURE, log.size)} | erased)
         with suppress(GuardFailed):  # another process is appending events; the next rebuild adds them
             backend.write(batch, guard=Guard(LOG, log.row), durable=True)
     return erased
+
+
+def _has_erasures(rows: Reader, erased: dict[bytes, bytes]) -> bool:
+    """Return True if the rows about erased atoms and edges are `erased`, and none of them is damaged."""
+    try:
+        return dict(rows.scan_prefix(ERASURE)) == erased
+    except BackendCorrupt:
+        return False
 
 
 def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> Checkpoint:
