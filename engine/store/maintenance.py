@@ -165,3 +165,25 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
             f"the copy has the root {copied_roots.overall.hex()}, and the original has {roots.overall.hex()}"
         )
     return copied_roots.as_checkpoint()
+
+
+def check_copy(backend: Backend, expected: Checkpoint, progress: Progress = no_progress) -> None:
+    """Check a copy that was closed and opened again: every event of its journal, and its roots.
+
+    Args:
+        backend: The copy.
+        expected: The result of `copy`.
+        progress: Called with the number of events checked and the number of all events.
+
+    Raises:
+        CorruptionError: An event differs from the one that the log commits to.
+        VerificationError: The copy has other roots.
+    """
+    _check_journal(backend, lambda done, size: progress(2 * done, size))
+    store = Store(backend, None)
+    with store.view(*store.followers) as rows:
+        found = store.roots(rows).as_checkpoint()
+    if found != expected:
+        raise VerificationError(
+            f"the copy has the root {found.root} after opening it again, not {expected.root}"
+        )

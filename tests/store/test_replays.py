@@ -80,3 +80,16 @@ def test_a_copy_has_the_root_and_rows_of_its_original() -> None:
     assert verify(target, expect=engine.root().root).ok
     with pytest.raises(ConflictError):
         copy(backend_of(engine), backend_of(after([Add("another store")])))
+
+
+@pytest.mark.parametrize("prefix", [JOURNAL, PAYLOAD, TREE])
+def test_a_copy_that_has_other_rows_is_found(prefix: bytes) -> None:
+    """A copy is checked after it was opened again: every event, and the roots."""
+    engine = after(commands(40), 5)
+    target = MemoryBackend()
+    found = copy(backend_of(engine), target)
+    check_copy(target, found)
+    for key, row in list(target.scan_prefix(prefix)):
+        put_rows(target, {key: flip_bit(row, 8 * len(row) - 1)})
+    with pytest.raises(VerificationError):
+        check_copy(target, found)
