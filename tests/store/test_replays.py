@@ -9,12 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.memory import MemoryBackend
-from engine.base.errors import ConflictError, NotFoundError, RefusedError
+from engine.base.errors import ConflictError, NotFoundError, RefusedError, VerificationError
 from engine.commands import Add
 from engine.ledger.journal import read_header, read_log
-from engine.store.maintenance import copy
+from engine.ledger.layout import JOURNAL, PAYLOAD, TREE
+from engine.store.maintenance import check_copy, copy
 from engine.trust.audit.verify import verify
-from tests.support.engines import BEGIN, after, backend_of, engine_on, projection_rows
+from tests.support.engines import BEGIN, after, backend_of, engine_on, projection_rows, put_rows
+from tests.support.faults import flip_bit
 from tests.support.workloads import commands, id_of
 
 few = settings(max_examples=15, deadline=None)
