@@ -40,7 +40,7 @@ from backends.sqlite_mark import SUFFIX as MARK_SUFFIX
 from backends.sqlite_mark import Mark, check_marks, is_left_over
 from backends.sqlite_migration import bring_up_to_date
 from backends.sqlite_named import open_table
-from backends.sqlite_own import Own, read_own, write_own
+from backends.sqlite_own import Own, read_own, swap_own, write_own
 from backends.sqlite_place import address, register_store
 from backends.sqlite_reads import Rows
 from backends.sqlite_snapshot import DATABASE_ERRORS, SQLiteSnapshot, convert_error, vacuum
@@ -87,6 +87,7 @@ class SQLiteBackend(Backend):
         self._path: Path = resolve_path(os.fspath(path))
         self._table = Rows(str(self._path), UNNAMED)
         self._mark = Mark(self._path, UNNAMED.number)
+        self._last_own: Own | None = None
         self._busy_seconds = busy_seconds
         self._all: set[sqlite3.Connection] = set()
         self._snapshots: weakref.WeakSet[SQLiteSnapshot] = weakref.WeakSet()
@@ -341,7 +342,7 @@ class SQLiteBackend(Backend):
         try:
             check_guards(guards, lambda key: self._table.get(writer, key, confirm=False))
             if durable:
-                own = self._own()
+                own = self._advance_own(batch.reaches)
         except (GuardFailed, BackendCorrupt):
             writer.execute("ROLLBACK")
             raise
@@ -349,11 +350,20 @@ class SQLiteBackend(Backend):
         rows = sorted(batch.rows.items(), key=itemgetter(0))
         writer.executemany(sql.put, with_checksums(rows))
         writer.executemany(sql.delete, [(key,) for key, value in rows if value is None])
-        if own is not None:
-            reach = own.reach if batch.reaches is None else batch.reaches
-            own = own._replace(writes=own.writes + 1, reach=reach)
-            write_own(writer, sql, own)
         writer.execute("COMMIT")
+        self._last_own = own or self._last_own
+        return own
+
+    def _advance_own(self, reaches: int | None) -> Own:
+        """Count a durable write in the backend's own row, and return the new row."""
+        writer, sql, last = self._writer, self._table.sql, self._last_own
+        if last is not None:
+            own = last.after_write(reaches)
+            if swap_own(writer, sql, last, own):
+                return own
+        # Another handle has written since, or this is the handle's first write.
+        own = self._own().after_write(reaches)
+        write_own(writer, sql, own)
         return own
 
     def _roll_back(self) -> None:

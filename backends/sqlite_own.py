@@ -28,6 +28,10 @@ class Own(NamedTuple):
     reach: int
     """The last `Batch.reaches` that a durable write had, or 0."""
 
+    def after_write(self, reaches: int | None) -> Own:
+        """Return the row after one more durable write, of a batch with `Batch.reaches`."""
+        return Own(self.file, self.writes + 1, self.reach if reaches is None else reaches)
+
 
 def read_own(connection: sqlite3.Connection, sql: Statements, where: str) -> Own:
     """Return the row of the store `where`, which is named in messages.
@@ -43,6 +47,16 @@ def read_own(connection: sqlite3.Connection, sql: Statements, where: str) -> Own
     if len(value) != _FORM.size:
         raise BackendCorrupt(f"{where} is damaged: the backend's own row has {len(value)} bytes")
     return Own(*_FORM.unpack(value))
+
+
+def swap_own(connection: sqlite3.Connection, sql: Statements, expected: Own, own: Own) -> bool:
+    """Replace the row and return True, or return False if it is not `expected`. A transaction has begun.
+
+    This takes half the time of reading the row and replacing it.
+    """
+    value = _FORM.pack(*own)
+    values = (value, checksum(_KEY, value), _FORM.pack(*expected))
+    return connection.execute(sql.swap, values).rowcount == 1
 
 
 def write_own(connection: sqlite3.Connection, sql: Statements, own: Own) -> None:

@@ -86,6 +86,8 @@ class Statements(NamedTuple):
     keys: str
     """Some keys from a key on, upwards."""
     put: str
+    swap: str
+    """Replaces the value of the backend's own row if it has an expected value."""
     delete: str
     table: str
     number: int
@@ -117,6 +119,7 @@ def statements_for(number: int, *, summed: bool = True) -> Statements:
         keys=f"SELECT key FROM {table} WHERE key >= ? ORDER BY key LIMIT ?",  # noqa: S608
         put=f"INSERT INTO {table} (key, value, sum) VALUES (?, ?, ?) "  # noqa: S608
         "ON CONFLICT (key) DO UPDATE SET value = excluded.value, sum = excluded.sum",
+        swap=f"UPDATE {table} SET value = ?, sum = ? WHERE key = x'' AND value = ?",  # noqa: S608
         delete=f"DELETE FROM {table} WHERE key = ?",  # noqa: S608
         table=table,
         number=number,
