@@ -18,6 +18,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
+from typing import TypeGuard
 
 from backends.base import (
     Backend,
@@ -31,10 +32,12 @@ from backends.base import (
     guards_of,
 )
 from backends.checksum import with_checksums
-from backends.errors import BackendCorrupt, BackendError, BackendInDoubt, BackendUnusable, GuardFailed
+from backends.environment import system_error
+from backends.errors import BackendCorrupt, BackendError, BackendUnusable, GuardFailed
 from backends.files import resolve_path
 from backends.handle_state import HandleState
 from backends.registry import REGISTRY
+from backends.sqlite_errors import DATABASE_ERRORS, convert_doubt, convert_error
 from backends.sqlite_lock import WriterLock
 from backends.sqlite_mark import SUFFIX as MARK_SUFFIX
 from backends.sqlite_mark import Mark, check_marks, is_left_over
@@ -43,7 +46,7 @@ from backends.sqlite_named import open_table
 from backends.sqlite_own import Own, read_own, swap_own, write_own
 from backends.sqlite_place import address, register_store
 from backends.sqlite_reads import Rows
-from backends.sqlite_snapshot import DATABASE_ERRORS, SQLiteSnapshot, convert_error, vacuum
+from backends.sqlite_snapshot import SQLiteSnapshot, vacuum
 from backends.sqlite_tables import UNNAMED, memory_name
 from backends.sqlite_use import UseLock
 
@@ -152,7 +155,7 @@ class SQLiteBackend(Backend):
         except DATABASE_ERRORS as error:
             raise convert_error(self._handle_state.where, error) from error
         except OSError as error:
-            raise BackendUnusable(f"{self._path}{MARK_SUFFIX} cannot be read: {error}") from error
+            raise system_error(f"{self._path}{MARK_SUFFIX} cannot be read", error) from error
 
     def _own(self) -> Own:
         return read_own(self._writer, self._table.sql, self._handle_state.where)
@@ -294,13 +297,14 @@ class SQLiteBackend(Backend):
         except BackendError:
             raise
         except BaseException as error:
+            if self._is_rolled_back(error):
+                raise convert_error(self._handle_state.where, error) from error
             self._handle_state.poison(error)
             self._roll_back()
             if isinstance(error, Exception):
-                raise BackendInDoubt(
-                    f"a write to {self._handle_state.where} failed and may have taken effect ({error}); "
-                    f"reopen the store and check whether the rows are there"
-                ) from error
+                where = self._handle_state.where
+                what = f"a write to {where} failed and may have taken effect"
+                raise convert_doubt(what, where, error) from error
             raise
 
     def _begin(self, durable: bool) -> None:
@@ -319,7 +323,7 @@ class SQLiteBackend(Backend):
         except DATABASE_ERRORS as error:
             raise convert_error(self._handle_state.where, error) from error
         except OSError as error:
-            raise BackendUnusable(f"{self._path}{MARK_SUFFIX} cannot be written: {error}") from error
+            raise system_error(f"{self._path}{MARK_SUFFIX} cannot be written", error) from error
 
     def _set_level(self, level: str) -> None:
         """Set whether COMMIT waits until the data is on the disk: FULL waits, NORMAL does not."""
@@ -365,6 +369,17 @@ class SQLiteBackend(Backend):
         own = self._own().after_write(reaches)
         write_own(writer, sql, own)
         return own
+
+    def _is_rolled_back(self, error: BaseException) -> TypeGuard[sqlite3.Error]:
+        """Return True if the disk was full and the transaction is undone, so that the handle stays usable.
+
+        SQLite reports a full disk only for a write of pages. The last of them commits the transaction, so a
+        transaction that lacks one has no effect, even after a crash.
+        """
+        if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_FULL:
+            return False
+        self._roll_back()
+        return not self._writer.in_transaction
 
     def _roll_back(self) -> None:
         """Release the write lock after a failure, unless SQLite has already released it."""

@@ -155,7 +155,7 @@ class Rows:
                     return
                 check(where, key, value, found)
                 if last is not None and (key >= last if reverse else key <= last):
-                    raise _misplaced(where, key)
+                    raise self._misplaced(key)
                 last = key
                 chunk.append((key, value))
             yield chunk
@@ -167,22 +167,31 @@ class Rows:
         """Return the first `limit` keys that begin with `prefix`. The values are not read.
 
         Raises:
-            BackendCorrupt: a key is not in order.
+            BackendCorrupt: a key is not in order, or the keys before and after them are not in their places.
         """
         found: list[bytes] = []
+        start = prefix or FIRST_KEY
+        before = connection.execute(f"{self.sql.down} LIMIT 1", (start,)).fetchone()
+        self._check_place(connection, None if before is None else before[0])
         last = b""
-        for (key,) in connection.execute(self.sql.keys, (prefix or FIRST_KEY, limit)):
+        for (key,) in connection.execute(self.sql.keys, (start, limit)):
             if not key.startswith(prefix):
+                self._check_place(connection, key)
                 break
             if key <= last:
-                raise _misplaced(self.where, key)
+                raise self._misplaced(key)
             last = key
             found.append(key)
         return found
 
+    def _check_place(self, connection: sqlite3.Connection, key: bytes | None) -> None:
+        """Raise BackendCorrupt if a search does not find the row of a key that was read from the table."""
+        if key is not None and connection.execute(self.sql.get, (key,)).fetchone() is None:
+            raise self._misplaced(key)
 
-def _misplaced(where: str, key: bytes) -> BackendCorrupt:
-    return BackendCorrupt(f"{where} is damaged: the row {ascii(key)[:80]} is not in its place", key=key)
+    def _misplaced(self, key: bytes) -> BackendCorrupt:
+        # Without `key`: a row that is not found by its key cannot be deleted or replaced.
+        return BackendCorrupt(f"{self.where} is damaged: the row {ascii(key)[:80]} is not in its place")
 
 
 def _check_types(where: str, key: object, value: object, found: object) -> None:

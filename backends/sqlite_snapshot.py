@@ -8,29 +8,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 
 from backends.base import Row, Snapshot
-from backends.errors import BackendBusy, BackendClosed, BackendCorrupt, BackendError, BackendUnusable
+from backends.errors import BackendBusy, BackendClosed
 from backends.handle_state import HandleState
+from backends.sqlite_errors import DATABASE_ERRORS, convert_error
 from backends.sqlite_reads import Rows
 
-DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""The exceptions of SQLite. A message that quotes damaged bytes may not be a text."""
-
 _OPENED: Row = (b"", b"")
-
-
-def convert_error(where: str, error: sqlite3.Error | UnicodeDecodeError) -> BackendError:
-    """Return the backend exception for an exception of SQLite."""
-    if isinstance(error, UnicodeDecodeError) or "decode to UTF-8" in str(error):
-        return BackendCorrupt(f"{where} is damaged: SQLite returned bytes that are not a text")
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return BackendBusy(where, "another process")
-    # All statements are constant, so a table or column that does not exist is damage, too.
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
-        return BackendCorrupt(f"{where} is damaged: {error}")
-    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
-        return BackendUnusable(f"{where} cannot be used: {error}")
-    return BackendError(f"{where} cannot be used: {error}")
 
 
 def vacuum(writer: sqlite3.Connection, where: str) -> None:

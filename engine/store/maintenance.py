@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import islice
 
-from backends.base import Backend, Batch, Guard, Reader
+from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendCorrupt, GuardFailed
 from engine.base import limits
 from engine.base.collection import without_collection
 from engine.base.errors import CorruptionError, VerificationError
 from engine.base.model import Checkpoint
-from engine.followers.base import drop, sweep
+from engine.followers.base import drop, read_cursor, sweep
+from engine.followers.records import Records
 from engine.ledger.codec import decode_header
 from engine.ledger.heads import erasing, extended, leaf_hashes
 from engine.ledger.journal import (
     LogState,
     check_entries,
+    encode_log,
     encode_seq,
     erased_at,
     read_entries,
@@ -27,7 +30,7 @@ from engine.ledger.journal import (
 from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store, projections
-from proofs.log import Frontier
+from proofs.log import Frontier, leaf_hash
 
 
 def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
@@ -69,23 +72,34 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
     Raises:
         CorruptionError: An event differs from the one that the log commits to.
     """
-    with backend.snapshot() as rows:
-        # Every row is checked against the log. The rows next to the journal may be damaged.
-        rows.confirm_missing = False
-        log = read_log(rows)
-        erased = _check_headers(backend, rows, log)
+    log, guard = _journal_log(backend)
+    erased = _correct_erasures(backend, log, guard)
     at = 0
     while at < log.size:
         stop = min(log.size, at + limits.FOLLOW_EVENTS_MAX)
-        with backend.snapshot() as rows:
-            rows.confirm_missing = False
+        with _journal_rows(backend) as rows:
             if erased:
                 _check_payloads(rows, at, stop)
             else:
                 check_entries(rows, at, stop)
         at = stop
         progress(at // 2, log.size)
+    if log.row is not None and (guard is None or log.row != guard.expected):
+        corrected = Batch()
+        corrected.put(LOG, log.row)
+        backend.write(corrected, guard=guard, durable=True)
     return log.size
+
+
+@contextmanager
+def _journal_rows(backend: Backend) -> Iterator[Snapshot]:
+    """Open a snapshot for reading the journal, whose rows the caller checks against the log.
+
+    The rows next to the journal may be damaged, so the backend does not look at them.
+    """
+    with backend.snapshot() as rows:
+        rows.confirm_missing = False
+        yield rows
 
 
 def _check_payloads(rows: Reader, start: int, stop: int) -> None:
@@ -102,27 +116,80 @@ def _check_payloads(rows: Reader, start: int, stop: int) -> None:
             )
 
 
-def _check_headers(backend: Backend, rows: Reader, log: LogState) -> dict[bytes, bytes]:
-    """Check the headers against the log; correct the rows about erased atoms and edges, and return them."""
-    frontier, erased = Frontier(), dict[bytes, bytes]()
-    headers_found = rows.scan(journal_key(0), journal_key(log.size))
-    while run := list(islice(headers_found, limits.FOLLOW_EVENTS_MAX)):
-        headers = [raw for _, raw in run]
-        frontier = extended(frontier, leaf_hashes(headers))
-        for at in erasing(headers):
-            seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
-            erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
-    if frontier != log.frontier or not log.size:
+LOG_DAMAGE_BYTES_MAX = 8
+"""The maximum number of bytes in which a damaged state of the log may differ from the computed one.
+
+If more bytes differ, a header was changed: this changes all 32 bytes of a hash.
+"""
+
+
+def _journal_log(backend: Backend) -> tuple[LogState, Guard | None]:
+    """Return the state of the log as computed from the headers, and the guard on the row with the stored one.
+
+    The row may be damaged, missing or older than the records, but must not show that a header was changed.
+    The guard is None if the backend refuses to read the row. Then no process can append events.
+
+    Raises:
+        CorruptionError: a header differs from the one that the log commits to.
+    """
+    with _journal_rows(backend) as rows:
+        guard, stored = None, None
+        with suppress(CorruptionError, BackendCorrupt):
+            guard = Guard(LOG, rows.get(LOG))
+            stored = None if guard.expected is None else read_log(rows)
+        size = max(_recorded(rows), 0 if stored is None else stored.size) or _headers_in(rows)
+        frontier, last = Frontier(), b""
+        headers = rows.scan(journal_key(0), journal_key(size))
+        while run := [raw for _, raw in islice(headers, limits.FOLLOW_EVENTS_MAX)]:
+            frontier, last = extended(frontier, leaf_hashes(run)), run[-1]
+    wrong = not size or frontier.size != size
+    if stored is not None and stored.size == size and not wrong:
+        pairs = zip(frontier.to_bytes(), stored.frontier.to_bytes(), strict=True)
+        wrong = sum(one != other for one, other in pairs) > LOG_DAMAGE_BYTES_MAX
+    if wrong:
         raise CorruptionError(
-            f"the {log.size} headers of the journal are not those that the log commits to",
+            f"the {size} headers of the journal are not those that the log commits to",
             hint="restore a copy of the store whose root you know",
             family="journal",
         )
-    if not _has_erasures(rows, erased):
+    time = decode_header(last, size - 1).time
+    return LogState(encode_log(time, frontier), time, frontier), guard
+
+
+def _recorded(rows: Reader) -> int:
+    """Return the number of events that the records include, or 0 if their cursor is missing or damaged."""
+    with suppress(CorruptionError, BackendCorrupt):
+        cursor = read_cursor(rows, Records.name)
+        if cursor is not None and cursor.size:
+            header = rows.get(journal_key(cursor.size - 1))
+            if header is not None and leaf_hash(header) == cursor.leaf:
+                return cursor.size
+    return 0
+
+
+def _headers_in(rows: Reader) -> int:
+    return sum(1 for _ in rows.scan(journal_key(0), JOURNAL + b"\xff"))
+
+
+def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> dict[bytes, bytes]:
+    """Correct the rows about erased atoms and edges, and return those that follow from the headers.
+
+    `guard` is the guard on the row with the state of the log.
+    """
+    erased = dict[bytes, bytes]()
+    with _journal_rows(backend) as rows:
+        found = rows.scan(journal_key(0), journal_key(log.size))
+        while run := list(islice(found, limits.FOLLOW_EVENTS_MAX)):
+            headers = [raw for _, raw in run]
+            for at in erasing(headers):
+                seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
+                erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
         batch = Batch()
-        batch.rows.update({key: erased.get(key) for key in rows.keys(ERASURE, log.size)} | erased)
+        if not _has_erasures(rows, erased):
+            batch.rows.update(dict.fromkeys(rows.keys(ERASURE, log.size)) | erased)
+    if batch.rows:
         with suppress(GuardFailed):  # another process is appending events; the next rebuild adds them
-            backend.write(batch, guard=Guard(LOG, log.row), durable=True)
+            backend.write(batch, guard=guard, durable=True)
     return erased
 
 
