@@ -19,18 +19,10 @@ from engine.base import limits, validation
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.base.model import Direction
 from engine.commands import Add, Command
-from engine.commands.reconcile import (
-    UpsertAtom,
-    UpsertEdge,
-    atoms_of,
-    reconcile_edges,
-    reconcile_source,
-    retire_others,
-    wanted_id,
-)
+from engine.commands.reconcile import UpsertAtom, UpsertEdge, reconcile_edges, wanted_id
 from engine.commands.sequence import STEP
+from engine.commands.sources import atoms_of, plan_source, retire_others
 from engine.followers.tags import values
-from engine.ledger.layout import atom_key
 from engine.ledger.queries import edges_at
 from engine.store.dry_run import dry_run_store
 from engine.store.store import Store
@@ -74,6 +66,9 @@ class IngestReport:
     unlinked: int
     """The number of edges removed."""
     unresolved_links: int
+    conflicts: int
+    """The number of new texts in the files whose atoms a different actor had revised or hidden. Each of these
+    texts is a new atom, with an edge `conflicts_with` to the other atom."""
     skipped: tuple[Skipped, ...]
     """The items that were not ingested."""
     warnings: tuple[Skipped, ...]
@@ -209,15 +204,13 @@ class _IngestRun(ImportRun):
         source, pieces = document.source, document.pieces
         self._pieces += len(pieces)
         adds = [self._atom(source, piece) for piece in pieces]
-        atoms = [wanted_id(self.id_key, add) for add in adds]
-        self._read[source] = [(atom, piece.title) for atom, piece in zip(atoms, pieces, strict=True)]
         with self.store.backend.snapshot() as rows:
-            commands = list(reconcile_source(rows, ACTOR, source, atoms, adds))
-            for atom, piece in zip(atoms, pieces, strict=True):
-                is_new = rows.get(atom_key(atom)) is None
+            plan = plan_source(rows, ACTOR, self.id_key, source, adds)
+            for (atom, is_new), piece in zip(plan.atoms, pieces, strict=True):
                 if piece.links or (not is_new and _has_references(rows, atom)):
                     self._pending_links.append(_Links(source, atom, piece.links, is_new))
-        yield from commands
+        self._read[source] = [(one.atom, piece.title) for one, piece in zip(plan.atoms, pieces, strict=True)]
+        yield from plan.commands
 
     def _line(self, line: JsonLine, file: SourceFile, before: int) -> Iterator[Command]:
         """Yield the command for a JSON line; `before` is the number of lines in the files before this file.
@@ -317,6 +310,7 @@ class _IngestRun(ImportRun):
             linked=count[EventKind.EDGE_ADDED],
             unlinked=count[EventKind.EDGE_REMOVED],
             unresolved_links=self._unresolved,
+            conflicts=self.conflicts,
             skipped=self.skipped,
             warnings=self.warnings,
         )
