@@ -85,8 +85,8 @@ def is_refused(
 class UpsertAtom:
     """Add an atom or, if it is already recorded, change it to match `wanted`.
 
-    Content, title, kind, sequence, time and tags of a recorded atom are changed to match. All other fields
-    are used only for a new atom.
+    Content, title, kind, source, sequence, time and tags of a recorded atom are changed to match. All other
+    fields are used only for a new atom.
     """
 
     wanted: Add
@@ -125,14 +125,17 @@ class UpsertAtom:
         return receipt(atom, State.LIVE, *tx.entries[first:])
 
     def _update(self, tx: Transaction, record: AtomRecord, present: AtomBody) -> None:
+        # A folder is not recorded later, because that alone would revise every atom of an older store.
         wanted, name = self.wanted, show_id(record.id)
         fields: dict[str, Any] = {
             field: getattr(wanted, field)
-            for field in ("content", "title", "kind", "sequence")
+            for field in ("content", "title", "kind", "source", "sequence")
             if getattr(wanted, field) != getattr(present, field)
         }
         if wanted.created not in {None, present.created}:
             fields["created"] = wanted.created
+        if None not in {wanted.folder, present.folder} and wanted.folder != present.folder:
+            fields["folder"] = wanted.folder
         missing, gone = self._tags(tx, record, present)
         if fields:
             if missing or gone:

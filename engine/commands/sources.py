@@ -3,37 +3,38 @@
 Each piece continues an atom that the file gave before, or becomes a new atom (`engine.commands.alignment`).
 Atoms that no piece continues are hidden. Only atoms that the actor of the plan wrote last are changed or
 hidden. If the text of a file changed and a different actor had revised or hidden its atom, there is a
-conflict: the new text becomes an atom of its own, with an edge `conflicts_with` to the other atom.
+conflict: both are kept (`engine.commands.conflicts`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from dataclasses import fields as fields_of
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from backends.base import Reader
-from engine.base.model import Direction, Receipt
-from engine.base.validation import atom_id
+from engine.base.model import Direction
 from engine.commands.alignment import Passage, align
 from engine.commands.atoms import Add, is_destroyed
-from engine.commands.base import Command, Transaction
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, UpsertEdge, is_by, wanted_id
+from engine.commands.base import Command
+from engine.commands.conflicts import CONFLICTS_WITH, KeepBoth
+from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_by, wanted_id
 from engine.commands.sequence import place
 from engine.followers.tags import members
 from engine.ledger.journal import entries_back
 from engine.ledger.layout import atom_key
 from engine.ledger.queries import bodies_of, edges_at, record_at
-from engine.ledger.records import AtomRecord, decode_atom, default_id, read_counters, type_code
+from engine.ledger.records import AtomRecord, decode_atom, default_id, read_atom, read_counters, type_code
 from proofs.events import AtomBody
 from proofs.leaves import State
 from proofs.sets import Group, tag_identity
 
-CONFLICTS_WITH: Final = "conflicts_with"
-"""The type of the edges from the text of a file to the atom that a different actor had revised or hidden."""
+SAME_FILE_MIN: Final = 0.5
+"""The minimum share of equal texts, of all texts of the longer file, for a new file to be a renamed one."""
 
 
 class Planned(NamedTuple):
@@ -50,21 +51,6 @@ class SourcePlan(NamedTuple):
     commands: list[Command]
 
 
-@dataclass(frozen=True, slots=True)
-class KeepBoth:
-    """Add the text of a file next to the atom that it would have revised, and record the conflict."""
-
-    wanted: Add
-    atom: bytes
-    """The atom that a different actor revised or hid."""
-
-    def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that add the atom and the edge; none if both are recorded."""
-        added = UpsertAtom(self.wanted).decide(tx)
-        joined = UpsertEdge(atom_id(added.subject), CONFLICTS_WITH, self.atom).decide(tx)
-        return Receipt(added.subject, added.events + joined.events, added.state)
-
-
 class _Known(NamedTuple):
     """A recorded atom of the source."""
 
@@ -77,7 +63,54 @@ class _Known(NamedTuple):
     """The text that the file gave."""
 
 
-def plan_source(rows: Reader, actor: str, id_key: bytes, source: str, wanted: Sequence[Add]) -> SourcePlan:
+class FormerSources:
+    """The sources of files that no longer exist. A file that was renamed or moved continues their atoms."""
+
+    def __init__(self, actor: str, sources: Iterable[str] = ()) -> None:
+        self._actor = actor
+        self._sources = set(sources)
+        self._texts: dict[str, Counter[str]] | None = None
+        self._touched: dict[str, bytes] = {}
+
+    def take(self, rows: Reader, wanted: Sequence[Add]) -> str | None:
+        """Return the source whose texts are mostly the wanted texts, or None. It is returned only once."""
+        if not self._sources or not wanted:
+            return None
+        texts = Counter(add.content for add in wanted)
+        shares = {
+            source: (texts & known).total() / max(texts.total(), known.total())
+            for source, known in self._read(rows).items()
+            if known
+        }
+        best = max(sorted(shares), key=shares.__getitem__, default=None)
+        if best is None or shares[best] < SAME_FILE_MIN:
+            return None
+        del self._read(rows)[best]
+        return best
+
+    def atom_with(self, rows: Reader, content: str) -> bytes | None:
+        """Return the atom that had this text until a different actor revised or hid it, or None."""
+        if not self._sources:
+            return None
+        self._read(rows)
+        return self._touched.get(content)
+
+    def _read(self, rows: Reader) -> dict[str, Counter[str]]:
+        if self._texts is None:
+            self._texts = {}
+            for source in sorted(self._sources):
+                known = list(_known(rows, self._actor, atoms_of(rows, source).values(), frozenset()))
+                present = [one for one in known if one.passage.is_present]
+                self._texts[source] = Counter(one.passage.content for one in present)
+                for one in present:
+                    if not (one.is_own and one.record.state is State.LIVE):
+                        self._touched.setdefault(one.passage.content, one.record.id)
+        return self._texts
+
+
+def plan_source(
+    rows: Reader, actor: str, id_key: bytes, source: str, wanted: Sequence[Add], former: FormerSources
+) -> SourcePlan:
     """Plan the commands that make a source consist of the wanted atoms, in the given order.
 
     Each recorded atom keeps its sort key if the order allows it. Commands that are clearly not needed are
@@ -89,17 +122,21 @@ def plan_source(rows: Reader, actor: str, id_key: bytes, source: str, wanted: Se
         id_key: The store's key for deriving ids.
         source: The name of the source, as in the field `source` of its atoms.
         wanted: The atoms that the source contains. Their ids are derived from their contents.
+        former: The sources of files that no longer exist.
     """
     texts = {add.content for add in wanted}
+    recorded = atoms_of(rows, source)
+    if not recorded and (renamed := former.take(rows, wanted)) is not None:
+        recorded = atoms_of(rows, renamed)
     known = sorted(
-        _known(rows, actor, atoms_of(rows, source).values(), texts),
+        _known(rows, actor, recorded.values(), texts),
         key=lambda one: (one.record.sequence or 0, one.record.id),
     )
     found = align([one.passage for one in known], [Passage(add.content, add.title) for add in wanted])
     matched = [None if index is None else known[index] for index in found]
     kept = {one.record.id for one in matched if one is not None}
     keys = place([None if one is None else one.record.sequence for one in matched])
-    ids = _NewIds(rows, actor, id_key, {one.record.id for one in known})
+    ids = _NewIds(rows, actor, id_key, {one.record.id for one in known}, former)
     ids.prepare([add for add, one in zip(wanted, matched, strict=True) if one is None])
     planned: list[Planned] = []
     commands: list[Command] = []
@@ -132,16 +169,17 @@ def _command(
     if equal:
         return Planned(record.id, is_new=False), []
     planned, commands = ids.planned(add)
-    return planned, [KeepBoth(one.wanted, record.id) for one in commands]
+    return planned, [KeepBoth(one.wanted, _other_side(rows, record)) for one in commands]
 
 
 def _matches(known: _Known, add: Add) -> bool:
     """Return True if `UpsertAtom` would clearly not change the atom."""
     body, record = known.body, known.record
     return (
-        (body.content, body.title, body.kind, body.sequence)
-        == (add.content, add.title, add.kind, add.sequence)
+        (body.content, body.title, body.kind, body.source, body.sequence)
+        == (add.content, add.title, add.kind, add.source, add.sequence)
         and add.created in {None, body.created}
+        and (add.folder in {None, body.folder} or body.folder is None)
         and {*map(tag_identity, add.tags)} == {*map(tag_identity, record.tags)}
     )
 
@@ -183,11 +221,29 @@ def _is_in_conflict(rows: Reader, atom: bytes) -> bool:
     )
 
 
+def _other_side(rows: Reader, record: AtomRecord) -> bytes:
+    """Return the atom that a new text of the file conflicts with.
+
+    It is the recorded atom. If that atom was hidden when a conflict was settled, it is the live atom that was
+    kept.
+    """
+    code = type_code(rows, CONFLICTS_WITH)
+    if record.state is State.TOMBSTONED and code is not None:
+        for edge in edges_at(rows, record.id, Direction.OUT, (code,), tombstoned=True):
+            kept = read_atom(rows, edge.dst)
+            if kept is not None and kept.state is State.LIVE:
+                return kept.id
+    return record.id
+
+
 class _NewIds:
     """The ids of the atoms that a plan adds."""
 
-    def __init__(self, rows: Reader, actor: str, id_key: bytes, known: AbstractSet[bytes]) -> None:
+    def __init__(
+        self, rows: Reader, actor: str, id_key: bytes, known: AbstractSet[bytes], former: FormerSources
+    ) -> None:
         self._rows = rows
+        self._former = former
         self._actor = actor
         self._id_key = id_key
         self._known = known
@@ -207,6 +263,10 @@ class _NewIds:
         will be refused.
         """
         occurrence = add.occurrence
+        moved = self._former.atom_with(self._rows, add.content)
+        if moved is not None and moved not in self._used | self._known:
+            self._used.add(moved)
+            return Planned(moved, is_new=False), []
         while True:
             atom = default_id(self._id_key, add.source, add.content, occurrence, None)
             if atom not in self._used:

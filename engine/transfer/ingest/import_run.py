@@ -6,8 +6,8 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 
 from engine.commands import Command
+from engine.commands.conflicts import KeepBoth
 from engine.commands.reconcile import UpsertAtom
-from engine.commands.sources import KeepBoth
 from engine.store.store import Store
 from engine.transfer.ingest.documents import Skipped
 from proofs.events import EventKind

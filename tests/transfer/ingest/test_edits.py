@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import State
+from engine.base.errors import ConflictError, InvalidInputError, RefusedError
 from engine.base.model import Atom, Direction
 from engine.base.validation import atom_id
+from engine.commands.conflicts import CONFLICTS_WITH
 from engine.commands.reconcile import is_by
-from engine.commands.sources import CONFLICTS_WITH, atoms_of
+from engine.commands.sources import atoms_of
 from engine.ledger.journal import entries_back
 from engine.ledger.queries import get_record
 from proofs.events import AtomBody
@@ -143,6 +145,114 @@ def test_a_text_that_a_person_moved_to_another_source_is_not_added_again(notes: 
     notes.ingest()
     notes.engine.revise(atom_with(notes, "oak").id, source="elsewhere")
     assert not notes.ingest().changed
+
+
+def test_a_renamed_file_keeps_its_atoms(notes: Folder) -> None:
+    """A file that has a new name, and a changed word, continues the atoms of the old name."""
+    notes.write("a.md", note(OAK, ASH, ELM))
+    notes.ingest()
+    before = [atom.id for atom in notes.atoms("a.md")]
+    notes.engine.tag(before[0], "old-tree")
+    notes.remove("a.md")
+    notes.write("trees/b.md", note(OAK, ASH.replace("faster", "slower"), ELM))
+    report = notes.ingest()
+    assert (report.added, report.tombstoned, report.revised) == (0, 0, 3)
+    assert [atom.id for atom in notes.atoms("trees/b.md")] == before
+    assert notes.atoms("trees/b.md")[0].tags == ("old-tree",)
+    assert notes.atoms("a.md") == []
+    assert not notes.ingest(prune=True).changed
+
+
+def test_a_copied_file_gets_atoms_of_its_own(notes: Folder) -> None:
+    """A copy of a file that still exists does not take over its atoms."""
+    notes.write("a.md", note(OAK, ASH))
+    notes.ingest()
+    notes.write("b.md", note(OAK, ASH))
+    assert notes.ingest().added == 2
+
+
+def test_a_revision_by_hand_is_not_doubled_when_its_file_is_renamed(notes: Folder) -> None:
+    """The text that a person replaced does not come back under the new name of its file."""
+    notes.write("a.md", note(OAK, ASH, ELM))
+    notes.ingest()
+    oak = atom_with(notes, "oak").id
+    notes.engine.revise(oak, content="Rewritten by hand.")
+    notes.remove("a.md")
+    notes.write("b.md", note(OAK, ASH, ELM))
+    report = notes.ingest()
+    assert (report.added, report.conflicts, report.revised) == (0, 0, 2)
+    assert notes.engine.get(oak).content == "Rewritten by hand."
+    assert not notes.ingest().changed
+
+
+def test_a_settled_conflict_stays_settled(notes: Folder) -> None:
+    """After keeping the text of the file, ingesting again changes nothing; tags by hand are kept."""
+    notes.write("a.md", note(OAK, ASH))
+    notes.ingest()
+    oak = atom_with(notes, "oak").id
+    notes.engine.tag(oak, "old-tree")
+    notes.engine.revise(oak, content="Rewritten by hand.")
+    notes.write("a.md", note(OAK.replace("gate", "well"), ASH))
+    notes.ingest()
+    (conflict,) = notes.engine.conflicts()
+    notes.engine.settle(conflict.file.id, conflict.hand.id, "file")
+    assert notes.engine.conflicts() == []
+    assert not notes.ingest().changed
+    assert atom_with(notes, "well").tags == ("old-tree",)
+    assert notes.engine.get(oak).state is State.TOMBSTONED
+
+
+def test_a_text_kept_by_hand_conflicts_again_if_the_file_changes_again(notes: Folder) -> None:
+    """The next change of the file conflicts with the atom that was kept, not with the hidden text."""
+    notes.write("a.md", note(OAK, ASH))
+    notes.ingest()
+    oak = atom_with(notes, "oak").id
+    notes.engine.revise(oak, content="Rewritten by hand.")
+    notes.write("a.md", note(OAK.replace("gate", "well"), ASH))
+    notes.ingest()
+    (conflict,) = notes.engine.conflicts()
+    notes.engine.settle(conflict.file.id, conflict.hand.id, "hand")
+    assert not notes.ingest().changed
+    notes.write("a.md", note(OAK.replace("gate", "pond"), ASH))
+    assert notes.ingest().conflicts == 1
+    (conflict,) = notes.engine.conflicts()
+    assert (conflict.hand.id, "pond" in conflict.file.content) == (oak, True)
+
+
+@pytest.mark.parametrize(("keep", "error"), [("neither", InvalidInputError), ("file", ConflictError)])
+def test_settling_what_is_no_conflict_is_refused(notes: Folder, keep: str, error: type[Exception]) -> None:
+    """A wrong choice, and two atoms without a conflict, are refused."""
+    notes.write("a.md", note(OAK, ASH))
+    notes.ingest()
+    oak, ash = (atom.id for atom in notes.atoms("a.md"))
+    with pytest.raises(error):
+        notes.engine.settle(oak, ash, keep)
+
+
+def test_another_folder_of_the_same_name_is_refused(notes: Folder, tmp_path: Path) -> None:
+    """Two folders of one name do not replace each other's notes; a moved folder is accepted on request."""
+    notes.write("a.md", note(OAK, ASH))
+    notes.ingest()
+    other = tmp_path / "other" / "notes"
+    other.mkdir(parents=True)
+    (other / "a.md").write_text(note(ELM))
+    size = notes.events()
+    with pytest.raises(RefusedError, match="different folder"):
+        notes.engine.ingest([other])
+    assert notes.events() == size
+    assert notes.engine.ingest([other], name="other").added == 1
+    (other / "a.md").write_text(note(OAK, ASH))
+    assert notes.engine.ingest([other], moved=True).revised == 2
+    assert not notes.engine.ingest([other]).changed
+    with pytest.raises(RefusedError, match="different folder"):
+        notes.ingest()
+
+
+def test_two_folders_of_one_name_in_one_call_are_refused(notes: Folder, tmp_path: Path) -> None:
+    """Two folders of one name are refused before anything is written."""
+    (tmp_path / "other" / "notes").mkdir(parents=True)
+    with pytest.raises(InvalidInputError, match="two folders"):
+        notes.engine.ingest([notes.path, tmp_path / "other" / "notes"])
 
 
 WORDS = ("oak", "ash", "elm", "gate", "well", "church", "flood", "ground")

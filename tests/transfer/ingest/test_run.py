@@ -275,16 +275,14 @@ def test_a_broken_frontmatter_is_a_warning_not_a_loss(notes: Folder) -> None:
     assert (len(report.skipped), [item.source for item in report.warnings]) == (0, ["notes/a.md"])
 
 
-def test_prune_of_a_folder_whose_files_were_all_renamed_asks_to_be_sure(notes: Folder) -> None:
-    """With `prune`, a folder with only renamed files is refused unless `sure` is given."""
+def test_prune_of_a_folder_whose_files_were_all_renamed_keeps_their_atoms(notes: Folder) -> None:
+    """With `prune`, the atoms of renamed files get the new names."""
     notes.write("a.md", NOTE)
     notes.ingest()
     notes.remove("a.md")
     notes.write("b.md", NOTE)
-    with pytest.raises(RefusedError):
-        notes.ingest(prune=True)
-    report = notes.engine.ingest([notes.path], prune=True, sure=True)
-    assert (report.added, report.tombstoned, notes.texts("a.md")) == (2, 2, [])
+    report = notes.ingest(prune=True)
+    assert (report.added, report.tombstoned, report.revised, notes.texts("a.md")) == (0, 0, 2, [])
 
 
 def test_an_atom_of_a_person_under_the_folder_s_name_is_no_obstacle(notes: Folder) -> None:
