@@ -258,7 +258,7 @@ fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
         }
     }
     let is_atom = matches!(form, Form::Atom);
-    fields.resize_with(if is_atom { ATOM_BODY_FIELDS } else { count as usize + 2 }, || Field::Null);
+    fields.resize_with(if is_atom { ATOM_BODY_FIELDS } else { count + 2 }, || Field::Null);
     if length > count {
         let mut next = 0;
         for _ in 0..raw.map().filter(|size| *size > 0)? {
@@ -269,7 +269,7 @@ fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
             }
             next = number + 1;
             let value = raw.text(*most).filter(|value| !value.is_empty())?;
-            *fields.get_mut(count as usize + number as usize)? = Field::Text(value);
+            *fields.get_mut(count + number as usize)? = Field::Text(value);
         }
     }
     raw.at_end().then_some(fields)
