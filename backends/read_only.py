@@ -24,6 +24,8 @@ from backends.sqlite_lock import SUFFIX as LOCK_SUFFIX
 from backends.unwritable import data_folders
 
 _COPY_TRIES = 5
+_PREFIX = "memroot-read-only-"
+"""How the names of temporary folders begin."""
 _TABLES = (".ldb", ".sst")
 _IGNORED = ("LOCK", "LOG", "LOG.old")
 _BESIDE_SQLITE = ("-wal", "-wal-mark")
@@ -53,7 +55,7 @@ class ReadOnlyBackend(Backend):
         self._lock: int | None = None
         self.unwritable = explain(number).what
         try:
-            self._scratch = Path(tempfile.mkdtemp(prefix="memroot-read-only-"))
+            self._scratch = Path(tempfile.mkdtemp(prefix=_PREFIX))
         except OSError as error:
             raise system_error("no temporary folder can be created", error) from error
         try:
@@ -185,6 +187,23 @@ def _link_leveldb(data: Path, copy: Path) -> None:
             target.symlink_to(file)
         elif file.is_file() and file.name not in _IGNORED:
             shutil.copyfile(file, target)
+
+
+@contextlib.contextmanager
+def sqlite_copy(place: Path) -> Iterator[Path]:
+    """Yield the path of a private copy of a SQLite file, which is removed after the block.
+
+    Raises:
+        BackendBusy: other processes kept writing.
+        BackendEnvironment: the file cannot be read, or there is no space for the copy.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
+            copy = Path(folder, "store")
+            _copy_sqlite(place, copy)
+            yield copy
+    except OSError as error:
+        raise system_error(f"{place} cannot be copied to read it", error) from error
 
 
 def _copy_sqlite(place: Path, copy: Path) -> None:

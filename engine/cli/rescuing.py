@@ -8,7 +8,7 @@ from engine.base.errors import VerificationError
 from engine.cli.command import argument, command, option
 from engine.cli.output import Failure, plain
 from engine.cli.session import Session
-from engine.cli.shapes import Line, line
+from engine.cli.shapes import Line, counted, line
 from engine.front.times import shown_time
 from engine.store.named_places import memory_url
 from engine.transfer.rescue.run import Rescued
@@ -59,10 +59,12 @@ def _rescue_report(found: Rescued) -> Iterator[Line]:
     for atom in found.erased:
         yield line("erased", atom)
     yield line("lost", _loss(found) if not found.complete else "nothing that is known")
+    if found.reason and not found.lost:
+        yield line("left out", found.reason)
     yield line("root", found.root)
 
 
 def _loss(found: Rescued) -> str:
     if not found.lost:
-        return f"{len(found.lost_contents):,} contents"
+        return counted(len(found.lost_contents), "content")
     return f"{found.lost:,} of {found.recorded:,} events: {found.reason}"

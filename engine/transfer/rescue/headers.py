@@ -44,6 +44,8 @@ class Headers:
     """The sizes of the journal at which a commit ended, as far as rows that show it were found; ascending."""
     recorded: int
     """The number of events that the newest state of the log names; 0 if no state was found."""
+    states: tuple[int, ...]
+    """The numbers of events that the states of the log name, ascending."""
     found: int
     """The number of headers that were found, including those after a gap."""
     last: int
@@ -98,6 +100,7 @@ class _Choice:
             proved=proved,
             boundaries=tuple(sorted({*boundaries, *self._cursors()})),
             recorded=self._recorded,
+            states=tuple(sorted(self._states)),
             found=found,
             last=last,
             problem=problem,

@@ -15,7 +15,7 @@ from engine.base.error_translation import translated
 from engine.base.errors import CorruptionError, InvalidInputError, VerificationError
 from engine.ledger.codec import decode_header
 from engine.ledger.journal import RawEntry, read_raw
-from engine.ledger.layout import CURSOR, JOURNAL, LOG, PAYLOAD, SUBTREE, journal_key
+from engine.ledger.layout import CURSOR, ERASING, JOURNAL, LOG, PAYLOAD, SUBTREE, journal_key
 from engine.ledger.roots import Roots
 from engine.store import maintenance
 from engine.store.replay import Progress, no_progress, scratch_backend
@@ -30,7 +30,7 @@ from proofs.events import Header
 LISTED_MAX = 20
 """The maximum number of events in each list of a report."""
 
-_PREFIXES = (JOURNAL, PAYLOAD, LOG, SUBTREE, CURSOR)
+_PREFIXES = (JOURNAL, PAYLOAD, LOG, SUBTREE, CURSOR, ERASING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,19 @@ class _Choice:
     erase_lost: bool
     end: int
     """The number of events to keep at most."""
+    least: int = 0
+    """The number of events in the whole journal that the backend's library found, or 0."""
+
+    def known(self, kept: int) -> int:
+        """Return the number of events that the damaged store is known to have had, if `kept` of them are kept.
+
+        If the backend's library found a whole journal, a single later commit may never have been acknowledged.
+        A commit that is followed by another one was.
+        """
+        headers = self.headers
+        if not 0 < self.least <= kept:
+            return max(headers.recorded, headers.last + 1)
+        return max([kept, *[size for size in headers.states if size > kept][:-1]])
 
     @property
     def whole(self) -> bool:
@@ -131,7 +144,8 @@ class _Choice:
         """Return why the journal ends after `size` events; empty if no later event is known."""
         if size == self.headers.size:
             return self.headers.problem
-        return self.contents.problem_at(size) or f"the commit after event {size - 1} is not complete"
+        problem = f"the commit after event {size - 1} is not complete, and may never have been acknowledged"
+        return self.contents.problem_at(size) or problem
 
 
 def _choose(salvage: Salvage, *, erase_lost: bool) -> _Choice:
@@ -149,6 +163,7 @@ def _choose(salvage: Salvage, *, erase_lost: bool) -> _Choice:
         choice = _Choice(headers, contents, erase_lost, end)
         if way.own and choice.whole:
             least = end
+        choice.least = least
         if 0 < least < end:
             choice.end = max([least, *(size for size in headers.boundaries if size <= end)])
     if choice is None:
@@ -235,7 +250,7 @@ def _report(
     salvage: Salvage, choice: _Choice, reason: str, last: Header, written: Written, roots: Roots
 ) -> Rescued:
     headers, contents, events = choice.headers, choice.contents, last.seq + 1
-    known = max(headers.recorded, headers.last + 1)
+    known = choice.known(events)
     lost_contents = [one.seq for one in contents.missing if one.erased is None]
     return Rescued(
         backend=salvage.backend,
