@@ -46,7 +46,7 @@ def test_the_json_of_a_rescue_has_every_figure(bare: Cli, damaged: str) -> None:
     data = envelope["data"]
     assert (data["events"], data["found"], data["recorded"], data["lost"]) == (3, 6, 6, 3)
     assert (data["complete"], data["lost_contents"], data["backend"]) == (False, [3], "sqlite")
-    assert [reading["way"] for reading in data["readings"]][0].startswith("SQLite on a copy")
+    assert data["readings"][0]["way"].startswith("SQLite on a copy")
 
 
 def test_erase_lost_keeps_the_events_after_a_lost_content(bare: Cli, damaged: str) -> None:

@@ -123,10 +123,10 @@ class _Choice:
     """The number of events in the whole journal that the backend's library found, or 0."""
 
     def known(self, kept: int) -> int:
-        """Return the number of events that the damaged store is known to have had, if `kept` of them are kept.
+        """Return the number of events that the damaged store is known to have had; `kept` are kept.
 
-        If the backend's library found a whole journal, a single later commit may never have been acknowledged.
-        A commit that is followed by another one was.
+        If the backend's library found a whole journal, a single later commit may never have been
+        acknowledged. A commit that is followed by another one was.
         """
         headers = self.headers
         if not 0 < self.least <= kept:
