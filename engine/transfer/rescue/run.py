@@ -251,7 +251,7 @@ def _report(
 ) -> Rescued:
     headers, contents, events = choice.headers, choice.contents, last.seq + 1
     known = choice.known(events)
-    lost_contents = [one.seq for one in contents.missing if one.erased is None]
+    lost_contents = [one.seq for one in contents.missing if one.erased is None and one.seq < known]
     return Rescued(
         backend=salvage.backend,
         readings=tuple(Reading(way.name, way.count, tuple(way.problems)) for way in salvage.ways),
