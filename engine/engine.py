@@ -1286,6 +1286,17 @@ class Engine:
 
     # Upkeep and moving
 
+    @property
+    def behind(self) -> str | None:
+        """The reason why derived data is behind the journal, or None.
+
+        There is a reason if derived data could not be written when this was last tried, for instance because
+        the disk is full. Queries then compute the missing data in memory. This takes time, but the answers
+        are complete.
+        """
+        problem = self.store.write_problem
+        return None if problem is None else str(problem)
+
     def catch_up(self) -> None:
         """Update all indexes and trees to the head of the journal, so that the next read need not do so."""
         with translated():

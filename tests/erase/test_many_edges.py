@@ -7,6 +7,7 @@ import pytest
 from engine.commands import Add, Link
 from engine.engine import Engine
 from engine.erase import destroy
+from engine.ledger.queries import edges_at
 from tests.support.workloads import id_of
 
 
@@ -14,7 +15,6 @@ def test_the_work_grows_with_the_edges_and_not_with_their_square(monkeypatch: py
     """The records of the edges are read once for all commits, not again for each commit."""
     monkeypatch.setattr(destroy, "EDGES_AT_ONCE", 5)
     scans = []
-    edges_at = destroy.edges_at
 
     def counted(*args: object, **named: object) -> object:
         scans.append(args)
