@@ -58,9 +58,13 @@ class Headers:
     """The chosen header of each event for which not the first row that was found is used."""
 
 
-def choose_headers(found: FoundRows) -> Headers:
-    """Choose the headers; see `Headers`."""
-    return _Choice(found).run()
+def choose_headers(found: FoundRows, *, unconfirmed: bool = False) -> Headers:
+    """Choose the headers; see `Headers`.
+
+    With `unconfirmed`, headers are also kept if the log commits to other headers, and it is not known which
+    of them are wrong.
+    """
+    return _Choice(found, unconfirmed=unconfirmed).run()
 
 
 def header_rows(found: FoundRows, headers: Headers) -> Iterator[tuple[int, bytes]]:
@@ -71,8 +75,9 @@ def header_rows(found: FoundRows, headers: Headers) -> Iterator[tuple[int, bytes
 
 
 class _Choice:
-    def __init__(self, found: FoundRows) -> None:
+    def __init__(self, found: FoundRows, *, unconfirmed: bool) -> None:
         self._found = found
+        self._unconfirmed = unconfirmed
         self._states: dict[int, list[bytes]] = {}
         """Size → the frontiers of this size that were found, as bytes."""
         self._leaves: list[bytes] = []
@@ -91,7 +96,10 @@ class _Choice:
         proved, boundaries, broken = self._check()
         while broken is not None:
             start, stop, _ = broken
+            start = max(start, proved)
             if not self._mend(*broken):
+                if self._unconfirmed:
+                    break
                 del self._leaves[start:]
                 problem = f"the log commits to other headers of the events {start} to {stop - 1}"
             proved, boundaries, broken = self._check()

@@ -82,7 +82,12 @@ class Rescued:
 
 
 def rescue(
-    source: str, target: str, progress: Progress = no_progress, *, erase_lost: bool = False
+    source: str,
+    target: str,
+    progress: Progress = no_progress,
+    *,
+    erase_lost: bool = False,
+    unconfirmed: bool = False,
 ) -> Rescued:
     """Take the longest valid journal out of a damaged store, and make a new store from it.
 
@@ -96,6 +101,8 @@ def rescue(
         progress: Called with the number of events processed and the number of all events.
         erase_lost: Keep the events after an event whose content is lost. The atom or edge of that event is
             erased at the end of the new journal, for the reason that the content was lost.
+        unconfirmed: Keep events although the hashes of the log show that one of their headers was changed,
+            and it is not known which one. The new store then has another history, and another root.
 
     Raises:
         InvalidInputError: there is something at `target`, or a URL is not valid.
@@ -106,7 +113,7 @@ def rescue(
     with translated():
         _check_target(target)
         with salvaged(source, _PREFIXES) as salvage:
-            choice = _choose(salvage, erase_lost=erase_lost)
+            choice = _choose(salvage, erase_lost=erase_lost, unconfirmed=unconfirmed)
             return _write(salvage, choice, target, progress)
 
 
@@ -148,7 +155,7 @@ class _Choice:
         return self.contents.problem_at(size) or problem
 
 
-def _choose(salvage: Salvage, *, erase_lost: bool) -> _Choice:
+def _choose(salvage: Salvage, *, erase_lost: bool, unconfirmed: bool) -> _Choice:
     """Read the store in every way, and choose a journal.
 
     The library of a backend finds whole commits only. If it finds a whole journal, events that were found in
@@ -157,7 +164,7 @@ def _choose(salvage: Salvage, *, erase_lost: bool) -> _Choice:
     least = 0
     choice = None
     while (way := salvage.read_on()) is not None:
-        headers = choose_headers(salvage.found)
+        headers = choose_headers(salvage.found, unconfirmed=unconfirmed)
         contents = choose_contents(salvage.found, headers)
         end = contents.end(headers.size, erase_lost=erase_lost)
         choice = _Choice(headers, contents, erase_lost, end)
@@ -185,7 +192,7 @@ def _write(salvage: Salvage, choice: _Choice, target: str, progress: Progress) -
             end, reason = min(error.seq or 0, end - 1), str(error)
     raise CorruptionError(
         f"no event can be rescued: {reason or 'no header was found'}",
-        hint="restore a backup or a copy of the store",
+        hint="restore a backup or a copy of the store; `--unconfirmed` keeps headers that may have changed",
         family="journal",
         seq=0,
     )
