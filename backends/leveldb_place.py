@@ -36,7 +36,7 @@ _REWRITE_BYTES = 1 << 20
 
 _PID_BYTES_MAX = 32
 
-_OPTIONS: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "paranoid_checks": True,
     "compression": None,
     # Opening after a crash replays up to this size (measured: 12 MiB in 0.14 s); memory can hold two.
@@ -68,7 +68,7 @@ def make_data(data: Path, path: Path) -> None:
     """Create an empty LevelDB at `data`, for the new store at `path`, and close it."""
     plyvel = plyvel_module()
     try:
-        plyvel.DB(str(data), create_if_missing=True, error_if_exists=True, **_OPTIONS).close()
+        plyvel.DB(str(data), create_if_missing=True, error_if_exists=True, **OPTIONS).close()
     except plyvel.Error as error:
         raise convert_error(f"{path} cannot be created", str(path), error) from error
 
@@ -77,7 +77,7 @@ def open_data(data: Path) -> Any:
     """Open the LevelDB at `data` and convert the exceptions of plyvel (see LevelDBBackend)."""
     plyvel = plyvel_module()
     try:
-        return plyvel.DB(str(data), create_if_missing=False, **_OPTIONS)
+        return plyvel.DB(str(data), create_if_missing=False, **OPTIONS)
     except plyvel.Error as error:
         raise convert_error(f"{data} cannot be opened", str(data), error) from error
 
@@ -88,7 +88,7 @@ def open_copy(copy: Path, *, strict: bool) -> Any:
     Raises:
         plyvel.Error: LevelDB does not open the copy.
     """
-    options = _OPTIONS | {"paranoid_checks": strict}
+    options = OPTIONS | {"paranoid_checks": strict}
     return plyvel_module().DB(str(copy), create_if_missing=False, **options)
 
 
@@ -105,7 +105,7 @@ def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
     unfinished = path / _UNFINISHED
     _remove(unfinished, path / NEW)
     plyvel = plyvel_module()
-    database = plyvel.DB(str(unfinished), create_if_missing=True, error_if_exists=True, **_OPTIONS)
+    database = plyvel.DB(str(unfinished), create_if_missing=True, error_if_exists=True, **OPTIONS)
     try:
         size, batch = 0, database.write_batch()
         for key, value in rows:
