@@ -42,7 +42,7 @@ _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
     (
         BackendCorrupt,
         CorruptionError,
-        "first copy the store's files to another place; then run `engine verify-root`",
+        "`engine rescue STORE -o NEW` makes a new store from what is left of the journal",
     ),
     (BackendEnvironment, SystemFailureError, ""),
     (BackendInDoubt, InDoubtError, ""),

@@ -73,7 +73,12 @@ def read_log(rows: Lookup) -> LogState:
     return _log_state(row)
 
 
-def _decode_log(row: bytes) -> LogState:
+def decode_log(row: bytes) -> LogState:
+    """Decode the row `meta/log`.
+
+    Raises:
+        CorruptionError: the row does not decode to a state of the log.
+    """
     time, raw = fields(unpack(row, "log state"), _LOG_FIELDS, "log state")
     try:
         return LogState(row, time, Frontier.from_bytes(raw))
@@ -81,7 +86,7 @@ def _decode_log(row: bytes) -> LogState:
         raise CorruptionError(f"the log state is malformed: {error}") from error
 
 
-_log_state = LastDecoded(_decode_log)
+_log_state = LastDecoded(decode_log)
 
 
 def encode_log(time: int, frontier: Frontier) -> bytes:

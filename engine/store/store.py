@@ -29,6 +29,7 @@ from engine.base.model import Receipt
 from engine.commands.base import Command, Transaction
 from engine.commands.bulk import decide_all
 from engine.followers.base import Follower, are_current, catch_up, is_current
+from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
 from engine.followers.records import Records, head_guards, seal
@@ -37,12 +38,14 @@ from engine.followers.trees import TreesFollower
 from engine.ledger.fold import Overlay
 from engine.ledger.journal import (
     Appender,
+    LogState,
     Sources,
     check_analyzer,
     read_entries,
     read_identity,
     read_log,
 )
+from engine.ledger.layout import COUNTERS
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
 from engine.store.aside import Aside
@@ -149,7 +152,8 @@ class Store:
             sources: The functions that provide time and random bytes; None for a store that accepts no
                 commands.
             finish: Update the records if they lack the latest events. If false, the update is postponed.
-            check: Raise an error if the journal was written with a different text analyzer.
+            check: Raise an error if the journal was written with a different analyzer, or if the state of
+                the log does not match the headers.
             resume: Called once the store is open, to finish an interrupted erasure (`engine.erase.destroy`).
 
         Raises:
@@ -168,6 +172,8 @@ class Store:
 
         While there is such an exception, reads compute the missing rows in memory.
         """
+        self._evidence = Evidence()
+        self._head = TrustedHead()
         self.erased_since: int | None = None
         """In a store opened at a past moment: the seq of the first later event that erased content which the
         store had at that moment, or None if there is no such event."""
@@ -177,11 +183,18 @@ class Store:
         self.identity = read_identity(backend)
         if check:
             check_analyzer(self.identity, ANALYZER_NAME, current_fingerprint())
+        self._checks = check
         if finish:
             with self._unless_unwritable():
                 self._finish_records()
+            with backend.snapshot() as rows:
+                self._check_head(rows, read_log(rows))
         if resume is not None:
             resume(self)
+
+    def _check_head(self, rows: Reader, log: LogState) -> None:
+        if self._checks:
+            self._head.check(rows, log)
 
     def _finish_records(self) -> None:
         # The records are up to date except after an interrupted rebuild, here or in another process.
@@ -190,6 +203,8 @@ class Store:
     def _write_genesis(self, sources: Sources) -> None:
         batch = Batch()
         log = read_log(self.backend)
+        if log.size:
+            return  # another process has just created the store
         appender = Appender(Overlay(self.backend, batch), log, *sources)
         # The store id and the id key are salts for the seqs -1 and -2, which no event has.
         detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, current_fingerprint())
@@ -272,8 +287,21 @@ class Store:
             self._finish_records()
             return None
         screen = None if self.secret_filter is None else self.secret_filter.screen()
-        key = self.identity.id_key
-        tx = Transaction(rows, log, key, sources, actor, screen, request=request, origin=origin)
+        self._check_head(rows, log)
+        if not self._evidence.move_to(rows, log):
+            self.follow(self.trees)
+            return None
+        tx = Transaction(
+            rows,
+            log,
+            self._evidence,
+            self.identity.id_key,
+            sources,
+            actor,
+            screen,
+            request=request,
+            origin=origin,
+        )
         receipts = decide_all(tx, commands)
         if tx.entries:
             if not self._write(tx, guards):
@@ -331,8 +359,9 @@ class Store:
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
         # A crash before this write leaves the store unchanged. After a crash later on, the events and their
         # records are stored, and the followers are updated by the next read.
+        batch = tx.finish()
         try:
-            self.backend.write(tx.finish(), guard=guard, durable=True)
+            self.backend.write(batch, guard=guard, durable=True)
         except GuardFailed:
             return False
         except BackendInDoubt as error:
@@ -340,6 +369,8 @@ class Store:
             event_id = first.commitment.hex()
             raise InDoubtError(str(error), seq=first.seq, event_id=event_id, hint=error.hint) from error
         self.recent.add(tx.entries)
+        self._evidence.note(tx.entries, batch.rows[COUNTERS])
+        self._head.trust(read_log(batch.rows))
         return True
 
     def read(self, rows: Reader, start: int, stop: int) -> Sequence[Entry]:
@@ -438,6 +469,7 @@ class Store:
                 erased since.
         """
         log = read_log(rows)
+        self._check_head(rows, log)
         if self.erased_since is not None:
             raise RefusedError(
                 f"the roots of tags and index at {log.size} events cannot be recomputed: "

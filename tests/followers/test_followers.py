@@ -15,6 +15,7 @@ from engine.base import limits
 from engine.base.errors import CorruptionError
 from engine.engine import Engine
 from engine.followers.base import Cursor, Follower, catch_up, drop, encode_cursor, read_cursor
+from engine.followers.tags import TagsFollower
 from engine.ledger.journal import read_entries, read_log
 from engine.ledger.layout import INDEX_SUMMARIES, cursor_key, subtree_key
 from engine.store.store import projections
@@ -149,7 +150,7 @@ def test_rows_of_an_older_version_are_rebuilt(name: str, monkeypatch: pytest.Mon
 
 def lying(size: int, leaf: bytes | None) -> dict[bytes, bytes | None]:
     """Return the row of a `tags` cursor with `size` events and this leaf of the last one."""
-    return {cursor_key("tags"): encode_cursor(Cursor(1, size, leaf or bytes([7] * 32)))}
+    return {cursor_key("tags"): encode_cursor(Cursor(TagsFollower.version, size, leaf or bytes([7] * 32)))}
 
 
 @pytest.mark.parametrize("lie", ["middle", "head", "beyond", "beginning"])
