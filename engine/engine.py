@@ -22,7 +22,16 @@ from backends.base import Backend, Snapshot
 from engine.base import limits
 from engine.base.error_translation import callers, translated
 from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt, Scalar
-from engine.base.validation import atom_id, instance, integer, label, optional_integer, several, show_id
+from engine.base.validation import (
+    atom_id,
+    callback,
+    instance,
+    integer,
+    label,
+    optional_integer,
+    several,
+    show_id,
+)
 from engine.commands.atoms import UNCHANGED, Add, Revise, Revive, Tag, Tombstone, Unchanged, Untag
 from engine.commands.base import Command
 from engine.erase.destroy import Stage, ignore_stage, resume
@@ -125,6 +134,12 @@ class Engine:
             CorruptionError: Bytes of the store are damaged.
         """
         self.actor = label(actor, "actor")
+        callback(clock, "clock")
+        callback(salts, "salts")
+        if config is not None:
+            from engine.query.recall.config import RecallConfig
+
+            instance(config, RecallConfig, "config")
         with translated():
             store = Store(backend, Sources(clock, salts), resume=resume)
         self.view = View(store, config)
@@ -679,6 +694,7 @@ class Engine:
         from engine.erase.run import erase
 
         by = label(self._actor(actor), "actor")
+        callback(progress, "progress")
         with translated():
             return erase(self.view, id, reason, actor=by, remember=remember, probe=probe, progress=progress)
 
@@ -741,6 +757,7 @@ class Engine:
         """
         from engine.transfer.ingest.run import ingest
 
+        callback(progress, "progress")
         with translated():
             return ingest(
                 self.store, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
@@ -776,6 +793,7 @@ class Engine:
         """
         from engine.knowledge.dreaming.cycle import dream
 
+        callback(progress, "progress")
         with translated():
             return dream(
                 self.store,
@@ -1272,6 +1290,7 @@ class Engine:
         """
         from engine.trust.audit.verify import verify
 
+        callback(progress, "progress")
         with translated():
             return verify(self.store.backend, expect=expect, progress=progress)
 
@@ -1304,6 +1323,7 @@ class Engine:
         """
         from engine.store.maintenance import rebuild
 
+        callback(progress, "progress")
         with translated(), self.store.paused():
             return rebuild(self.store.backend, progress)
 
@@ -1330,6 +1350,7 @@ class Engine:
         """
         from engine.transfer.mirror.sync import mirror
 
+        callback(progress, "progress")
         with translated():
             return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
 
@@ -1345,6 +1366,7 @@ class Engine:
         """
         from engine.transfer.mirror.check import check
 
+        callback(progress, "progress")
         with translated():
             return check(self.store, folder, progress)
 
@@ -1360,6 +1382,8 @@ class Engine:
         """
         from engine.transfer.backup import export_store
 
+        callback(write, "write")
+        callback(progress, "progress")
         with translated():
             return export_store(self.store, write, progress)
 
@@ -1375,6 +1399,7 @@ class Engine:
         """
         from engine.transfer.backup import backup
 
+        callback(progress, "progress")
         with translated():
             return backup(self.store, path, progress)
 
