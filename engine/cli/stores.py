@@ -12,6 +12,7 @@ from engine.cli.session import Session
 from engine.cli.shapes import Line, line
 from engine.front.settings import find_secrets
 from engine.front.times import shown_time
+from engine.trust.audit.scrub import read_scrub, scrub_file
 
 
 @command("engine init", "engine --store sqlite:shared.db init")
@@ -41,10 +42,13 @@ def status(session: Session) -> int:
     url, origin = session.setting
     with session.engine() as engine:
         found = engine.status()
+        scrubbed = read_scrub(scrub_file(url), engine.store.identity.store_id.hex())
     named = session.named
     policy, said_by = find_secrets()
     data = {"store": url, "origin": origin, "memory": named.name if named else None, **plain(found)}
+    clean = None if scrubbed.clean_at is None else shown_time(scrubbed.clean_at)
     mode = "off" if policy is None else str(policy.mode)
+    data["scrub"] = {"clean_at": clean, "events": scrubbed.clean_events}
     data["secrets"] = {"mode": mode, "origin": said_by}
 
     def lines() -> Iterator[Line]:
@@ -60,6 +64,9 @@ def status(session: Session) -> int:
             behind = found.events - size
             yield line(f"  {name}", f"{behind:,} events behind" if behind else "up to date")
         yield line("last event", shown_time(found.last_event))
+        yield line(
+            "scrub", f"clean at {clean}, {scrubbed.clean_events:,} events" if clean else "never finished"
+        )
         yield line("analyzer", found.analyzer)
         if mode != "off":
             yield line("secrets", f"{mode} (from {said_by})")
