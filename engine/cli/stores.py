@@ -12,7 +12,6 @@ from engine.cli.session import Session
 from engine.cli.shapes import Line, line
 from engine.front.settings import find_secrets
 from engine.front.times import shown_time
-from engine.trust.audit.scrub import read_scrub, scrub_file
 
 
 @command("engine init", "engine --store sqlite:shared.db init")
@@ -39,6 +38,8 @@ def status(session: Session) -> int:
     Changes nothing, and does not update derived data that is out of date. The number of live atoms may
     therefore be out of date: it is the number after the last event that the follower `tags` has processed.
     """
+    from engine.trust.audit.scrub import read_scrub, scrub_file
+
     url, origin = session.setting
     with session.engine() as engine:
         found = engine.status()
