@@ -126,6 +126,9 @@ class FailingWrite:
     def put(self, key: bytes, value: bytes) -> None:
         """Take a row."""
 
+    def delete(self, key: bytes) -> None:
+        """Take the removal of a row."""
+
 
 @needs_leveldb
 @pytest.mark.parametrize("number", NUMBERS)
