@@ -192,6 +192,15 @@ class Engine:
         """The open store, for internal use. The methods of the store can also raise backend errors."""
         return self.view.store
 
+    @property
+    def read_only(self) -> str | None:
+        """Why the store can only be read, such as `the file system is read-only`; None if it can be written.
+
+        Queries, proofs, exports and verification work as usual. If derived data is behind the journal, it is
+        completed in a temporary copy of the store. Commands that would append an event are refused.
+        """
+        return self.store.backend.unwritable
+
     def close(self) -> None:
         """Wait for calls in progress, then release the store. Closing the memory again has no effect."""
         with translated():

@@ -58,6 +58,8 @@ def status(session: Session) -> int:
             yield line("memory", f"{named.name} (from {named.origin})")
         yield line("store id", found.store_id)
         yield line("kind", found.backend)
+        if found.read_only is not None:
+            yield line("read-only", found.read_only)
         yield line("live atoms", f"{found.live_atoms:,}")
         yield line("contents", f"{found.contents:,}, including revised versions")
         yield line("events", f"{found.events:,}")
