@@ -46,7 +46,6 @@ from engine.ledger.journal import (
 from engine.ledger.layout import COUNTERS, LOG
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
-from engine.store.aside import Aside
 from engine.store.together import catch_up_together
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.fingerprint import current_fingerprint
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from engine.base.model import Receipt
     from engine.commands.base import Command, Transaction
     from engine.secrets.filter import SecretFilter
+    from engine.store.aside import Aside
 
 
 class Recent:
@@ -178,7 +178,7 @@ class Store:
         self._nothing_destroyed_at: bytes | None = None
         """The log row of a state in which no content had ever been erased, if one is known. The row commits
         to the whole journal."""
-        self._aside = Aside()
+        self._aside: Aside | None = None
         self.write_problem: BackendEnvironment | BackendInDoubt | None = None
         """The exception with which the last attempt to write derived rows failed, or None.
 
@@ -455,13 +455,19 @@ class Store:
             self.write_problem = error
         else:
             self.write_problem = None
-            self._aside.drop()
+            if self._aside is not None:
+                self._aside.drop()
 
     @contextmanager
     def _view_aside(self, followers: Sequence[Follower], problem: BackendError) -> Iterator[Snapshot]:
         """Open a view with a layer in memory; raise `problem` if its cause also prevents reads."""
         with ExitStack() as stack:
-            view = self._aside.view(self.backend, self._apart(followers), self.read)
+            with self._follow_lock:
+                if self._aside is None:
+                    from engine.store.aside import Aside  # needed only by a store that cannot be written
+
+                    self._aside = Aside()
+                view = self._aside.view(self.backend, self._apart(followers), self.read)
             try:
                 rows = stack.enter_context(view)
             except (BackendEnvironment, BackendClosed):
@@ -524,7 +530,8 @@ class Store:
 
     def close(self) -> None:
         """Release the backend; closing twice is allowed."""
-        self._aside.drop()
+        if self._aside is not None:
+            self._aside.drop()
         self.backend.close()
 
 
