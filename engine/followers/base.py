@@ -98,8 +98,15 @@ def processed(rows: Lookup, name: str) -> int:
 
 
 def _decode_cursor(raw: bytes | None, name: str) -> Cursor | None:
-    if raw is None:
-        return None
+    return None if raw is None else decode_cursor(raw, name)
+
+
+def decode_cursor(raw: bytes, name: str) -> Cursor:
+    """Decode the row that stores the cursor of the projection `name`.
+
+    Raises:
+        CorruptionError: the row does not hold a valid cursor.
+    """
     where = f"cursor of {name}"
     return Cursor(*fields(unpack(raw, where), _CURSOR_FIELDS, where))
 

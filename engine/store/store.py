@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
-from backends.errors import BackendInDoubt, GuardFailed
+from backends.errors import BackendClosed, BackendEnvironment, BackendError, BackendInDoubt, GuardFailed
 from engine.base import limits
 from engine.base.collection import without_collection
 from engine.base.errors import (
@@ -48,6 +48,7 @@ from engine.ledger.journal import (
 from engine.ledger.layout import COUNTERS, LOG, cursor_key
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
+from engine.store.aside import Aside
 from engine.store.together import catch_up_together
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.fingerprint import current_fingerprint
@@ -168,6 +169,12 @@ class Store:
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
+        self._aside = Aside()
+        self.write_problem: BackendEnvironment | BackendInDoubt | None = None
+        """The exception with which the last attempt to write derived rows failed, or None.
+
+        While there is such an exception, reads compute the missing rows in memory.
+        """
         self.erased_since: int | None = None
         """In a store opened at a past moment: the seq of the first later event that erased content which the
         store had at that moment, or None if there is no such event."""
@@ -183,7 +190,8 @@ class Store:
             check_analyzer(self.identity, ANALYZER_NAME, current_fingerprint())
         self._checks = check
         if finish:
-            self._finish_records()
+            with self._unless_unwritable():
+                self._finish_records()
             with backend.snapshot() as rows:
                 self._check_head(rows, read_log(rows))
         if resume is not None:
@@ -200,6 +208,8 @@ class Store:
     def _write_genesis(self, sources: Sources) -> None:
         batch = Batch()
         log = read_log(self.backend)
+        if log.size:
+            return  # another process has just created the store
         appender = Appender(Overlay(self.backend, batch), log, *sources)
         # The store id and the id key are salts for the seqs -1 and -2, which no event has.
         detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, current_fingerprint())
@@ -328,10 +338,10 @@ class Store:
                 behind += len(receipt.events)
                 yield receipt
             if behind >= limits.FOLLOW_EVENTS_MAX // 2:
-                with without_collection():
+                with without_collection(), self._unless_unwritable():
                     self.follow(more=True)
                 behind = 0
-        with without_collection():
+        with without_collection(), self._unless_unwritable():
             self.follow()
 
     def _commit_parts(
@@ -364,7 +374,8 @@ class Store:
             return False
         except BackendInDoubt as error:
             first = tx.entries[0].header
-            raise InDoubtError(str(error), seq=first.seq, event_id=first.commitment.hex()) from error
+            event_id = first.commitment.hex()
+            raise InDoubtError(str(error), seq=first.seq, event_id=event_id, hint=error.hint) from error
         self.recent.add(tx.entries)
         log = read_log(batch.rows)
         self._evidence.note(tx.entries, batch.rows[COUNTERS])
@@ -404,6 +415,8 @@ class Store:
     def view(self, *followers: Follower) -> Iterator[Snapshot]:
         """Open a snapshot in which the records and all of `followers` reflect every event of the journal.
 
+        If the followers lack events and their rows cannot be written, the snapshot has a layer in memory.
+
         Raises:
             BusyError: Other processes kept appending events.
         """
@@ -412,13 +425,46 @@ class Store:
                 if are_current(rows, read_log(rows), (self.records, *followers)):
                     yield rows
                     return
-            self._catch_up_all(followers)
+            with self._unless_unwritable():
+                self._catch_up_all(followers)
+            problem = self.write_problem
+            if problem is not None:
+                with self._view_aside(followers, problem) as rows:
+                    yield rows
+                return
         with self.exclusive():
             self._catch_up_all(followers)
             with self.backend.snapshot() as rows:
                 if not are_current(rows, read_log(rows), (self.records, *followers)):
                     raise BusyError("other processes keep writing to this store", hint="try again")
                 yield rows
+
+    @contextmanager
+    def _unless_unwritable(self) -> Iterator[None]:
+        """Set `write_problem` if the block cannot write derived rows; clear it if the block succeeds."""
+        try:
+            yield
+        except (BackendEnvironment, BackendInDoubt) as error:
+            self.write_problem = error
+        else:
+            self.write_problem = None
+            self._aside.drop()
+
+    @contextmanager
+    def _view_aside(self, followers: Sequence[Follower], problem: BackendError) -> Iterator[Snapshot]:
+        """Open a view with a layer in memory; raise `problem` if its cause also prevents reads."""
+        with ExitStack() as stack:
+            view = self._aside.view(self.backend, self._apart(followers), self.read)
+            try:
+                rows = stack.enter_context(view)
+            except (BackendEnvironment, BackendClosed):
+                raise problem from None
+            yield rows
+
+    def _apart(self, followers: Sequence[Follower]) -> list[Follower]:
+        """Return new objects for the records and for `followers`: followers keep what they wrote last."""
+        names = {self.records.name, *(follower.name for follower in followers)}
+        return [follower for follower in projections() if follower.name in names]
 
     def _catch_up_all(self, followers: Sequence[Follower]) -> None:
         self._finish_records()
@@ -471,6 +517,7 @@ class Store:
 
     def close(self) -> None:
         """Release the backend; closing twice is allowed."""
+        self._aside.drop()
         self.backend.close()
 
 
