@@ -82,6 +82,14 @@ def update_pages(
     root: bytes | None,
     /,
 ) -> tuple[dict[bytes, bytes | None], bytes] | None: ...
+def held_leaves(
+    prefix: bytes,
+    namespace: str,
+    keys: list[bytes],
+    pages: dict[bytes, bytes | None],
+    read: Callable[[list[bytes]], Sequence[bytes | None]],
+    /,
+) -> list[bool] | None: ...
 def added_leaves(
     entries: list[Entry], /
 ) -> tuple[dict[bytes, bytes | None], dict[bytes, bytes | None], list[int]]: ...
