@@ -76,6 +76,7 @@ def _text(call: Callable[[str], object]) -> Callable[[bytes], object]:
 
 def _body(raw: bytes) -> object:
     """Decode a body of the kind that the first byte names."""
+    kinds = list(EventKind)
     return decode_body(kinds[raw[0] % len(kinds)], raw[1:], "body") if raw else None
 
 
