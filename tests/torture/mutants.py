@@ -39,13 +39,14 @@ class Site(NamedTuple):
 
 
 @cache
-def _source(module: str) -> str:
+def source_of(module: str) -> str:
+    """Return the text of a module."""
     return (ROOT / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
 
 
 def sites(module: str) -> list[Site]:
     """Return the places of a module that can be changed."""
-    tree = ast.parse(_source(module))
+    tree = ast.parse(source_of(module))
     owners = {
         inner: owner.name
         for owner in ast.walk(tree)
@@ -81,7 +82,7 @@ def _ways(node: ast.AST) -> Iterator[str]:
 
 def mutated(module: str, site: Site) -> ast.Module:
     """Return the module with the change at `site`."""
-    tree = ast.parse(_source(module))
+    tree = ast.parse(source_of(module))
     node = list(ast.walk(tree))[site.node]
     if isinstance(node, ast.If):
         node.test = ast.Constant(site.how == "always")

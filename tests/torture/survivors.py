@@ -38,17 +38,8 @@ ARGUED: Final[dict[str, str]] = {}
 
 def caught(module: str, number: int) -> str:
     """Return how a mutant is caught: `test`, `hangs`, or an empty string if it survives."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "tests.torture.mutated",
-        "-p",
-        "no:cacheprovider",
-    ]
+    plugins = ["-p", "tests.torture.mutated", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", *plugins]
     try:
         made = subprocess.run(
             [*command, *BATTERY], cwd=ROOT, env=os.environ | {"MEMROOT_MUTANT": f"{module}:{number}"},

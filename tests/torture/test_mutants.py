@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tests.torture.mutants import MODULES, mutated, sites
+from tests.torture.mutants import MODULES, mutated, sites, source_of
 from tests.torture.survivors import ARGUED, survivors
 
 
@@ -21,7 +21,7 @@ def test_removing_anything_is_detected(module: str) -> None:
 @pytest.mark.parametrize("module", MODULES)
 def test_a_mutant_is_another_module(module: str) -> None:
     """Each mutation changes the module."""
-    whole = ast.dump(ast.parse(ast.unparse(ast.parse((mutated.__globals__["_source"](module))))))
+    whole = ast.dump(ast.parse(ast.unparse(ast.parse(source_of(module)))))
     assert sites(module)
     for site in sites(module):
         assert ast.dump(ast.parse(ast.unparse(mutated(module, site)))) != whole, site
