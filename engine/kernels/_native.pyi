@@ -16,7 +16,7 @@ class Terms:
     ) -> Self: ...
 
 def leaf_hashes(leaves: Sequence[bytes], /) -> list[bytes]: ...
-def is_postings(row: bytes, documents: int, /) -> bool: ...
+def find_postings(pack: bytes, term: bytes, documents: int, /) -> bytes | None: ...
 def best_documents(
     lists: tuple[
         Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
@@ -53,6 +53,8 @@ def update_pages(
     prefix: bytes,
     changes: dict[bytes, bytes | None],
     read: Callable[[list[bytes]], Sequence[bytes | None]],
+    before: dict[bytes, bytes | None],
+    root: bytes | None,
     /,
 ) -> tuple[dict[bytes, bytes | None], bytes] | None: ...
 def added_leaves(

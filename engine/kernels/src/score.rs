@@ -495,19 +495,6 @@ impl Scores<'_> {
     }
 }
 
-/// Return True if `row` is the well-formed row of a term in a segment of `documents` documents.
-///
-/// The twin is `engine.followers.postings.decode_postings`.
-#[pyfunction]
-fn is_postings(row: &[u8], documents: usize) -> bool {
-    let Some(parsed) = Row::parse(row) else { return false };
-    let offsets = || parsed.offsets.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-    let ascending = offsets().zip(offsets().skip(1)).fold(true, |all, (one, next)| all & (one < next));
-    let (least, most) =
-        parsed.tfs.iter().fold((u8::MAX, 0), |(least, most), &tf| (least.min(tf), most.max(tf)));
-    ascending && parsed.offset(parsed.len() - 1) < documents && least > 0 && most == parsed.largest
-}
-
 /// Return the length of each document, as doubles. The twin is `IndexView.lengths_at`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
@@ -600,7 +587,6 @@ fn gains_at<'py>(
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(is_postings, module)?)?;
     module.add_function(wrap_pyfunction!(best_documents, module)?)?;
     module.add_function(wrap_pyfunction!(lengths_at, module)?)?;
     module.add_function(wrap_pyfunction!(ranked, module)?)?;
