@@ -131,7 +131,7 @@ class SeveralMachine(RuleBasedStateMachine):
         engine.dream()
         for atom in engine.find(limit=1000, superseded=True):
             if atom.id not in known:
-                self.models[which][atom.id] = atom.content, atom.state
+                self.models[which][atom.id] = engine.get(atom.id).content, State.LIVE
         self.changed(which)
         size = engine.size
         engine.dream()

@@ -16,13 +16,13 @@ from engine.base.errors import EngineError
 from engine.base.json_text import JsonError
 from engine.engine import Engine
 from engine.erase.destroy import read_pending
-from engine.followers.columns import decode_facts
-from engine.followers.postings import decode_lengths, decode_postings
+from engine.followers.columns import decode_facts, decode_lengths
+from engine.followers.packs import decode_packs, find_row
 from engine.followers.segments import decode_blocks, decode_summary, segments_of
 from engine.knowledge.dreaming.round import read_cursor
 from engine.ledger.codec import decode_body, decode_header
 from engine.ledger.journal import read_log
-from engine.ledger.layout import DREAM, ERASING, FAMILIES, INDEX_BLOCKS, INDEX_SUMMARIES, LOG
+from engine.ledger.layout import DREAM, ERASING, FAMILIES, INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES, LOG
 from engine.ledger.pages import decode_page
 from engine.ledger.records import decode_atom, decode_atom_twin, decode_edge, read_counters
 from engine.query.explore.actions import parse_action
@@ -93,6 +93,17 @@ def _twins(raw: bytes) -> object:
     return told
 
 
+def _first(raw: bytes) -> bytes:
+    """Return the first term of a pack, or what stands in its place."""
+    return raw[2 + 3 * raw[0] :][: raw[1]] if len(raw) > 1 else b"?"
+
+
+def _pack(raw: bytes) -> object:
+    """Decode a pack of terms, and look up its first term in it."""
+    first = _first(raw)
+    return decode_packs([(b"i/" + first, raw)], b"i/", 512), find_row(b"i/", raw, first, 512)
+
+
 def _event(raw: bytes) -> object:
     return read_event(raw, parse_line(raw), 3)
 
@@ -113,10 +124,10 @@ DECODERS: Final[Mapping[str, Decoder]] = {
     "erasing": Decoder(lambda raw: read_pending({ERASING: raw}), (EngineError,)),
     "dream": Decoder(lambda raw: read_cursor({DREAM: raw}, bytes(32), 9), (EngineError,)),
     "page": Decoder(lambda raw: decode_page(b"t/", 0, bytes(1), raw), (EngineError,)),
-    "postings": Decoder(lambda raw: decode_postings(b"i/", raw, DOCUMENTS), (EngineError,)),
+    "pack": Decoder(_pack, (EngineError,)),
     "lengths": Decoder(lambda raw: decode_lengths(b"i/", raw, DOCUMENTS), (EngineError,)),
     "facts": Decoder(lambda raw: decode_facts(b"i/", raw, DOCUMENTS), (EngineError,)),
-    "blocks": Decoder(lambda raw: decode_blocks(raw, "blocks"), (EngineError,)),
+    "blocks": Decoder(lambda raw: decode_blocks(raw, 300, "blocks"), (EngineError,)),
     "summary": Decoder(lambda raw: decode_summary(_SEGMENT, raw), (EngineError,)),
     "leaf": Decoder(lambda raw: decode_value(raw, "leaf"), _FORM),
     "proof-postings": Decoder(lambda raw: read_postings(raw, 512, 512), _FORM),
@@ -186,7 +197,9 @@ def made() -> dict[str, list[bytes]]:
         "signatures": [note],
         "frontmatter": [b"---\ntitle: A\ntags: [x, y]\n---\n\nText.\n"],
         "action": [b'RECALL("a kettle")', b"PEEK(1f0c2a)", b"ANSWER"],
-        "postings": [bytes([0, 0, 0, 2, 3]) + bytes([1, 0, 3, 0]) + bytes([3, 1])],
+        "pack": [
+            raw for key, raw in rows.items() if key.startswith(INDEX_ROWS) and key.endswith(_first(raw))
+        ],
         "lengths": [(DOCUMENTS).to_bytes(4, "big") + b"\0" + bytes(2 * DOCUMENTS)],
         "facts": [(DOCUMENTS).to_bytes(4, "big") + b"\0" + bytes(32 * DOCUMENTS)],
         "strict-cbor": [raw[32:] for raw in payloads[:3]],

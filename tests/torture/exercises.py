@@ -118,7 +118,7 @@ CELLS: Final = 81
 DECODERS: Final = (
     "action", "atom-record", "blocks", "body", "counters", "dream", "edge-record", "erasing", "export",
     "export-event", "export-head", "facts", "frontier", "frontmatter", "header", "json", "leaf", "lengths",
-    "log-state", "manifest", "note", "page", "postings", "proof-postings", "signatures", "strict-cbor",
+    "log-state", "manifest", "note", "pack", "page", "proof-postings", "signatures", "strict-cbor",
     "summary", "verifier-key",
 )  # fmt: skip
 COMMANDS: Final = (

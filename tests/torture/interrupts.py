@@ -55,11 +55,14 @@ class Lines:
 
 
 def _ends_a_block(frame: FrameType) -> bool:
-    """Return True for a line `with …`, which is traced once more before the block is left.
+    """Return True for a line `with …`, which is traced once more before the block is left, and for `try:`.
 
-    The interpreter handles no signal there, so an interrupt would leave a lock held that no signal can.
+    The interpreter handles no signal where a `with` ends, so an interrupt would leave a lock held that no
+    signal can. Before a `try:` it can: where a lock is taken in the line before, an interrupt may leave it
+    held. That is not covered.
     """
-    return linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with ")
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip()
+    return line.startswith(("with ", "try:"))
 
 
 def interrupted(call: Callable[[], object], at: int) -> Lines:
