@@ -23,10 +23,12 @@ from backends.base import (
     Snapshot,
     prefix_end,
 )
+from backends.environment import system_error
 from backends.errors import (
     BackendBusy,
     BackendClosed,
     BackendCorrupt,
+    BackendEnvironment,
     BackendError,
     BackendInDoubt,
     BackendMissing,
@@ -41,6 +43,7 @@ __all__ = [
     "BackendBusy",
     "BackendClosed",
     "BackendCorrupt",
+    "BackendEnvironment",
     "BackendError",
     "BackendInDoubt",
     "BackendMissing",
@@ -139,7 +142,7 @@ def _is_sqlite(path: Path) -> bool:
     try:
         return is_sqlite(path)
     except OSError as error:
-        raise BackendUnusable(f"{path} cannot be read: {error}") from error
+        raise system_error(f"{path} cannot be read", error) from error
 
 
 def open_backend(url: str, *, create: bool = True) -> Backend:
@@ -151,6 +154,7 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
         BackendCorrupt: the store is damaged; a damaged store is never repaired.
         BackendUnusable: the URL is invalid, the path is occupied by something that is not a store, or a
             library is not installed.
+        BackendEnvironment: the system fails or refuses an operation.
     """
     location = locate(url)
     scheme, path = location

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from backends.environment import system_error
 from backends.errors import BackendUnusable
 
 MARKER = "unfinished-store"
@@ -66,8 +67,10 @@ def resolve_path(path: str) -> Path:
         resolved = Path(os.path.realpath(path))
         resolved.exists()
         os.fsencode(resolved)
-    except (OSError, UnicodeError) as error:
+    except UnicodeError as error:
         raise BackendUnusable(f"{path!r} cannot be used as a path: {error}") from error
+    except OSError as error:
+        raise system_error(f"{path!r} cannot be used as a path", error) from error
     return resolved
 
 

@@ -22,6 +22,7 @@ checkpoint that is kept in another place.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,9 +41,11 @@ from backends.base import (
     check_guards,
     guards_of,
 )
-from backends.errors import BackendClosed, BackendCorrupt, BackendError, BackendInDoubt
+from backends.environment import environment_error
+from backends.errors import BackendClosed, BackendError
 from backends.files import fsync_path, resolve_path
 from backends.handle_state import HandleState
+from backends.leveldb_errors import convert_doubt, convert_error
 from backends.leveldb_place import DATA, claim_store, open_data, plyvel_module, rewrite
 from backends.leveldb_snapshot import LevelDBSnapshot
 
@@ -53,6 +56,12 @@ The first step fetches only one row, because many callers need only one.
 """
 
 _OPENED: Row = (b"", b"")
+
+_AMPLE_BYTES = 256 << 20
+"""With more free space than this, in bytes, every write has room, and opening the store has room, too."""
+
+_MARGIN_BYTES = 256 << 10
+"""The space, in bytes, that opening the store needs besides that for the logs."""
 
 BUSY_SECONDS = 10.0
 """The time, in seconds, that `purge` waits for open snapshots and scans before it raises BackendBusy."""
@@ -168,9 +177,12 @@ class LevelDBBackend(Backend):
         with handle_state.inside():
             # In reverse, plyvel 1.5.1 finds nothing if `start` is the only key in the range, so a reverse
             # scan passes no `start` and stops at it below.
-            iterator = (source or self._db).iterator(
-                start=None if reverse else start, stop=end, reverse=reverse, verify_checksums=True
-            )
+            try:
+                iterator = (source or self._db).iterator(
+                    start=None if reverse else start, stop=end, reverse=reverse, verify_checksums=True
+                )
+            except self._error as error:
+                raise self._convert_error(error) from error
             self._live.add(iterator)
         size = 1
         try:
@@ -218,6 +230,7 @@ class LevelDBBackend(Backend):
             check_guards(guards, self.get)
             if not batch.rows and not (durable and self._unsynced):
                 return
+            self._check_space(batch)
             sync = durable and not self._unsynced
             built = self._db.write_batch(sync=sync)
             for key, value in batch.rows.items():
@@ -231,11 +244,25 @@ class LevelDBBackend(Backend):
                 # Including exceptions from signal handlers: the write may have been interrupted at any point.
                 self._handle_state.poison(error)
                 if isinstance(error, Exception):
-                    raise BackendInDoubt(
-                        f"a write to {self._handle_state.where} failed and may have taken effect ({error}); "
-                        f"reopen the store and check whether the rows are there"
-                    ) from error
+                    what = f"a write to {self._handle_state.where} failed and may have taken effect"
+                    raise convert_doubt(what, error) from error
                 raise
+
+    def _check_space(self, batch: Batch) -> None:
+        """Raise BackendEnvironment if the disk has too little free space for `batch`. Nothing is sent then.
+
+        A write that LevelDB cannot finish would end all writes through this handle. Opening the store copies
+        the logs into tables, so as much space as the logs occupy must stay free, too. Measured: 4 µs.
+        """
+        disk = os.statvfs(self._data)
+        free = disk.f_bavail * disk.f_frsize
+        if free > _AMPLE_BYTES:
+            return
+        rows = batch.rows
+        size = sum(map(len, rows)) + sum(len(value) for value in rows.values() if value is not None)
+        logs = sum(path.stat().st_size for path in self._data.glob("*.log"))
+        if free < logs + 2 * size + _MARGIN_BYTES:
+            raise environment_error(f"{self._handle_state.where} cannot be written", errno.ENOSPC)
 
     def _send(self, built: Any, *, sync: bool, durable: bool) -> None:
         """Write one batch. The caller treats the batch as written when this method returns.
@@ -293,10 +320,8 @@ class LevelDBBackend(Backend):
                         f"cannot reopen {self._handle_state.where} after a rewrite; close it and reopen it"
                     )
                 if isinstance(error, Exception):
-                    raise BackendInDoubt(
-                        f"rewriting {self._handle_state.where} failed ({error}); "
-                        "no rows are lost; open the store again"
-                    ) from error
+                    what = f"rewriting {self._handle_state.where} failed, and no rows are lost"
+                    raise convert_doubt(what, error) from error
                 raise
             self._names, self._unsynced = set(), False
 
@@ -314,6 +339,5 @@ class LevelDBBackend(Backend):
         self._claim.release()
 
     def _convert_error(self, error: Exception) -> BackendError:
-        if isinstance(error, plyvel_module().CorruptionError):
-            return BackendCorrupt(f"{self._handle_state.where} is damaged: {error}")
-        return BackendError(f"{self._handle_state.where} cannot be read: {error}")
+        where = self._handle_state.where
+        return convert_error(f"{where} cannot be read", where, error)

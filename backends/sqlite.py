@@ -16,6 +16,7 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeGuard
 
 from backends.base import (
     Backend,
@@ -28,14 +29,15 @@ from backends.base import (
     check_guards,
     guards_of,
 )
-from backends.errors import BackendError, BackendInDoubt, GuardFailed
+from backends.errors import BackendError, GuardFailed
 from backends.files import resolve_path
 from backends.handle_state import HandleState
 from backends.registry import REGISTRY
+from backends.sqlite_errors import convert_doubt, convert_error
 from backends.sqlite_lock import WriterLock
 from backends.sqlite_named import open_table
 from backends.sqlite_place import address, register_store
-from backends.sqlite_snapshot import SQLiteSnapshot, convert_error, get_many, get_one, vacuum
+from backends.sqlite_snapshot import SQLiteSnapshot, get_many, get_one, vacuum
 from backends.sqlite_tables import UNNAMED, Statements, memory_name
 from backends.sqlite_use import UseLock
 
@@ -252,13 +254,14 @@ class SQLiteBackend(Backend):
         except BackendError:
             raise
         except BaseException as error:
+            if self._is_rolled_back(error):
+                raise convert_error(self._handle_state.where, error) from error
             self._handle_state.poison(error)
             self._roll_back()
             if isinstance(error, Exception):
-                raise BackendInDoubt(
-                    f"a write to {self._handle_state.where} failed and may have taken effect ({error}); "
-                    f"reopen the store and check whether the rows are there"
-                ) from error
+                where = self._handle_state.where
+                what = f"a write to {where} failed and may have taken effect"
+                raise convert_doubt(what, where, error) from error
             raise
 
     def _begin(self, durable: bool) -> None:
@@ -296,6 +299,17 @@ class SQLiteBackend(Backend):
         if durable:
             writer.execute(_TURN)
         writer.execute("COMMIT")
+
+    def _is_rolled_back(self, error: BaseException) -> TypeGuard[sqlite3.Error]:
+        """Return True if the disk was full and the transaction is undone, so that the handle stays usable.
+
+        SQLite reports a full disk only for a write of pages. The last of them commits the transaction, so a
+        transaction that lacks one has no effect, even after a crash.
+        """
+        if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_FULL:
+            return False
+        self._roll_back()
+        return not self._writer.in_transaction
 
     def _roll_back(self) -> None:
         """Release the write lock after a failure, unless SQLite has already released it."""

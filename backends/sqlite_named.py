@@ -13,9 +13,9 @@ from pathlib import Path
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import resolve_path
 from backends.registry import REGISTRY
+from backends.sqlite_errors import convert_error
 from backends.sqlite_lock import WriterLock
 from backends.sqlite_place import address, register_store
-from backends.sqlite_snapshot import convert_error
 from backends.sqlite_tables import (
     UNNAMED,
     Statements,

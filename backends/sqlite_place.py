@@ -6,9 +6,11 @@ import os
 import sqlite3
 from pathlib import Path
 
+from backends.environment import system_error
 from backends.errors import BackendCorrupt, BackendMissing, BackendUnusable
 from backends.files import fsync_path, make_parents, staging
 from backends.registry import REGISTRY, Identity, identity_of
+from backends.sqlite_errors import creation_error
 
 APPLICATION_ID = 0x6D656D72
 """The application id of a store, stored at offset 68 of the file: the bytes `memr`.
@@ -89,7 +91,7 @@ def register_store(path: Path, *, create: bool) -> Identity:
             REGISTRY.enter(identity)
         return identity
     except OSError as error:
-        raise BackendUnusable(f"{path} cannot be used as a SQLite store: {error}") from error
+        raise system_error(f"{path} cannot be used as a SQLite store", error) from error
 
 
 def _check_store_file(path: Path) -> None:
@@ -133,7 +135,7 @@ def _create(path: Path) -> None:
             finally:
                 connection.close()
         except sqlite3.Error as error:
-            raise BackendUnusable(f"cannot create a SQLite store in {folder.parent}: {error}") from error
+            raise creation_error(folder.parent, error) from error
         fsync_path(new)
         # Unlike a rename, a link never replaces a file that another process created meanwhile.
         if not path.exists():

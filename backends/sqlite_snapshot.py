@@ -8,24 +8,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 
 from backends.base import Row, Snapshot
-from backends.errors import BackendBusy, BackendClosed, BackendCorrupt, BackendError, BackendUnusable
+from backends.errors import BackendBusy, BackendClosed
 from backends.handle_state import HandleState
+from backends.sqlite_errors import convert_error
 from backends.sqlite_tables import KEYS_PER_QUERY, Statements
 
 _CHUNK_ROWS = 32
 _OPENED: Row = (b"", b"")
-
-
-def convert_error(where: str, error: sqlite3.Error) -> BackendError:
-    """Return the backend exception for an exception of SQLite."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return BackendBusy(where, "another process")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return BackendCorrupt(f"{where} is damaged: {error}")
-    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
-        return BackendUnusable(f"{where} cannot be used: {error}")
-    return BackendError(f"{where} cannot be used: {error}")
 
 
 def get_one(connection: sqlite3.Connection, sql: Statements, key: bytes) -> bytes | None:

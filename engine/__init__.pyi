@@ -36,6 +36,9 @@ from .base.errors import (
     RefusedError as RefusedError,
 )
 from .base.errors import (
+    SystemFailureError as SystemFailureError,
+)
+from .base.errors import (
     VerificationError as VerificationError,
 )
 from .base.model import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,7 @@ from weakref import WeakSet
 from backends import open_backend
 from backends.base import Backend, Snapshot
 from engine.base import limits
-from engine.base.error_translation import translated
+from engine.base.error_translation import callers, translated
 from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt, Scalar
 from engine.base.validation import atom_id, instance, integer, label, optional_integer, several, show_id
 from engine.commands.atoms import UNCHANGED, Add, Revise, Revive, Tag, Tombstone, Unchanged, Untag
@@ -91,6 +91,7 @@ class Engine:
     * `InvalidInputError`: An argument is not valid. Nothing was written.
     * `BusyError`: Another process keeps the store locked, or other processes kept appending events.
     * `CorruptionError`: Stored bytes differ from the bytes that were written.
+    * `SystemFailureError`: The system failed or refused: the disk is full, access is denied, and so on.
     * `ClosedError`: The memory is closed.
     """
 
@@ -203,7 +204,9 @@ class Engine:
         Raises:
             NotFoundError: The journal has no event with that seq, or its first event is later than that time.
         """
-        with translated(), self.view.at(moment) as view:
+        with ExitStack() as stack:
+            with translated():  # errors of the caller's block are not translated
+                view = stack.enter_context(self.view.at(moment))
             past = object.__new__(Engine)
             past.actor, past.view = self.actor, view
             yield past
@@ -286,7 +289,7 @@ class Engine:
             InDoubtError: A write failed after it was sent to the backend, so it is unknown whether the events
                 were stored. Reopen the store and repeat the call.
         """
-        checked = filter(_is_command, several(commands, "commands"))
+        checked = filter(_is_command, callers(several(commands, "commands")))
         with translated():
             yield from self.store.commit_many(checked, self._actor(actor), request=request, origin=origin)
 
@@ -1273,6 +1276,17 @@ class Engine:
             return verify(self.store.backend, expect=expect, progress=progress)
 
     # Upkeep and moving
+
+    @property
+    def behind(self) -> str | None:
+        """The reason why derived data is behind the journal, or None.
+
+        There is a reason if derived data could not be written when this was last tried, for instance because
+        the disk is full. Queries then compute the missing data in memory. This takes time, but the answers
+        are complete.
+        """
+        problem = self.store.write_problem
+        return None if problem is None else str(problem)
 
     def catch_up(self) -> None:
         """Update all indexes and trees to the head of the journal, so that the next read need not do so."""

@@ -50,7 +50,7 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal) if payload is not None}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
     for name in ("records", "index", "tags", "trees", "log"):
-        version = {"index": 6, "records": 2, "trees": 2}.get(name, 1)
+        version = {"index": 7, "records": 2, "trees": 2}.get(name, 1)
         rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
     leaves: dict[str, dict[bytes, bytes]] = {}
     for name, changed in values([fields for fields, _ in events]).items():

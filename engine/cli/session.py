@@ -68,6 +68,8 @@ class Session:
                 yield engine
             finally:
                 self._tell_secrets(engine)
+                if engine.behind is not None:
+                    self.out.note(f"derived data is behind and was computed in memory: {engine.behind}")
 
     def place(self) -> Path | None:
         """The real path of the store, which need not exist, or None for a store in memory."""

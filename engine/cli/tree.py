@@ -75,6 +75,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Move": {
         "copy": ("upkeep", "Copy a store to another place or backend, with the same root."),
+        "rescue": ("rescuing", "Make a new store from the journal that is left in a damaged store."),
         "export": ("moving", "Export the memory for another store or another program."),
         "backup": ("moving", "Write the journal to a file, replacing an earlier backup."),
         "verify-backup": ("moving", "Check a backup without a store."),

@@ -116,7 +116,10 @@ def _verdict(first: Difference) -> tuple[str, str]:
         )
     message = f"the store does not match its journal; first difference: {_where(first)}: {first.problem}"
     if first.family in {"journal", "payload"}:
-        return message, "the journal itself is damaged: restore a copy with a known root"
+        return (
+            message,
+            "the journal itself is damaged: restore a copy with a known root, or use `engine rescue`",
+        )
     if first.problem == NO_CURSOR:
         return message, "an interrupted rebuild leaves such rows: run `engine rebuild` to finish the rebuild"
     return (

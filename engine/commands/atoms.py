@@ -12,12 +12,11 @@ from enum import Enum
 from typing import Any, Final
 
 from engine.base import limits, validation
-from engine.base.errors import ConflictError, LimitError, RefusedError
+from engine.base.errors import ConflictError, LimitError, NotFoundError, RefusedError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands.base import Transaction, receipt
 from engine.ledger.layout import destroyed_key
-from engine.ledger.queries import get_record
 from engine.ledger.records import AtomRecord, Lookup, default_id
 from proofs.codec import encode_body
 from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, TagsBody
@@ -300,7 +299,11 @@ def recorded(tx: Transaction, atom: str) -> AtomRecord:
     Raises:
         NotFoundError: The atom was never recorded.
     """
-    return get_record(tx.rows, atom_id(atom))
+    id_ = atom_id(atom)
+    record = tx.atom(id_)
+    if record is None:
+        raise NotFoundError(f"atom {show_id(id_)} was never recorded")
+    return record
 
 
 def live(tx: Transaction, atom: str, verb: str) -> AtomRecord:

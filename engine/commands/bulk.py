@@ -19,7 +19,6 @@ from engine.commands.edge_runs import UpsertEdges, edge_run
 from engine.commands.reconcile import UpsertAtom
 from engine.ledger.adding import default_ids
 from engine.ledger.layout import atom_key
-from engine.ledger.records import decode_atom
 from proofs.events import AtomBody
 from proofs.leaves import State
 
@@ -92,6 +91,7 @@ class _Adds:
         atoms = _ids(tx.id_key, self._run, bodies)
         changed: set[bytes] = set()
         found = tx.rows.multi_get(list(map(atom_key, atoms)))
+        tx.check_unrecorded("atoms", [atom for atom, raw in zip(atoms, found, strict=True) if raw is None])
         for command, add, body, atom, raw in zip(
             self._commands, self._run, bodies, atoms, found, strict=False
         ):
@@ -101,7 +101,7 @@ class _Adds:
                 changed.add(atom)
                 continue
             self._append()
-            record = None if raw is None or atom in changed else decode_atom(raw, atom)
+            record = None if raw is None or atom in changed else tx.atom(atom)
             if (
                 command is not add
                 or record is None

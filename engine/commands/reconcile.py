@@ -35,7 +35,7 @@ from engine.commands.sequence import place
 from engine.followers.tags import members
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at, record_at
-from engine.ledger.records import AtomRecord, Lookup, default_id, read_counters, type_code
+from engine.ledger.records import AtomRecord, Lookup, default_id, read_counters
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group, tag_identity
@@ -230,7 +230,7 @@ class UpsertEdge:
         present = all(end is not None and end.state is not State.ERASED for end in ends)
         if not self.override and (self.src == self.dst or not present):
             return receipt(self.src, State.ERASED)
-        code = _code(tx.rows, self.type)
+        code = _code(tx, self.type)
         edge = None if code is None else tx.edge(self.src, code, self.dst)
         names = show_id(self.src), self.type, show_id(self.dst)
         first = len(tx.entries)
@@ -257,15 +257,15 @@ class RetireEdge:
 
     def decide(self, tx: Transaction) -> Receipt:
         """Hide the edge if it is live and was added by the transaction's actor."""
-        code = _code(tx.rows, self.type)
+        code = _code(tx, self.type)
         edge = None if code is None else tx.edge(self.src, code, self.dst)
         if edge is None or edge.created_by != tx.actor:
             return receipt(self.src, State.TOMBSTONED if edge is None else edge.state)
         return Unlink(show_id(self.src), self.type, show_id(self.dst), self.reason).decide(tx)
 
 
-def _code(rows: Lookup, kind: TypeName) -> bytes | None:
-    return bytes([kind]) if isinstance(kind, EdgeType) else type_code(rows, kind)
+def _code(tx: Transaction, kind: TypeName) -> bytes | None:
+    return bytes([kind]) if isinstance(kind, EdgeType) else tx.type_code(kind)
 
 
 # The functions below select commands for a whole source, or for all edges of one type at an atom. They only

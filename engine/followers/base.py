@@ -87,9 +87,26 @@ def read_cursor(rows: Lookup, name: str) -> Cursor | None:
     return _decode_cursor(rows.get(cursor_key(name)), name)
 
 
+def processed(rows: Lookup, name: str) -> int:
+    """Return the number of events that the projection `name` has processed; 0 if its rows must be rebuilt.
+
+    Raises:
+        CorruptionError: the row does not hold a valid cursor.
+    """
+    cursor = read_cursor(rows, name)
+    return 0 if cursor is None else cursor.size
+
+
 def _decode_cursor(raw: bytes | None, name: str) -> Cursor | None:
-    if raw is None:
-        return None
+    return None if raw is None else decode_cursor(raw, name)
+
+
+def decode_cursor(raw: bytes, name: str) -> Cursor:
+    """Decode the row that stores the cursor of the projection `name`.
+
+    Raises:
+        CorruptionError: the row does not hold a valid cursor.
+    """
     where = f"cursor of {name}"
     return Cursor(*fields(unpack(raw, where), _CURSOR_FIELDS, where))
 

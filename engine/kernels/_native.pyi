@@ -53,6 +53,8 @@ def update_pages(
     prefix: bytes,
     changes: dict[bytes, bytes | None],
     read: Callable[[list[bytes]], Sequence[bytes | None]],
+    before: dict[bytes, bytes | None],
+    root: bytes | None,
     /,
 ) -> tuple[dict[bytes, bytes | None], bytes] | None: ...
 def added_leaves(

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine.base import limits
-from engine.base.errors import BatchLimitError, CorruptionError, EngineError, LimitError
+from engine.base.errors import BatchLimitError, CorruptionError, EngineError, InvalidInputError, LimitError
+from engine.base.validation import quoted
 from engine.kernels import NATIVE
 from engine.ledger.adding import added
 from engine.ledger.codec import LastDecoded, decode_body, decode_header, fields, unpack
@@ -72,7 +73,12 @@ def read_log(rows: Lookup) -> LogState:
     return _log_state(row)
 
 
-def _decode_log(row: bytes) -> LogState:
+def decode_log(row: bytes) -> LogState:
+    """Decode the row `meta/log`.
+
+    Raises:
+        CorruptionError: the row does not decode to a state of the log.
+    """
     time, raw = fields(unpack(row, "log state"), _LOG_FIELDS, "log state")
     try:
         return LogState(row, time, Frontier.from_bytes(raw))
@@ -80,7 +86,7 @@ def _decode_log(row: bytes) -> LogState:
         raise CorruptionError(f"the log state is malformed: {error}") from error
 
 
-_log_state = LastDecoded(_decode_log)
+_log_state = LastDecoded(decode_log)
 
 
 def encode_log(time: int, frontier: Frontier) -> bytes:
@@ -259,7 +265,10 @@ class Appender:
         return run.entries
 
     def _set_time(self) -> None:
-        self._time = max(self._time, self._clock())
+        now = self._clock()
+        if type(now) is not int:
+            raise InvalidInputError(f"the clock must return whole microseconds, not {quoted(now)}")
+        self._time = max(self._time, now)
         if self._time > limits.INTEGER_MAX:
             raise LimitError(f"the time is {self._time} µs; at most {limits.INTEGER_MAX} is allowed")
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import islice
 
-from backends.base import Backend, Batch, Guard
+from backends.base import Backend, Batch, Guard, Reader
 from backends.errors import GuardFailed
 from engine.base import limits
 from engine.base.collection import without_collection
 from engine.base.errors import CorruptionError, VerificationError
 from engine.base.model import Checkpoint
-from engine.followers.base import drop
+from engine.followers.base import drop, read_cursor
+from engine.followers.records import Records
 from engine.ledger.codec import decode_header
 from engine.ledger.heads import erasing, extended, leaf_hashes
 from engine.ledger.journal import (
     LogState,
     check_entries,
+    encode_log,
     encode_seq,
     erased_at,
     read_entries,
@@ -27,7 +29,7 @@ from engine.ledger.journal import (
 from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store, projections
-from proofs.log import Frontier
+from proofs.log import Frontier, leaf_hash
 
 
 def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
@@ -68,8 +70,8 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
     Raises:
         CorruptionError: An event differs from the one that the log commits to.
     """
-    log = read_log(backend)
-    erased = _check_headers(backend, log)
+    log, stored = _journal_log(backend)
+    erased = _correct_erasures(backend, log, stored)
     at = 0
     while at < log.size:
         stop = min(log.size, at + limits.FOLLOW_EVENTS_MAX)
@@ -92,25 +94,78 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
                     seq=header.seq,
                 )
         progress(at // 2, log.size)
+    if log.row is not None and log.row != stored:
+        corrected = Batch()
+        corrected.put(LOG, log.row)
+        backend.write(corrected, guard=Guard(LOG, stored), durable=True)
     return log.size
 
 
-def _check_headers(backend: Backend, log: LogState) -> dict[bytes, bytes]:
-    """Check the headers against the log; correct the rows about erased atoms and edges, and return them."""
-    frontier, erased = Frontier(), dict[bytes, bytes]()
-    rows = backend.scan(journal_key(0), journal_key(log.size))
-    while run := list(islice(rows, limits.FOLLOW_EVENTS_MAX)):
-        headers = [raw for _, raw in run]
-        frontier = extended(frontier, leaf_hashes(headers))
-        for at in erasing(headers):
-            seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
-            erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
-    if frontier != log.frontier or not log.size:
+LOG_DAMAGE_BYTES_MAX = 8
+"""The maximum number of bytes in which a damaged state of the log may differ from the computed one.
+
+If more bytes differ, a header was changed: this changes all 32 bytes of a hash.
+"""
+
+
+def _journal_log(backend: Backend) -> tuple[LogState, bytes | None]:
+    """Return the state of the log as computed from the headers, and the row with the stored state.
+
+    The row may be damaged, missing or older than the records, but must not show that a header was changed.
+
+    Raises:
+        CorruptionError: a header differs from the one that the log commits to.
+    """
+    with backend.snapshot() as rows:
+        row, stored = rows.get(LOG), None
+        with suppress(CorruptionError):
+            stored = None if row is None else read_log(rows)
+        size = max(_recorded(rows), 0 if stored is None else stored.size) or _headers_in(rows)
+    frontier, last = Frontier(), b""
+    headers = backend.scan(journal_key(0), journal_key(size))
+    while run := [raw for _, raw in islice(headers, limits.FOLLOW_EVENTS_MAX)]:
+        frontier, last = extended(frontier, leaf_hashes(run)), run[-1]
+    wrong = not size or frontier.size != size
+    if stored is not None and stored.size == size and not wrong:
+        pairs = zip(frontier.to_bytes(), stored.frontier.to_bytes(), strict=True)
+        wrong = sum(one != other for one, other in pairs) > LOG_DAMAGE_BYTES_MAX
+    if wrong:
         raise CorruptionError(
-            f"the {log.size} headers of the journal are not those that the log commits to",
+            f"the {size} headers of the journal are not those that the log commits to",
             hint="restore a copy of the store whose root you know",
             family="journal",
         )
+    time = decode_header(last, size - 1).time
+    return LogState(encode_log(time, frontier), time, frontier), row
+
+
+def _recorded(rows: Reader) -> int:
+    """Return the number of events that the records include, or 0 if their cursor is missing or damaged."""
+    with suppress(CorruptionError):
+        cursor = read_cursor(rows, Records.name)
+        if cursor is not None and cursor.size:
+            header = rows.get(journal_key(cursor.size - 1))
+            if header is not None and leaf_hash(header) == cursor.leaf:
+                return cursor.size
+    return 0
+
+
+def _headers_in(rows: Reader) -> int:
+    return sum(1 for _ in rows.scan(journal_key(0), JOURNAL + b"\xff"))
+
+
+def _correct_erasures(backend: Backend, log: LogState, stored: bytes | None) -> dict[bytes, bytes]:
+    """Correct the rows about erased atoms and edges, and return those that follow from the headers.
+
+    `stored` is the row with the state of the log.
+    """
+    erased = dict[bytes, bytes]()
+    rows = backend.scan(journal_key(0), journal_key(log.size))
+    while run := list(islice(rows, limits.FOLLOW_EVENTS_MAX)):
+        headers = [raw for _, raw in run]
+        for at in erasing(headers):
+            seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
+            erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
     batch = Batch()
     for key, row in backend.scan_prefix(ERASURE):
         if erased.get(key) != row:
@@ -120,7 +175,7 @@ def _check_headers(backend: Backend, log: LogState) -> dict[bytes, bytes]:
             batch.put(key, row)
     if batch.rows:
         with suppress(GuardFailed):  # another process is appending events; the next rebuild adds them
-            backend.write(batch, guard=Guard(LOG, log.row), durable=True)
+            backend.write(batch, guard=Guard(LOG, stored), durable=True)
     return erased
 
 

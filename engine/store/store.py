@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
-from backends.errors import BackendInDoubt, GuardFailed
+from backends.errors import BackendClosed, BackendEnvironment, BackendError, BackendInDoubt, GuardFailed
 from engine.base import limits
 from engine.base.collection import without_collection
 from engine.base.errors import (
@@ -29,6 +29,7 @@ from engine.base.model import Receipt
 from engine.commands.base import Command, Transaction
 from engine.commands.bulk import decide_all
 from engine.followers.base import Follower, are_current, catch_up, is_current
+from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
 from engine.followers.records import Records, head_guards, seal
@@ -37,14 +38,17 @@ from engine.followers.trees import TreesFollower
 from engine.ledger.fold import Overlay
 from engine.ledger.journal import (
     Appender,
+    LogState,
     Sources,
     check_analyzer,
     read_entries,
     read_identity,
     read_log,
 )
+from engine.ledger.layout import COUNTERS
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
+from engine.store.aside import Aside
 from engine.store.together import catch_up_together
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.fingerprint import current_fingerprint
@@ -148,7 +152,8 @@ class Store:
             sources: The functions that provide time and random bytes; None for a store that accepts no
                 commands.
             finish: Update the records if they lack the latest events. If false, the update is postponed.
-            check: Raise an error if the journal was written with a different text analyzer.
+            check: Raise an error if the journal was written with a different analyzer, or if the state of
+                the log does not match the headers.
             resume: Called once the store is open, to finish an interrupted erasure (`engine.erase.destroy`).
 
         Raises:
@@ -161,6 +166,14 @@ class Store:
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
+        self._aside = Aside()
+        self.write_problem: BackendEnvironment | BackendInDoubt | None = None
+        """The exception with which the last attempt to write derived rows failed, or None.
+
+        While there is such an exception, reads compute the missing rows in memory.
+        """
+        self._evidence = Evidence()
+        self._head = TrustedHead()
         self.erased_since: int | None = None
         """In a store opened at a past moment: the seq of the first later event that erased content which the
         store had at that moment, or None if there is no such event."""
@@ -170,10 +183,18 @@ class Store:
         self.identity = read_identity(backend)
         if check:
             check_analyzer(self.identity, ANALYZER_NAME, current_fingerprint())
+        self._checks = check
         if finish:
-            self._finish_records()
+            with self._unless_unwritable():
+                self._finish_records()
+            with backend.snapshot() as rows:
+                self._check_head(rows, read_log(rows))
         if resume is not None:
             resume(self)
+
+    def _check_head(self, rows: Reader, log: LogState) -> None:
+        if self._checks:
+            self._head.check(rows, log)
 
     def _finish_records(self) -> None:
         # The records are up to date except after an interrupted rebuild, here or in another process.
@@ -182,6 +203,8 @@ class Store:
     def _write_genesis(self, sources: Sources) -> None:
         batch = Batch()
         log = read_log(self.backend)
+        if log.size:
+            return  # another process has just created the store
         appender = Appender(Overlay(self.backend, batch), log, *sources)
         # The store id and the id key are salts for the seqs -1 and -2, which no event has.
         detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, current_fingerprint())
@@ -264,8 +287,21 @@ class Store:
             self._finish_records()
             return None
         screen = None if self.secret_filter is None else self.secret_filter.screen()
-        key = self.identity.id_key
-        tx = Transaction(rows, log, key, sources, actor, screen, request=request, origin=origin)
+        self._check_head(rows, log)
+        if not self._evidence.move_to(rows, log):
+            self.follow(self.trees)
+            return None
+        tx = Transaction(
+            rows,
+            log,
+            self._evidence,
+            self.identity.id_key,
+            sources,
+            actor,
+            screen,
+            request=request,
+            origin=origin,
+        )
         receipts = decide_all(tx, commands)
         if tx.entries:
             if not self._write(tx, guards):
@@ -294,10 +330,10 @@ class Store:
                 behind += len(receipt.events)
                 yield receipt
             if behind >= limits.FOLLOW_EVENTS_MAX // 2:
-                with without_collection():
+                with without_collection(), self._unless_unwritable():
                     self.follow(more=True)
                 behind = 0
-        with without_collection():
+        with without_collection(), self._unless_unwritable():
             self.follow()
 
     def _commit_parts(
@@ -323,14 +359,18 @@ class Store:
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
         # A crash before this write leaves the store unchanged. After a crash later on, the events and their
         # records are stored, and the followers are updated by the next read.
+        batch = tx.finish()
         try:
-            self.backend.write(tx.finish(), guard=guard, durable=True)
+            self.backend.write(batch, guard=guard, durable=True)
         except GuardFailed:
             return False
         except BackendInDoubt as error:
             first = tx.entries[0].header
-            raise InDoubtError(str(error), seq=first.seq, event_id=first.commitment.hex()) from error
+            event_id = first.commitment.hex()
+            raise InDoubtError(str(error), seq=first.seq, event_id=event_id, hint=error.hint) from error
         self.recent.add(tx.entries)
+        self._evidence.note(tx.entries, batch.rows[COUNTERS])
+        self._head.trust(read_log(batch.rows))
         return True
 
     def read(self, rows: Reader, start: int, stop: int) -> Sequence[Entry]:
@@ -365,6 +405,8 @@ class Store:
     def view(self, *followers: Follower) -> Iterator[Snapshot]:
         """Open a snapshot in which the records and all of `followers` reflect every event of the journal.
 
+        If the followers lack events and their rows cannot be written, the snapshot has a layer in memory.
+
         Raises:
             BusyError: Other processes kept appending events.
         """
@@ -373,13 +415,46 @@ class Store:
                 if are_current(rows, read_log(rows), (self.records, *followers)):
                     yield rows
                     return
-            self._catch_up_all(followers)
+            with self._unless_unwritable():
+                self._catch_up_all(followers)
+            problem = self.write_problem
+            if problem is not None:
+                with self._view_aside(followers, problem) as rows:
+                    yield rows
+                return
         with self.exclusive():
             self._catch_up_all(followers)
             with self.backend.snapshot() as rows:
                 if not are_current(rows, read_log(rows), (self.records, *followers)):
                     raise BusyError("other processes keep writing to this store", hint="try again")
                 yield rows
+
+    @contextmanager
+    def _unless_unwritable(self) -> Iterator[None]:
+        """Set `write_problem` if the block cannot write derived rows; clear it if the block succeeds."""
+        try:
+            yield
+        except (BackendEnvironment, BackendInDoubt) as error:
+            self.write_problem = error
+        else:
+            self.write_problem = None
+            self._aside.drop()
+
+    @contextmanager
+    def _view_aside(self, followers: Sequence[Follower], problem: BackendError) -> Iterator[Snapshot]:
+        """Open a view with a layer in memory; raise `problem` if its cause also prevents reads."""
+        with ExitStack() as stack:
+            view = self._aside.view(self.backend, self._apart(followers), self.read)
+            try:
+                rows = stack.enter_context(view)
+            except (BackendEnvironment, BackendClosed):
+                raise problem from None
+            yield rows
+
+    def _apart(self, followers: Sequence[Follower]) -> list[Follower]:
+        """Return new objects for the records and for `followers`: followers keep what they wrote last."""
+        names = {self.records.name, *(follower.name for follower in followers)}
+        return [follower for follower in projections() if follower.name in names]
 
     def _catch_up_all(self, followers: Sequence[Follower]) -> None:
         self._finish_records()
@@ -394,6 +469,7 @@ class Store:
                 erased since.
         """
         log = read_log(rows)
+        self._check_head(rows, log)
         if self.erased_since is not None:
             raise RefusedError(
                 f"the roots of tags and index at {log.size} events cannot be recomputed: "
@@ -431,6 +507,7 @@ class Store:
 
     def close(self) -> None:
         """Release the backend; closing twice is allowed."""
+        self._aside.drop()
         self.backend.close()
 
 

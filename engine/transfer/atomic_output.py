@@ -11,8 +11,8 @@ from typing import BinaryIO
 from backends import locate, open_backend
 from backends.base import Backend
 from backends.files import fsync_path, fsync_tree, make_parents, resolve_path, staging
-from engine.base.error_translation import translated
-from engine.base.errors import ConflictError, EngineError, RefusedError
+from engine.base.error_translation import system_failure, translated
+from engine.base.errors import ConflictError, RefusedError
 from engine.trust.notes.files import PRIVATE, refuse_inside
 
 
@@ -25,7 +25,7 @@ def _temporary(place: Path, shown: object) -> Iterator[Path]:
             yield folder / "store"
             fsync_path(place.parent)
     except OSError as error:
-        raise EngineError(f"{shown} cannot be written: {error.strerror or error}") from error
+        raise system_failure(error, f"{shown} cannot be written") from error
 
 
 @contextmanager

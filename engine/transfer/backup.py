@@ -18,11 +18,10 @@ from typing import BinaryIO
 from backends import locate, open_backend, store_exists
 from backends.base import Backend
 from engine.base import limits
-from engine.base.error_translation import translated
+from engine.base.error_translation import system_failure, translated
 from engine.base.errors import (
     ConflictError,
     CorruptionError,
-    EngineError,
     InvalidInputError,
     NotFoundError,
     RefusedError,
@@ -137,7 +136,7 @@ def _existing_backup(path: Path) -> NotedCheckpoint | None:
         with path.open("rb") as file:
             head = read_head(file.readline(LINE_BYTES_MAX))
     except OSError as error:
-        raise EngineError(f"{path} cannot be read: {error.strerror}") from error
+        raise system_failure(error, f"{path} cannot be read") from error
     except LineError:
         raise RefusedError(f"{path} exists and is not a backup", hint="name another file") from None
     return NotedCheckpoint(origin_of(head.identity.store_id), head.roots.size, head.roots.log)
@@ -263,6 +262,6 @@ def open_input(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
     except (IsADirectoryError, ValueError) as error:
         raise InvalidInputError(f"{str(path)!a} is not a file: {error}") from None
     except OSError as error:
-        raise EngineError(f"{path} cannot be read: {error.strerror}") from error
+        raise system_failure(error, f"{path} cannot be read") from error
     with stream:
         yield stream, os.fspath(path)

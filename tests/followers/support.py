@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from backends.base import Batch, Reader
 from backends.memory import MemoryBackend
+from engine.followers.base import Cursor, encode_cursor
 from engine.followers.columns import atom_body
 from engine.followers.index import IndexFollower
 from engine.followers.index_view import IndexView
+from engine.ledger.layout import cursor_key, tree_prefix
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from proofs.codec import pack
@@ -67,19 +69,25 @@ class World:
     def follow(self, first: int, last: int, *, lost: bool = False) -> None:
         """Follow the entries from `first` up to but excluding `last`; a lost batch is not written."""
         batch = Batch()
-        self.follower.follow(self.entries[first:last], self.rows, batch)
+        followed = self.entries[first:last]
+        if not followed:
+            return
+        self.follower.follow(followed, self.rows, batch)
+        reached = Cursor(IndexFollower.version, followed[-1].header.seq + 1, followed[-1].leaf)
+        batch.put(cursor_key(IndexFollower.name), encode_cursor(reached))
         if not lost:
             self.rows.write(batch)
 
     def all_rows(self) -> Rows:
-        """Return all rows of the store."""
-        return dict(self.rows.scan())
+        """Return all rows of the store except the cursor and the seal of the tree."""
+        other = cursor_key(IndexFollower.name), tree_prefix("index") + b"\xff"
+        return {key: row for key, row in self.rows.scan() if key not in other}
 
     def view(self) -> IndexView:
         """Return a view of the current index."""
         return self.follower.view(self.rows)
 
-    def _load(self, rows: Reader, seqs: Sequence[int]) -> list[AtomBody | None]:
+    def _load(self, rows: Reader, start: int, seqs: Sequence[int]) -> list[AtomBody | None]:
         self.loads += len(seqs)
         return [atom_body(self.entries[seq].body) for seq in seqs]
 
@@ -157,9 +165,10 @@ def plain_rows(texts: Sequence[Written], between: int = 0) -> Rows:
         rows |= {b"i/seg/" + name + b"/" + term: value for term, value in stored.items()}
         rows[b"i/sum/" + name] = summary
     for ordinal, text in enumerate(texts):
-        seq = b"" if text is None else (ordinal * (1 + between)).to_bytes(8, "big")
-        if text is None or ordinal >= len(texts) - len(texts) % 256:
-            rows[b"i/doc/" + ordinal.to_bytes(4, "big")] = seq
+        in_tail = ordinal >= len(texts) - len(texts) % 256
+        if text is None or in_tail:
+            seq = (ordinal * (1 + between)).to_bytes(8, "big")
+            rows[b"i/doc/" + ordinal.to_bytes(4, "big")] = seq if in_tail else b""
     if texts:
         leaf = ((len(texts) - 1) * (1 + between)).to_bytes(32, "big")
         rows[b"i/head"] = len(texts).to_bytes(4, "big") + leaf

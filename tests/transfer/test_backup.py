@@ -283,6 +283,6 @@ def test_nothing_is_left_where_there_is_no_room(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("engine.transfer.backup.event_line", full)
-    with pytest.raises(EngineError, match="No space left"):
+    with pytest.raises(EngineError, match="disk is full"):
         backup(engine.store, tmp_path / "b")
     assert names(tmp_path) == set()
