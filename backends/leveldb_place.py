@@ -45,8 +45,8 @@ OPTIONS: dict[str, Any] = {
     # compactions took 1.35 times as much CPU time from the 100,000th to the 200,000th add (measured).
     "max_file_size": 4 << 20,
     "lru_cache_size": 32 << 20,
-    # LevelDB maps open tables into memory: with this value 128, so about 512 MiB. Of 1,000,000 texts, a process
-    # that had asked 300 questions held 305 MB instead of 607; a question took 11 % more CPU time (measured).
+    # LevelDB maps open tables into memory: at most 128 with this value, so about 512 MiB. After 300 questions
+    # on 1,000,000 texts, a process held 305 MB instead of 607; a question took 11 % more CPU time (measured).
     "max_open_files": 138,
     "bloom_filter_bits": 10,
 }
