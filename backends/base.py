@@ -224,6 +224,9 @@ def check_guards(guards: Sequence[Guard], get: Callable[[bytes], bytes | None]) 
             raise GuardFailed(f"row {guard.key!r} has changed")
 
 
+_STORED = frozenset({bytes, type(None)})
+
+
 def check_batch(batch: Batch) -> None:
     """Raise BackendError if the rows are not allowed in every backend.
 
@@ -233,10 +236,11 @@ def check_batch(batch: Batch) -> None:
     rows = batch.rows
     if not rows:
         return
-    wrong = (set(map(type, rows)) | set(map(type, rows.values()))) - {bytes, type(None)}
+    wrong = {*map(type, rows), *map(type, rows.values())} - _STORED
     if wrong or None in rows:
         names = ", ".join(sorted(kind.__name__ for kind in wrong)) or "None"
         raise BackendError(f"keys and values must be bytes, not {names}")
-    for size in (min(map(len, rows)), max(map(len, rows))):
+    sizes = set(map(len, rows))
+    for size in (min(sizes), max(sizes)):
         if not 0 < size <= KEY_BYTES_MAX:
             raise BackendError(f"a key must have 1 to {KEY_BYTES_MAX} bytes, not {size}")

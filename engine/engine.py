@@ -20,23 +20,25 @@ from weakref import WeakSet
 from backends import open_backend
 from backends.base import Backend, Snapshot
 from engine.base import limits
+from engine.base.direction import Direction
 from engine.base.error_translation import callers, translated
-from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt, Scalar
+from engine.base.unchanged import UNCHANGED, Unchanged
 from engine.base.validation import atom_id, instance, integer, label, optional_integer, several, show_id
-from engine.commands.atoms import UNCHANGED, Add, Revise, Revive, Tag, Tombstone, Unchanged, Untag
-from engine.commands.base import Command
-from engine.erase.destroy import Stage, ignore_stage, resume
+from engine.erase.stages import Stage, ignore_stage
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, read_entries, read_entry, read_log
+from engine.ledger.layout import ERASING
 from engine.ledger.queries import atom_of, get_record, resolve_id
 from engine.query.filters import NO_FILTERS, FilterFields, Filters, narrowed
 from engine.query.view import View
 from engine.store.past import AsOf, atom_record_at, history, history_item, size_at
 from engine.store.replay import Progress, no_progress
-from engine.store.status import Status, status
 from engine.store.store import Store
 
 if TYPE_CHECKING:
+    from engine.base.checkpoint import Checkpoint
+    from engine.base.model import Atom, Edge, HistoryItem, Receipt, Scalar
+    from engine.commands.base import Command
     from engine.commands.edges import TypeName
     from engine.erase.run import Erasable, Erasure
     from engine.knowledge.dreaming.config import DreamConfig
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from engine.query.recall.answer import Recall
     from engine.query.recall.config import RecallConfig
     from engine.secrets.policy import SecretsPolicy
+    from engine.store.status import Status
     from engine.transfer.ingest.run import IngestProgress, IngestReport
     from engine.transfer.mirror.report import MirrorCheck, MirrorReport
     from engine.trust.audit.verify import Report
@@ -126,7 +129,7 @@ class Engine:
         """
         self.actor = label(actor, "actor")
         with translated():
-            store = Store(backend, Sources(clock, salts), resume=resume)
+            store = Store(backend, Sources(clock, salts), resume=_resume)
         self.view = View(store, config)
         """The object through which queries read the store, for internal use; it can raise backend errors."""
         if secrets is not None:
@@ -354,6 +357,8 @@ class Engine:
             ConflictError: An atom with the given id or key is already recorded and has different content.
             RefusedError: The atom or its content was erased, and `force` is not set.
         """
+        from engine.commands.atoms import Add
+
         return self._apply_one(
             Add(
                 content, title, kind, tags, buckets, source, sequence, provenance, trust, created,
@@ -410,6 +415,8 @@ class Engine:
             ConflictError: The atom is tombstoned or erased.
             RefusedError: The content was erased, and `force` is not set.
         """
+        from engine.commands.atoms import Revise
+
         return self._apply_one(
             Revise(
                 id, content, title, kind, tags, buckets, source, sequence, provenance, trust, created,
@@ -427,6 +434,8 @@ class Engine:
         Raises:
             NotFoundError: The atom was never recorded.
         """
+        from engine.commands.atoms import Tombstone
+
         return self._apply_one(Tombstone(id, reason))
 
     def revive(self, id: str, reason: str = "", *, force: bool = False) -> Receipt:  # noqa: A002
@@ -442,6 +451,8 @@ class Engine:
             RefusedError: The atom was erased; or another atom with the same content was erased, and `force`
                 is not set.
         """
+        from engine.commands.atoms import Revive
+
         return self._apply_one(Revive(id, reason, force))
 
     def tag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
@@ -456,6 +467,8 @@ class Engine:
             ConflictError: The atom is tombstoned or erased.
             LimitError: The atom would have more than 256 tags.
         """
+        from engine.commands.atoms import Tag
+
         return self._apply_one(Tag(id, tags))
 
     def untag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
@@ -469,6 +482,8 @@ class Engine:
             NotFoundError: The atom was never recorded.
             ConflictError: The atom is tombstoned or erased.
         """
+        from engine.commands.atoms import Untag
+
         return self._apply_one(Untag(id, tags))
 
     def register_type(self, name: str) -> Receipt:
@@ -1175,6 +1190,8 @@ class Engine:
 
     def status(self) -> Status:
         """Return counts of the store's content and the position of each follower. No follower is updated."""
+        from engine.store.status import status
+
         with translated(), self.store.backend.snapshot() as rows:
             return status(rows, self.store)
 
@@ -1379,10 +1396,20 @@ class Engine:
             return backup(self.store, path, progress)
 
 
+def _resume(store: Store) -> None:
+    """Finish an erasure that was interrupted, if there is one."""
+    if store.backend.get(ERASING) is not None:
+        from engine.erase.destroy import resume
+
+        resume(store)
+
+
 def _is_command(value: object) -> TypeGuard[Command]:
     """Return True, or raise InvalidInputError if `value` is not a command."""
     # `isinstance` of a protocol compares its attributes, which takes 5 µs.
     if type(value) not in _COMMANDS:
+        from engine.commands.base import Command
+
         instance(value, Command, "a command")
         _COMMANDS.add(type(value))
     return True

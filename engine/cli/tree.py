@@ -9,7 +9,6 @@ functions, for this reason only.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -137,6 +136,8 @@ class Tree(click.Group):
         # Set before the command's options are parsed, so that an error in them can name the command.
         ctx.ensure_object(Session).out.command = name or args[0]
         if name is None and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
             near = " or ".join(get_close_matches(args[0], COMMANDS))
             ctx.fail(f"there is no command {args[0]!r}" + (f"; did you mean {near}?" if near else ""))
         return super().resolve_command(ctx, [name or args[0], *args[1:]])

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from enum import Enum
-from typing import Any, Final
+from typing import Any
 
 from engine.base import limits, validation
 from engine.base.errors import ConflictError, LimitError, NotFoundError, RefusedError
 from engine.base.model import Receipt
+from engine.base.unchanged import UNCHANGED, Unchanged
 from engine.base.validation import atom_id, show_id
 from engine.commands.base import Transaction, receipt
 from engine.ledger.layout import destroyed_key
@@ -26,16 +26,6 @@ from proofs.leaves import State
 from proofs.sets import tag_identity
 
 _line = validation.optional_line
-
-
-class Unchanged(Enum):
-    """The type of the constant `UNCHANGED`: an enumeration that has no other member."""
-
-    UNCHANGED = "unchanged"
-
-
-UNCHANGED: Final = Unchanged.UNCHANGED
-"""A field of `Revise` that has this value is not changed in the atom."""
 
 
 _REUSABLE = frozenset({tuple, list, type(None)})

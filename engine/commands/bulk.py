@@ -26,9 +26,6 @@ RUN_CHARS_MAX = 1 << 20
 """A run ends once its contents have more than this many characters. Otherwise a batch with too many bytes
 would be noticed late."""
 
-_SCAN_FROM = 4
-"""In a run of at least this many commands, one scan first tells whether any content was ever erased."""
-
 
 def decide_all(tx: Transaction, commands: Sequence[Command]) -> list[Receipt]:
     """Decide `commands` in order, and return their receipts.
@@ -120,11 +117,8 @@ class _Adds:
 
     def _is_refused(self, add: Add, body: AtomBody) -> bool:
         tx = self._tx
-        return (
-            not add.force
-            and (len(self._run) < _SCAN_FROM or tx.may_be_destroyed())
-            and is_destroyed(tx.rows, tx.id_key, body.content)
-        )
+        may_be_refused = not add.force and tx.may_be_destroyed()
+        return may_be_refused and is_destroyed(tx.rows, tx.id_key, body.content)
 
     def _valid_bodies(self) -> list[AtomBody]:
         """Return the bodies of the commands before the first command that is not valid."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import NamedTuple
 
 from backends.base import Backend, Batch, Guard, Reader
@@ -73,6 +74,7 @@ class Cursor(NamedTuple):
 _CURSOR_FIELDS = (uint(255), uint(limits.SEQ_MAX), sized(32))
 
 
+@lru_cache(maxsize=16)
 def encode_cursor(cursor: Cursor) -> bytes:
     """Return the value of the row that stores a cursor."""
     return pack(list(cursor))

@@ -8,9 +8,9 @@ from itertools import islice
 from backends.base import Backend, Batch, Guard, Reader
 from backends.errors import GuardFailed
 from engine.base import limits
+from engine.base.checkpoint import Checkpoint
 from engine.base.collection import without_collection
 from engine.base.errors import CorruptionError, VerificationError
-from engine.base.model import Checkpoint
 from engine.followers.base import drop, read_cursor
 from engine.followers.records import Records
 from engine.ledger.codec import decode_header

@@ -18,6 +18,7 @@ from typing import BinaryIO
 from backends import locate, open_backend, store_exists
 from backends.base import Backend
 from engine.base import limits
+from engine.base.checkpoint import Checkpoint
 from engine.base.error_translation import system_failure, translated
 from engine.base.errors import (
     ConflictError,
@@ -27,7 +28,6 @@ from engine.base.errors import (
     RefusedError,
     VerificationError,
 )
-from engine.base.model import Checkpoint
 from engine.ledger.journal import decode_seq, read_identity, read_log, read_raw
 from engine.ledger.layout import ERASURE
 from engine.store import maintenance

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine.base import limits, validation
+from engine.base.direction import Direction
 from engine.base.errors import InvalidInputError, RefusedError
-from engine.base.model import Direction
 from engine.commands import Add, Command
 from engine.commands.reconcile import (
     UpsertAtom,
@@ -161,6 +161,8 @@ class _IngestRun(ImportRun):
         self.files = [item for item in found if isinstance(item, SourceFile)]
         self.reports = [item for item in found if isinstance(item, Skipped)]
         self._own_sources = {file.source for file in self.files}
+        self._recorded = set(values(store.backend, Group.SOURCE))
+        """The sources of atoms that were recorded before this run."""
         self._pieces = 0
         self._read: dict[str, Atoms] = {}
         # The atom of each JSON line of this run → the number of the line, counted over all files. This takes
@@ -208,15 +210,22 @@ class _IngestRun(ImportRun):
     def _document(self, document: Document) -> Iterator[Command]:
         source, pieces = document.source, document.pieces
         self._pieces += len(pieces)
-        adds = [self._atom(source, piece) for piece in pieces]
+        # A source without atoms gets the keys that `reconcile_source` would give, but nothing is read for it.
+        is_new_source = source not in self._recorded
+        adds = [
+            self._atom(source, piece, STEP * number if is_new_source else None)
+            for number, piece in enumerate(pieces, 1)
+        ]
         atoms = [wanted_id(self.id_key, add) for add in adds]
         self._read[source] = [(atom, piece.title) for atom, piece in zip(atoms, pieces, strict=True)]
         with self.store.backend.snapshot() as rows:
-            commands = list(reconcile_source(rows, ACTOR, source, atoms, adds))
-            for atom, piece in zip(atoms, pieces, strict=True):
-                is_new = rows.get(atom_key(atom)) is None
-                if piece.links or (not is_new and _has_references(rows, atom)):
-                    self._pending_links.append(_Links(source, atom, piece.links, is_new))
+            commands: list[Command] = list(map(UpsertAtom, adds))
+            if not is_new_source:
+                commands = list(reconcile_source(rows, ACTOR, source, atoms, adds))
+            found = rows.multi_get(list(map(atom_key, atoms)))
+            for atom, piece, row in zip(atoms, pieces, found, strict=True):
+                if piece.links or (row is not None and _has_references(rows, atom)):
+                    self._pending_links.append(_Links(source, atom, piece.links, row is None))
         yield from commands
 
     def _line(self, line: JsonLine, file: SourceFile, before: int) -> Iterator[Command]:
@@ -278,7 +287,7 @@ class _IngestRun(ImportRun):
             lambda source: self._read.get(source) or self._live_atoms(source),
         )
         for source, atom, links, is_new in self._pending_links:
-            resolved = [targets.resolve(link, source) for link in links]
+            resolved = targets.resolve_all(links, source)
             self._unresolved += resolved.count(None)
             others = dict.fromkeys(found for found in resolved if found is not None and found != atom)
             if is_new:
