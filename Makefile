@@ -13,7 +13,7 @@ KERNELS ?= auto python
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint crate words soak nightly coverage package docs workflows bench retrieval exploration dreaming clean
+.PHONY: demo test quick lint crate words soak nightly torture coverage package docs workflows bench retrieval exploration dreaming clean
 
 # The crate in engine/kernels is compiled during the installation if Cargo is there.
 CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernels/src/*.rs)
@@ -55,6 +55,11 @@ words: $(VENV)/.installed
 soak: $(VENV)/.installed
 	for kernels in $(KERNELS); do MEMROOT_KERNELS=$$kernels MEMROOT_SOAK=$(FACTOR) \
 		$(BIN)/python -m pytest -n 2 --dist worksteal -m "soak or hypothesis" || exit; done
+
+# The reliability programme (docs/reliability.md). A run that was stopped goes on with the same SEED and SHARE.
+SHARE ?= 1
+torture: $(VENV)/.installed
+	$(BIN)/python -m tests.torture $(if $(filter command,$(origin SEED)),--seed $(SEED)) --share $(SHARE) $(PAGE)
 
 nightly: $(VENV)/.installed lint
 	for kernels in $(KERNELS); do MEMROOT_KERNELS=$$kernels MEMROOT_SOAK=10 \

@@ -25,20 +25,53 @@ class BackendUnusable(BackendError):
     """Raised if the path, the URL or the installation does not allow this kind of store."""
 
 
+class BackendEnvironment(BackendError):
+    """Raised if the system fails or refuses an operation: full disk, I/O error, missing permission and so on.
+
+    The store is not the cause, and nothing was written. `number` is the errno of the system, or 0 if it is
+    unknown. `hint` tells the user what to do.
+    """
+
+    def __init__(self, message: str, *, number: int = 0, hint: str = "") -> None:
+        super().__init__(message)
+        self.number = number
+        self.hint = hint
+
+
 class BackendClosed(BackendError):
     """Raised if the handle is closed, or belongs to the parent process after a fork."""
 
 
 class BackendCorrupt(BackendError):
-    """Raised if the stored bytes fail the backend's own checks."""
+    """Raised if the stored bytes fail the backend's own checks.
+
+    `key` is the key of the damaged row, or None if the damage is not in one row.
+    """
+
+    def __init__(self, message: str, *, key: bytes | None = None) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+class BackendLost(BackendCorrupt):
+    """Raised if a store lacks writes that were acknowledged. `hint` tells the user how to go on."""
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class BackendInDoubt(BackendError):
     """Raised if a write failed after it was sent. To find out if the write took effect, reopen the store.
 
     The handle refuses every later write. An operating system that reported a failed fsync once gives no
-    reliable result the second time, and LevelDB loses data written after a failed write.
+    reliable result the second time, and LevelDB loses data written after a failed write. `hint` tells the
+    user what to do.
     """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class GuardFailed(BackendError):

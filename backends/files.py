@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from backends.environment import system_error
 from backends.errors import BackendUnusable
 
 MARKER = "unfinished-store"
@@ -36,6 +37,19 @@ def fsync_path(path: Path) -> None:
 def fsync_opened(descriptor: int) -> None:
     """Flush an open file or folder to the disk, even if its name has changed."""
     os.fsync(descriptor)
+
+
+def drop_cached(path: Path) -> None:
+    """Ask the system to forget what it holds of a synced file, so that the next read comes from the disk.
+
+    Not every system can do this.
+    """
+    if hasattr(os, "posix_fadvise"):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(descriptor)
 
 
 def fsync_tree(root: Path) -> None:
@@ -66,8 +80,10 @@ def resolve_path(path: str) -> Path:
         resolved = Path(os.path.realpath(path))
         resolved.exists()
         os.fsencode(resolved)
-    except (OSError, UnicodeError) as error:
+    except UnicodeError as error:
         raise BackendUnusable(f"{path!r} cannot be used as a path: {error}") from error
+    except OSError as error:
+        raise system_error(f"{path!r} cannot be used as a path", error) from error
     return resolved
 
 

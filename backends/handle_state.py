@@ -154,9 +154,9 @@ class HandleState:
         """Raise BackendInDoubt if an earlier write failed."""
         if self._poison is not None:
             raise BackendInDoubt(
-                f"{self.where} accepts no more writes after a failed write ({self._poison!r}); "
-                f"close the store, reopen it and check which writes took effect"
-            )
+                f"{self.where} accepts no more writes after a failed write; reopen it",
+                hint="close the store, reopen it, and check which writes took effect",
+            ) from self._poison
 
     def shut(self, release: Callable[[], None]) -> None:
         """Block new calls, wait for running ones, then call `release` once.

@@ -15,14 +15,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from backends.errors import BackendBusy, BackendCorrupt, BackendMissing, BackendUnusable
+from backends.environment import system_error
+from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import fsync_path, fsync_tree, make_parents, staging
 from backends.flock import Flock
+from backends.leveldb_errors import convert_error
 from backends.registry import REGISTRY, Identity, identity_of
 
 LOCK = "lock"
 DATA = "db"
-_UNFINISHED, _NEW, _OLD = ".db.unfinished", ".db.new", ".db.old"
+_UNFINISHED, NEW, _OLD = ".db.unfinished", ".db.new", ".db.old"
 """The names of the folders that exist during a rewrite.
 
 They are, in this order: the new LevelDB while it is written, the complete new LevelDB before it replaces
@@ -34,7 +36,7 @@ _REWRITE_BYTES = 1 << 20
 
 _PID_BYTES_MAX = 32
 
-_OPTIONS: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "paranoid_checks": True,
     "compression": None,
     # Opening after a crash replays up to this size (measured: 12 MiB in 0.14 s); memory can hold two.
@@ -62,33 +64,37 @@ def plyvel_module() -> ModuleType:
     return plyvel  # type: ignore[no-any-return]
 
 
-def make_data(data: Path) -> None:
-    """Create an empty LevelDB at `data` and close it."""
+def make_data(data: Path, path: Path) -> None:
+    """Create an empty LevelDB at `data`, for the new store at `path`, and close it."""
     plyvel = plyvel_module()
     try:
-        plyvel.DB(str(data), create_if_missing=True, error_if_exists=True, **_OPTIONS).close()
+        plyvel.DB(str(data), create_if_missing=True, error_if_exists=True, **OPTIONS).close()
     except plyvel.Error as error:
-        raise BackendUnusable(f"cannot create a LevelDB in {data.parent}: {error}") from error
+        raise convert_error(f"{path} cannot be created", str(path), error) from error
 
 
 def open_data(data: Path) -> Any:
     """Open the LevelDB at `data` and convert the exceptions of plyvel (see LevelDBBackend)."""
     plyvel = plyvel_module()
     try:
-        return plyvel.DB(str(data), create_if_missing=False, **_OPTIONS)
-    except plyvel.IOError as error:
-        if "/LOCK:" in str(error):
-            raise BackendBusy(str(data), "a program that opened the LevelDB directly") from error
-        if "No such file" in str(error):
-            raise BackendCorrupt(f"{data} is damaged because a file is missing: {error}") from error
-        raise BackendUnusable(f"cannot open {data}: {error}") from error
+        return plyvel.DB(str(data), create_if_missing=False, **OPTIONS)
     except plyvel.Error as error:
-        raise BackendCorrupt(f"{data} is damaged: {error}") from error
+        raise convert_error(f"{data} cannot be opened", str(data), error) from error
+
+
+def open_copy(copy: Path, *, strict: bool) -> Any:
+    """Open a copy of a LevelDB that may be damaged; without `strict`, LevelDB skips what it cannot read.
+
+    Raises:
+        plyvel.Error: LevelDB does not open the copy.
+    """
+    options = OPTIONS | {"paranoid_checks": strict}
+    return plyvel_module().DB(str(copy), create_if_missing=False, **options)
 
 
 def is_leveldb_store(path: Path) -> bool:
     """Return True if `path` has the layout of a LevelDB store of this package, even during a rewrite."""
-    return (path / LOCK).is_file() and ((path / DATA).is_dir() or (path / _NEW).is_dir())
+    return (path / LOCK).is_file() and ((path / DATA).is_dir() or (path / NEW).is_dir())
 
 
 def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
@@ -97,9 +103,9 @@ def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
     After a crash, the new LevelDB is either complete and durable, or ignored.
     """
     unfinished = path / _UNFINISHED
-    _remove(unfinished, path / _NEW)
+    _remove(unfinished, path / NEW)
     plyvel = plyvel_module()
-    database = plyvel.DB(str(unfinished), create_if_missing=True, error_if_exists=True, **_OPTIONS)
+    database = plyvel.DB(str(unfinished), create_if_missing=True, error_if_exists=True, **OPTIONS)
     try:
         size, batch = 0, database.write_batch()
         for key, value in rows:
@@ -112,7 +118,7 @@ def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
     finally:
         database.close()
     fsync_tree(unfinished)
-    unfinished.rename(path / _NEW)
+    unfinished.rename(path / NEW)
     fsync_path(path)
 
 
@@ -123,7 +129,7 @@ def swap(path: Path) -> None:
     """
     (path / DATA).rename(path / _OLD)
     fsync_path(path)
-    (path / _NEW).rename(path / DATA)
+    (path / NEW).rename(path / DATA)
     fsync_path(path)
     _remove(path / _OLD)
     fsync_path(path)
@@ -134,7 +140,7 @@ def recover(path: Path) -> None:
 
     If `db` is missing, the new LevelDB is complete and is renamed to `db`. Otherwise `db` stays unchanged.
     """
-    data, new = path / DATA, path / _NEW
+    data, new = path / DATA, path / NEW
     if not data.exists() and new.exists():
         new.rename(data)
         fsync_path(path)
@@ -172,7 +178,7 @@ def claim_store(path: Path, *, create: bool) -> Claim:
             _create(path)
         return Claim(path)
     except OSError as error:
-        raise BackendUnusable(f"{path} cannot be used as a LevelDB store: {error}") from error
+        raise system_error(f"{path} cannot be used as a LevelDB store", error) from error
 
 
 def _check_unoccupied(path: Path) -> None:
@@ -204,7 +210,7 @@ def _create(path: Path) -> None:
         new = folder / "store"
         new.mkdir(mode=0o700)
         (new / LOCK).touch(mode=0o600)
-        make_data(new / DATA)
+        make_data(new / DATA, path)
         fsync_tree(new)
         try:
             new.rename(path)

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
+from backends.environment import system_error
 from backends.errors import BackendBusy, BackendUnusable
 from backends.flock import Flock
 from backends.registry import Identity, identity_of
@@ -63,7 +64,7 @@ class WriterLock(Flock):
             try:
                 self._take()
             except OSError as error:
-                raise BackendUnusable(f"cannot lock {self._path}: {error}") from error
+                raise system_error(f"{self._path} cannot be locked", error) from error
         self._depth += 1
 
     def __exit__(

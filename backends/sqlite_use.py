@@ -13,6 +13,7 @@ import os
 import stat
 from pathlib import Path
 
+from backends.environment import system_error
 from backends.errors import BackendBusy, BackendUnusable
 from backends.flock import Flock
 
@@ -45,7 +46,7 @@ class UseLock(Flock):
             self.abandon()
             if isinstance(error, BlockingIOError):
                 raise BackendBusy(self._where, "another handle or process") from error
-            raise BackendUnusable(f"cannot lock {self._path}: {error}") from error
+            raise system_error(f"{self._path} cannot be locked", error) from error
 
     def _take(self, *, exclusive: bool) -> bool:
         """Take the lock. Return False if the locked file has been replaced; then try again."""

@@ -104,6 +104,16 @@ class InconsistentError(EngineError):
         self.found = found
 
 
+class SystemFailureError(EngineError):
+    """The system failed or refused an operation: full disk, I/O error, denied access, too many open files.
+
+    Neither the arguments nor the store are the cause. Nothing was written. `hint` tells how to go on.
+    """
+
+    code = "system"
+    exit_code = 10
+
+
 class ClosedError(EngineError):
     """The engine was closed, or was opened in a parent process before a fork."""
 
@@ -119,6 +129,7 @@ class InDoubtError(EngineError):
     """
 
     code = "in_doubt"
+    exit_code = 10
 
     def __init__(self, message: str, *, seq: int = -1, event_id: str = "", hint: str = "") -> None:
         super().__init__(message, hint=hint or "reopen the store and repeat the command")

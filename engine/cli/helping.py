@@ -23,6 +23,7 @@ EXIT_CODES = {
     7: "refused",
     8: "partial import",
     9: "rollback or fork",
+    10: "failure of the system",
     130: "interrupted",
 }
 

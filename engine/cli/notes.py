@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from engine.base.error_translation import system_failure
 from engine.base.errors import (
-    EngineError,
     InconsistentError,
     InvalidInputError,
     RefusedError,
@@ -101,7 +101,7 @@ def _written(path: Path, note: Note) -> str:
     try:
         replace_file(path, data, PUBLIC)
     except OSError as error:
-        raise EngineError(f"{path} cannot be written: {error.strerror}") from error
+        raise system_failure(error, f"{path} cannot be written") from error
     return data.decode()
 
 

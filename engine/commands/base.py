@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from backends.base import Batch, Reader
 from engine.base import limits, validation
 from engine.base.errors import LimitError
-from engine.base.model import EventRef, Receipt
+from engine.base.model import Direction, EventRef, Receipt
 from engine.base.validation import label, show_id
+from engine.followers.evidence import Evidence
 from engine.followers.records import count, seal
 from engine.ledger.fold import Overlay, fold
 from engine.ledger.journal import Appender, LogState, Sources
-from engine.ledger.layout import DESTROYED
-from engine.ledger.queries import body_of
-from engine.ledger.records import AtomRecord, EdgeRecord, Lookup, read_atom, read_counters, read_edge
+from engine.ledger.layout import DESTROYED, atom_key, edge_from_key, type_name_key
+from engine.ledger.queries import body_of, edges_at
+from engine.ledger.records import AtomRecord, EdgeRecord, Lookup, read_atom, read_edge, type_code
 from proofs.events import AtomBody, Body, Detail, EdgeBody, EdgeDetail, Entry, EventKind
-from proofs.leaves import State
+from proofs.leaves import State, edge_key
 
 if TYPE_CHECKING:
     from engine.secrets.filter import Screen
@@ -50,6 +52,7 @@ class Transaction:
         self,
         rows: Lookup,
         log: LogState,
+        evidence: Evidence,
         id_key: bytes,
         sources: Sources,
         actor: str,
@@ -57,18 +60,21 @@ class Transaction:
         *,
         request: str | None = None,
         origin: str | None = None,
+        destroyed: bool | None = None,
     ) -> None:
         """Begin a transaction that continues the journal whose present end is `log`.
 
         Args:
             rows: The rows of the store at that end of the journal.
             log: The state of the log at that end of the journal.
+            evidence: The checks of the records in these rows.
             id_key: The store's key for deriving ids.
             sources: The functions that provide time and random bytes.
             actor: The author of the events.
             screen: The filter for secrets that is applied to texts, or None for no filter.
             request: The caller's key for the request, which is recorded in every event of the transaction.
             origin: The producer of the events, which is recorded in every event of the transaction.
+            destroyed: False if it is known that no content was ever erased in `rows`, otherwise None.
         """
         self.batch = Batch()
         self.head = rows
@@ -77,11 +83,16 @@ class Transaction:
         self.id_key = id_key
         self.actor = label(actor, "actor")
         self.screen = screen
+        if screen is not None:
+            screen.label(self.actor, "actor")
         self._request = self._line(request, "request", limits.REQUEST_BYTES_MAX)
         self._origin = self._line(origin, "origin", limits.ORIGIN_BYTES_MAX)
         self._appender = Appender(self.rows, log, *sources)
-        self._counters = read_counters(rows)
-        self._destroyed: bool | None = None
+        self._evidence = evidence
+        self._atoms: dict[bytes, AtomRecord | None] = {}
+        self._edges: dict[bytes, EdgeRecord | None] = {}
+        self._counters = evidence.counters()
+        self._destroyed = destroyed
 
     @property
     def entries(self) -> list[Entry]:
@@ -89,12 +100,75 @@ class Transaction:
         return self._appender.entries
 
     def atom(self, atom: bytes) -> AtomRecord | None:
-        """Return an atom's record as changed by the transaction's events, or None if there is no record."""
-        return read_atom(self.rows, atom)
+        """Return an atom's record as changed by the transaction's events, or None if there is no record.
+
+        Raises:
+            CorruptionError: the record contradicts the journal.
+        """
+        if atom_key(atom) in self.batch.rows:
+            return read_atom(self.rows, atom)
+        if atom not in self._atoms:
+            self._atoms[atom] = self._evidence.atom(atom)
+        return self._atoms[atom]
 
     def edge(self, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
-        """Return an edge's record as changed by the transaction's events, or None if there is no record."""
-        return read_edge(self.rows, src, code, dst)
+        """Return an edge's record as changed by the transaction's events, or None if there is no record.
+
+        Raises:
+            CorruptionError: the record contradicts the journal.
+        """
+        key = edge_from_key(src, code, dst)
+        if key in self.batch.rows:
+            return read_edge(self.rows, src, code, dst)
+        if key not in self._edges:
+            self._edges[key] = self._evidence.edge(src, code, dst)
+        return self._edges[key]
+
+    def check_unrecorded(self, namespace: str, keys: Sequence[bytes]) -> None:
+        """Check that atoms or edges without records, which no event of this transaction adds, are new.
+
+        Raises:
+            CorruptionError: the journal has an event on one of them.
+        """
+        self._evidence.check_unrecorded(namespace, keys)
+
+    def check_recorded(self, records: Sequence[AtomRecord]) -> None:
+        """Check that records which no event of this transaction changed are of atoms that are not erased.
+
+        Raises:
+            CorruptionError: a record contradicts the journal.
+        """
+        self._evidence.check_recorded(
+            [record for record in records if atom_key(record.id) not in self.batch.rows]
+        )
+
+    def type_code(self, name: str) -> bytes | None:
+        """Return the code of an edge type, or None if there is no edge type with this name.
+
+        Raises:
+            CorruptionError: the rows of the predicate contradict each other.
+        """
+        code = type_code(self.rows, name)
+        if type_name_key(name) not in self.batch.rows and (code is None or len(code) > 1):
+            self._evidence.check_type(name, code)
+        return code
+
+    def unerased_edges(self, atom: bytes, most: int) -> list[EdgeRecord]:
+        """Return edges of an atom that are not erased: all of them, or more than `most`.
+
+        Call this before the transaction changes an edge.
+
+        Raises:
+            CorruptionError: the record of an edge is missing or contradicts the journal.
+        """
+        head = self.head
+        if not isinstance(head, Reader):
+            raise TypeError("the transaction's rows cannot be scanned")
+        found = edges_at(head, atom, Direction.BOTH, (), tombstoned=True)
+        edges = {edge_key(*edge[:3]): self.edge(*edge[:3]) for edge in islice(found, most + 1)}
+        if len(edges) <= most:
+            self._evidence.check_edges(atom, edges)
+        return [edge for edge in edges.values() if edge is not None and edge.state is not State.ERASED]
 
     def body(self, record: AtomRecord) -> AtomBody:
         """Read from the journal an atom's content and the fields that were written with the content."""
@@ -178,6 +252,11 @@ class Transaction:
         if self._request is not None or self._origin is not None:
             bodies = [body._replace(request=self._request, origin=self._origin) for body in bodies]
         return self._appender.append_linked(self.actor, edges, bodies)
+
+    @property
+    def nothing_destroyed(self) -> bool:
+        """True if it is known that no content was ever erased, in this transaction or before."""
+        return self._destroyed is False
 
     def may_be_destroyed(self) -> bool:
         """Return False if no content was ever erased, so that no content needs to be looked up."""

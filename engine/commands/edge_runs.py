@@ -15,7 +15,7 @@ from engine.commands.reconcile import UpsertEdge
 from engine.ledger.layout import atom_key, edge_from_key
 from engine.ledger.records import decode_atoms
 from proofs.events import EdgeBody, EdgeDetail
-from proofs.leaves import EdgeType, State
+from proofs.leaves import EdgeType, State, edge_key
 
 _PLAIN = EdgeBody(weight(1.0), b"")
 
@@ -57,8 +57,11 @@ class UpsertEdges:
         edges = [EdgeDetail(command.src, bytes([command.type]), command.dst) for command in run]  # type: ignore[list-item]
         keys = [edge_from_key(*edge) for edge in edges]
         linkable = self._linkable()
+        found = tx.rows.multi_get(keys)
+        unrecorded = [edge_key(*edge) for edge, raw in zip(edges, found, strict=True) if raw is None]
+        tx.check_unrecorded("edges", unrecorded)
         seen: set[bytes] = set()
-        for command, edge, key, raw in zip(run, edges, keys, tx.rows.multi_get(keys), strict=True):
+        for command, edge, key, raw in zip(run, edges, keys, found, strict=True):
             if raw is None and key not in seen and edge.src in linkable and edge.dst in linkable:
                 self._edges.append(edge)
             else:
@@ -74,7 +77,9 @@ class UpsertEdges:
         rows = self._tx.rows.multi_get(list(map(atom_key, atoms)))
         found = [(raw, atom) for raw, atom in zip(rows, atoms, strict=True) if raw is not None]
         records = decode_atoms([raw for raw, _ in found], [atom for _, atom in found])
-        return {record.id for record in records if record.state is not State.ERASED}
+        linkable = [record for record in records if record.state is not State.ERASED]
+        self._tx.check_recorded(linkable)
+        return {record.id for record in linkable}
 
     def _append(self) -> None:
         """Append the events of the new edges that wait, and add their receipts."""

@@ -63,7 +63,7 @@ class RegisterType:
             LimitError: All codes for predicates are in use.
         """
         name = validation.label(self.name, "edge type")
-        if type_code(tx.rows, name) is not None:
+        if tx.type_code(name) is not None:
             return receipt(name, State.LIVE)
         detail, body = TypeDetail(tx.next_type), TypeBody(name)
         return receipt(name, State.LIVE, tx.append(EventKind.EDGE_TYPE_REGISTERED, None, detail, body))
@@ -126,7 +126,10 @@ class Unlink:
 
 
 def _detail(tx: Transaction, src: str, kind: TypeName, dst: str) -> EdgeDetail:
-    detail = EdgeDetail(atom_id(src, "edge source"), known_type(tx.rows, kind), atom_id(dst, "edge target"))
+    code = known_type(tx.rows, kind)
+    if isinstance(kind, str):
+        tx.type_code(kind)
+    detail = EdgeDetail(atom_id(src, "edge source"), code, atom_id(dst, "edge target"))
     if detail.src == detail.dst:
         raise InvalidInputError(
             f"an edge cannot lead from atom {show_id(detail.src)} to itself; an edge joins two atoms"

@@ -13,14 +13,14 @@ from engine.base.model import EventRef
 from engine.base.validation import atom_id, line, show_id
 from engine.erase.destroy import (
     Pending,
-    Stage,
     carry_out,
     destroyable_events,
-    ignore_stage,
+    destroyable_headers,
     read_pending,
     unerased_edges,
 )
 from engine.erase.probe import Occurrences, SharedPieces, find_occurrences, pieces_of, shared_pieces
+from engine.erase.stages import Stage, ignore_stage
 from engine.followers.segments import segments_of
 from engine.ledger.layout import payload_key
 from engine.ledger.queries import get_record
@@ -142,7 +142,6 @@ class _Target(NamedTuple):
     record: AtomRecord
     entries: list[Entry]
     """The atom's events since it was last erased, the newest first."""
-    erasable: Erasable
     pieces: tuple[str, ...]
     shared: SharedPieces
     segments: int
@@ -160,7 +159,21 @@ def erasable(store: Store, id: str) -> Erasable:  # noqa: A002
         NotFoundError: the atom was never recorded.
     """
     with store.view() as rows:
-        return _target(rows, atom_id(id), find_shared=True).erasable
+        target = _target(rows, atom_id(id), find_shared=True)
+        edges = unerased_edges(rows, target.record.id)
+        seqs = [entry.header.seq for entry in target.entries]
+        for edge in edges:
+            seqs += [header.seq for header in destroyable_headers(rows, edge.last_seq)]
+        return Erasable(
+            id=show_id(target.record.id),
+            payloads=len(seqs),
+            payload_bytes=sum(len(rows.get(payload_key(seq)) or b"") for seq in seqs),
+            edges=len(edges),
+            contents=len(
+                {entry.body.content for entry in target.entries if isinstance(entry.body, AtomBody)}
+            ),
+            also_in=target.shared.atoms,
+        )
 
 
 def erase(
@@ -185,12 +198,14 @@ def erase(
         progress: Called with the name of each stage as it begins: events, followers, files.
 
     Raises:
-        InvalidInputError: the reason is not valid or repeats the content.
+        InvalidInputError: the reason is empty, not valid, or repeats the content.
         NotFoundError: the atom was never recorded.
         BackendBusy: a snapshot is open, so the files could not be purged. No answer contains the content any
             more. To finish the erasure, erase the atom again or reopen the store.
     """
     atom, reason = atom_id(id), line(reason, "reason", limits.REASON_BYTES_MAX)
+    if not reason.strip():
+        raise InvalidInputError("an erasure needs a reason", hint="say why, without quoting the content")
     store = view.store
     unfinished = read_pending(store.backend)
     if unfinished is not None and unfinished.id != atom:
@@ -226,9 +241,6 @@ def _target(rows: Reader, atom: bytes, *, find_shared: bool) -> _Target:
     record = get_record(rows, atom)
     entries = list(destroyable_events(rows, record.last_seq))
     own = {entry.header.seq for entry in entries}
-    edges = unerased_edges(rows, atom)
-    of_edges = (entry.header.seq for edge in edges for entry in destroyable_events(rows, edge.last_seq))
-    seqs = [*own, *of_edges]
     bodies = [entry.body for entry in entries if isinstance(entry.body, AtomBody)]
     pieces = pieces_of(bodies)
     # This reads every payload in the store: half a second for 30,000 payloads, measured.
@@ -241,15 +253,7 @@ def _target(rows: Reader, atom: bytes, *, find_shared: bool) -> _Target:
         for name in segments_of(read_counters(rows).next_ordinal)
         if any(name.start <= ordinal < name.end for ordinal in ordinals)
     ]
-    amounts = Erasable(
-        id=show_id(atom),
-        payloads=len(seqs),
-        payload_bytes=sum(len(rows.get(payload_key(seq)) or b"") for seq in seqs),
-        edges=len(edges),
-        contents=len({body.content for body in bodies}),
-        also_in=shared.atoms,
-    )
-    return _Target(record, entries, amounts, tuple(pieces), shared, len(covered))
+    return _Target(record, entries, tuple(pieces), shared, len(covered))
 
 
 def _normalized(word: str) -> str:

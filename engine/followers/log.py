@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
-from engine.followers.base import Follower
+from engine.followers.base import Follower, check_cursor, read_cursor
 from engine.kernels import NATIVE
 from engine.ledger.layout import SUBTREE, journal_key, subtree_key
 from proofs.events import Entry
-from proofs.log import DIGEST_BYTES, leaf_hash, node_hash
+from proofs.log import DIGEST_BYTES, SIZE_BYTES, Frontier, leaf_hash, node_hash
 
 WIDTH_BITS = 8
 WIDTH = 1 << WIDTH_BITS
@@ -85,6 +85,38 @@ def read_hashes(rows: Reader, level: int, start: int, stop: int) -> list[bytes]:
             raise _corrupt(level, index, f"has {len(value)} bytes, not {DIGEST_BYTES}")
         hashes.append(value if level else leaf_hash(value))
     return hashes
+
+
+def frontier_of(rows: Reader, size: int) -> Frontier:
+    """Return the frontier of the first `size` events, from the stored subtrees and the headers after them.
+
+    With all subtrees stored, this reads at most 255 rows of each level.
+
+    Raises:
+        CorruptionError: a header or a subtree is missing or malformed, or the cursor does not match.
+    """
+    cursor = read_cursor(rows, LogFollower.name)
+    covered = 0
+    if cursor is not None and cursor.version == LogFollower.version:
+        check_cursor(rows, LogFollower.name, cursor, size)
+        covered = cursor.size
+    start, roots = 0, []
+    for bit in range(size.bit_length() - 1, -1, -1):
+        if size >> bit & 1:
+            roots.append(_subtree(rows, start, bit, covered))
+            start += 1 << bit
+    return Frontier.from_bytes(size.to_bytes(SIZE_BYTES, "big") + b"".join(roots))
+
+
+def _subtree(rows: Reader, start: int, height: int, covered: int) -> bytes:
+    """Return the root over 2^`height` leaves; the follower has processed the first `covered` leaves."""
+    level = height // WIDTH_BITS if start + (1 << height) <= covered else 0
+    if level or height <= WIDTH_BITS:
+        first, last = start >> level * WIDTH_BITS, (start + (1 << height)) >> level * WIDTH_BITS
+        return complete_root(read_hashes(rows, level, first, last))
+    half = height - 1
+    left = _subtree(rows, start, half, covered)
+    return node_hash(left, _subtree(rows, start + (1 << half), half, covered))
 
 
 def _corrupt(level: int, index: int, problem: str) -> CorruptionError:

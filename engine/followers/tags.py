@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
 from engine.followers import chunks
-from engine.followers.base import Follower
+from engine.followers.base import Follower, processed
 from engine.kernels import NATIVE
 from engine.ledger.journal import erased_ordinals
 from engine.ledger.layout import TAGS, tree_prefix
@@ -63,16 +63,21 @@ class TagsFollower(Follower):
     """Maintains the sets and the `tags` tree over their rows."""
 
     name = "tags"
-    version = 1
+    version = 2
     prefixes = (TAGS, tree_prefix("tags"))
 
     def __init__(self) -> None:
         self._tree = PagedTree("tags")
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Collect the changes of all entries by chunk; then write each changed chunk once."""
+        """Collect the changes of all entries by chunk; then write each changed chunk once.
+
+        Raises:
+            CorruptionError: a row or a page is not the one that the seal of the tree commits to.
+        """
         added, rest = _added_members(entries)
-        changes = _changes_of([entries[at] for at in rest], rows)
+        others = [entries[at] for at in rest]
+        changes = _changes_of(others, rows)
         both = added.keys() & changes.keys()
         before = dict(zip(keys := [*added, *changes], rows.multi_get(keys), strict=True))
         after = {key: chunks.apply(before[key] or b"", changes[key], key) for key in changes.keys() - both}
@@ -81,13 +86,33 @@ class TagsFollower(Follower):
             joined = chunks.extend(before, {key: added[key]})[key]
             after[key] = chunks.apply(joined, changes[key], key)
         written = {key: raw for key, raw in after.items() if raw != (before[key] or b"")}
-        if written:
-            batch.rows.update((key, raw or None) for key, raw in written.items())
-            self._tree.update(rows, batch, _digests(written))
+        batch.rows.update((key, raw or None) for key, raw in written.items())
+        if any(entry.header.kind is EventKind.ERASED for entry in others):
+            before |= self._all_rows(rows)
+        stored = _digests({key: raw or b"" for key, raw in before.items()})
+        sizes = entries[0].header.seq, entries[-1].header.seq + 1
+        self._tree.advance(rows, batch, sizes, stored | _digests(written), stored)
+
+    def _all_rows(self, rows: Reader) -> dict[bytes, bytes]:
+        """Return all rows of sets, because each of them may have a member that an erasure must remove.
+
+        Raises:
+            CorruptionError: the tree has a leaf without a row, or a row has no leaf.
+        """
+        found = dict(rows.scan_prefix(TAGS))
+        if self._tree.keys(rows) != {key_digest("tags", key[len(TAGS) :]) for key in found}:
+            raise CorruptionError(
+                "the rows of the sets are not those in the tree", hint="run `engine rebuild`", family="tags"
+            )
+        return found
 
     def root(self, rows: Reader) -> bytes:
-        """Return the root of the `tags` tree."""
-        return self._tree.root(rows)
+        """Return the root of the `tags` tree.
+
+        Raises:
+            CorruptionError: the root is not the one that the seal of the tree commits to.
+        """
+        return self._tree.sealed_root(rows, processed(rows, self.name))
 
 
 def _digests(written: Mapping[bytes, bytes]) -> dict[bytes, bytes | None]:

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 
 from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
-from engine.followers.base import Follower
+from engine.followers.base import Follower, processed
 from engine.kernels import NATIVE
 from engine.ledger.codec import decode_stored
 from engine.ledger.journal import read_header
-from engine.ledger.layout import VALUE, tree_prefix, value_key
-from engine.ledger.pages import PagedTree
+from engine.ledger.layout import VALUE, cursor_key, tree_prefix, value_key
+from engine.ledger.pages import PagedTree, Pages, PagesRead
 from engine.ledger.records import Lookup, read_atom, read_edge
 from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind, Header
 from proofs.hashing import key_digest, value_digest
@@ -32,40 +32,79 @@ _STATES_AFTER = {
     EventKind.ATOM_REVIVED: State.LIVE,
 }
 
+PAGES_MAX = 1 << 14
+"""The number of pages that are kept from `holds` to the next update. They take about 10 MB."""
+
 Digests = dict[bytes, bytes | None]
-"""The changes of a tree: key digest → value digest."""
+"""The changes of a tree, or leaves of it: key digest → value digest."""
 
 
 class TreesFollower(Follower):
     """Maintains the trees over the digests of the values, and the values that have a row."""
 
     name = "trees"
-    version = 2
+    version = 3
     prefixes = (VALUE, tree_prefix("atoms"), tree_prefix("edges"))
 
     def __init__(self) -> None:
         self._trees = {name: PagedTree(name) for name in ("atoms", "edges")}
+        self._read: tuple[bytes | None, Pages] = (None, {})
+        """Pages that `holds` read while the cursor had this value."""
+
+    def holds(self, rows: Reader, cursor: bytes, namespace: str, keys: Sequence[bytes]) -> list[bool]:
+        """Return whether a tree has a leaf for each of `keys`; `cursor` is the row of this follower's cursor.
+
+        The pages that are read are kept for the next update, which needs most of them.
+
+        Raises:
+            CorruptionError: a page is missing.
+        """
+        known, pages = self._read
+        if known != cursor or len(pages) > PAGES_MAX:
+            pages = {}
+            self._read = cursor, pages
+        return self._trees[namespace].holds(rows, keys, pages)
 
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
         """Wait for a whole batch if more entries follow: it changes fewer pages than several small ones."""
         return 0 if more else len(entries)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Compute the values after `entries`, then update each tree once."""
+        """Compute the values after `entries`, then update each tree once.
+
+        Raises:
+            CorruptionError: a value or a page is not the one that the seal of its tree commits to.
+        """
         atoms, edges, rest = added_leaves(entries)
         digests = {"atoms": atoms, "edges": edges}
-        for (namespace, key), value in _changed_values(entries, rest, rows).items():
-            raw = encode_value(value)
+        before: dict[str, Digests] = {"atoms": {}, "edges": {}}
+        stored, values = _changed_values(entries, rest, rows)
+        for (namespace, key), value in stored.items():
+            digest = key_digest(namespace, key)
+            before[namespace][digest] = None if value is None else _digest(namespace, value)
+            digests[namespace].setdefault(digest, before[namespace][digest])
+        for (namespace, key), value in values.items():
             if not _follows_from_header(value):
-                batch.put(value_key(namespace, key), raw)
-            digests[namespace][key_digest(namespace, key)] = value_digest(namespace, raw)
-        for namespace, changed in digests.items():
-            if changed:
-                self._trees[namespace].update(rows, batch, changed)
+                batch.put(value_key(namespace, key), encode_value(value))
+            digests[namespace][key_digest(namespace, key)] = _digest(namespace, value)
+        sizes = entries[0].header.seq, entries[-1].header.seq + 1
+        known, pages = self._read
+        if pages and known == rows.get(cursor_key(self.name)):
+            rows = PagesRead(rows, pages)
+        for namespace, tree in self._trees.items():
+            tree.advance(rows, batch, sizes, digests[namespace], before[namespace])
 
     def root(self, rows: Reader, namespace: str) -> bytes:
-        """Return the root of the tree `atoms` or `edges`."""
-        return self._trees[namespace].root(rows)
+        """Return the root of the tree `atoms` or `edges`.
+
+        Raises:
+            CorruptionError: the root is not the one that the seal of the tree commits to.
+        """
+        return self._trees[namespace].sealed_root(rows, processed(rows, self.name))
+
+
+def _digest(namespace: str, value: Value) -> bytes:
+    return value_digest(namespace, encode_value(value))
 
 
 def added_leaves(entries: Sequence[Entry]) -> tuple[Digests, Digests, list[int]]:
@@ -87,11 +126,19 @@ def added_leaves(entries: Sequence[Entry]) -> tuple[Digests, Digests, list[int]]
     return leaves["atoms"], leaves["edges"], rest
 
 
+Subject = tuple[str, bytes]
+"""The namespace and key of a leaf."""
+
+
 def _changed_values(
     entries: Sequence[Entry], places: Sequence[int], rows: Reader
-) -> Mapping[tuple[str, bytes], Value]:
-    """Return the values that the entries at `places` change."""
-    changed: dict[tuple[str, bytes], Value] = {}
+) -> tuple[Mapping[Subject, Value | None], Mapping[Subject, Value]]:
+    """Return the values that leaves must have had before `entries`, and those that they have afterwards.
+
+    Only the entries at `places` count. None stands for a leaf that does not exist.
+    """
+    stored: dict[Subject, Value | None] = {}
+    changed: dict[Subject, Value] = {}
     first = entries[0].header.seq
     for place in places:
         header = entries[place].header
@@ -100,16 +147,31 @@ def _changed_values(
             continue
         before = changed.get(subject)
         if before is None and header.prev is not None:
-            before = _read_row(rows, *subject)
-            if before is None and header.prev < header.seq:
+            before = stored_value(rows, *subject)
+            if before is not None:
+                _check_order(header, before)
+                stored[subject] = before
+            elif header.prev < header.seq:
                 at = header.prev - first
                 earlier = entries[at].header if at >= 0 else read_header(rows, header.prev)[0]
-                if earlier.kind in _CREATING_KINDS and subject_of(earlier) == subject:
-                    before = first_value(earlier)
+                if subject_of(earlier) == subject:
+                    before = first_value(earlier) if earlier.kind in _CREATING_KINDS else None
+                    if at < 0:
+                        stored[subject] = before
         after = value_after(header, before)
         if after is not None:
             changed[subject] = after
-    return changed
+    return stored, changed
+
+
+def _check_order(header: Header, before: Value) -> None:
+    # Otherwise the event would be applied twice.
+    if before.last_seq >= header.seq:
+        raise CorruptionError(
+            f"the values include event {header.seq}, but the cursor of the trees does not",
+            hint="run `engine rebuild`",
+            family="values",
+        )
 
 
 def subject_of(header: Header) -> tuple[str, bytes]:
@@ -130,7 +192,7 @@ def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
     Raises:
         CorruptionError: a row is missing or malformed.
     """
-    value = _read_row(rows, namespace, key)
+    value = stored_value(rows, namespace, key)
     if value is not None:
         return value
     record = (
@@ -148,7 +210,12 @@ def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
     return first_value(header)
 
 
-def _read_row(rows: Lookup, namespace: str, key: bytes) -> Value | None:
+def stored_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
+    """Return the value of a leaf that has a row, or None if it has none.
+
+    Raises:
+        CorruptionError: the row is malformed.
+    """
     raw = rows.get(value_key(namespace, key))
     return None if raw is None else decode_stored(decode_value, raw, f"value of {namespace} {key.hex()}")
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.base.error_translation import is_environment, system_failure
 from engine.base.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -176,6 +177,8 @@ def _read(file: Path) -> _Values | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and is_environment(error):
+            raise system_failure(error, f"{file} cannot be read") from error
         raise _invalid(file, error) from error
     import tomllib  # takes 2 ms; most runs have no settings file
 

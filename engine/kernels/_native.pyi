@@ -16,7 +16,7 @@ class Terms:
     ) -> Self: ...
 
 def leaf_hashes(leaves: Sequence[bytes], /) -> list[bytes]: ...
-def is_postings(row: bytes, documents: int, /) -> bool: ...
+def find_postings(pack: bytes, term: bytes, documents: int, /) -> bytes | None: ...
 def best_documents(
     lists: tuple[
         Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
@@ -78,8 +78,18 @@ def update_pages(
     prefix: bytes,
     changes: dict[bytes, bytes | None],
     read: Callable[[list[bytes]], Sequence[bytes | None]],
+    before: dict[bytes, bytes | None],
+    root: bytes | None,
     /,
 ) -> tuple[dict[bytes, bytes | None], bytes] | None: ...
+def held_leaves(
+    prefix: bytes,
+    namespace: str,
+    keys: list[bytes],
+    pages: dict[bytes, bytes | None],
+    read: Callable[[list[bytes]], Sequence[bytes | None]],
+    /,
+) -> list[bool] | None: ...
 def added_leaves(
     entries: list[Entry], /
 ) -> tuple[dict[bytes, bytes | None], dict[bytes, bytes | None], list[int]]: ...

@@ -24,7 +24,7 @@ from engine.ledger.entities import ENTITY
 from engine.ledger.journal import read_log
 from engine.ledger.layout import EDGE_FROM, EDGE_TO
 from engine.ledger.queries import far_end
-from engine.ledger.records import AtomRecord, EdgeRecord, decode_edge, type_code, type_name
+from engine.ledger.records import AtomRecord, EdgeRecord, decode_edge, type_name
 from proofs.leaves import EdgeType, State
 
 DELETED: Final = "deleted from the knowledge graph"
@@ -254,7 +254,7 @@ class GraphTransaction:
         return True
 
     def _edge(self, src: bytes, predicate: str, dst: bytes) -> EdgeRecord | None:
-        code = type_code(self._tx.rows, predicate)
+        code = self._tx.type_code(predicate)
         edge = None if code is None else self._tx.edge(src, code, dst)
         return edge if edge is not None and edge.state is State.LIVE else None
 

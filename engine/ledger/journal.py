@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine.base import limits
-from engine.base.errors import BatchLimitError, CorruptionError, EngineError, LimitError
+from engine.base.errors import BatchLimitError, CorruptionError, EngineError, InvalidInputError, LimitError
+from engine.base.validation import quoted
 from engine.kernels import NATIVE
 from engine.ledger.adding import added
 from engine.ledger.codec import LastDecoded, decode_body, decode_header, fields, unpack
@@ -72,7 +73,12 @@ def read_log(rows: Lookup) -> LogState:
     return _log_state(row)
 
 
-def _decode_log(row: bytes) -> LogState:
+def decode_log(row: bytes) -> LogState:
+    """Decode the row `meta/log`.
+
+    Raises:
+        CorruptionError: the row does not decode to a state of the log.
+    """
     time, raw = fields(unpack(row, "log state"), _LOG_FIELDS, "log state")
     try:
         return LogState(row, time, Frontier.from_bytes(raw))
@@ -80,7 +86,7 @@ def _decode_log(row: bytes) -> LogState:
         raise CorruptionError(f"the log state is malformed: {error}") from error
 
 
-_log_state = LastDecoded(_decode_log)
+_log_state = LastDecoded(decode_log)
 
 
 def encode_log(time: int, frontier: Frontier) -> bytes:
@@ -259,7 +265,10 @@ class Appender:
         return run.entries
 
     def _set_time(self) -> None:
-        self._time = max(self._time, self._clock())
+        now = self._clock()
+        if type(now) is not int:
+            raise InvalidInputError(f"the clock must return whole microseconds, not {quoted(now)}")
+        self._time = max(self._time, now)
         if self._time > limits.INTEGER_MAX:
             raise LimitError(f"the time is {self._time} µs; at most {limits.INTEGER_MAX} is allowed")
 
@@ -272,7 +281,9 @@ class Appender:
 
     def finish(self) -> None:
         """Put the new state of the log into the batch. Call this once, after the last event."""
-        self._rows.batch.put(LOG, encode_log(self._time, self._frontier))
+        batch = self._rows.batch
+        batch.put(LOG, encode_log(self._time, self._frontier))
+        batch.reaches = self._frontier.size
 
 
 def read_header(rows: Lookup, seq: int) -> tuple[Header, bytes]:
@@ -393,7 +404,7 @@ def read_raw(
     """
     read = 0
     for seq, headers, payloads in _runs(rows, start, stop):
-        for at, entry in enumerate(_decoded(headers, payloads, seq)):
+        for at, entry in enumerate(decoded_entries(headers, payloads, seq)):
             raw_header, raw_payload, erased = headers[at], payloads[at], None
             if entry is None:
                 header = decode_header(raw_header, seq + at)
@@ -475,7 +486,7 @@ _CLASSES = (
 """The classes of an entry and its parts, for the compiled `decode_entries`."""
 
 
-def _decoded(headers: list[bytes], payloads: list[bytes | None], start: int) -> Sequence[Entry | None]:
+def decoded_entries(headers: list[bytes], payloads: list[bytes | None], start: int) -> Sequence[Entry | None]:
     """Return the checked entries of consecutive events; None for each event that must be decoded here."""
     if NATIVE is None:
         return [None] * len(headers)

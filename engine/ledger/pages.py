@@ -12,14 +12,14 @@ computed from the leaves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from backends.base import Batch, Reader
+from backends.base import Batch, Reader, Row
 from engine.base.errors import CorruptionError, InvalidInputError
 from engine.kernels import NATIVE
 from engine.ledger import layout
-from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher
+from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher, key_digest
 
 DEPTH_MAX: Final = 63
 """The depth of the deepest pages, whose slots correspond to the last nibble of the key digest."""
@@ -33,6 +33,55 @@ _BITS: Final = [tuple(bit for bit in range(8) if byte >> bit & 1) for byte in ra
 _HIGH_BITS: Final = [tuple(bit + 8 for bit in bits) for bits in _BITS]
 
 _HINT: Final = "run `engine rebuild` to rebuild the trees from the journal"
+
+Digests = Mapping[bytes, bytes | None]
+"""Key digest → value digest, or None for a leaf that does not exist."""
+_NOTHING: Final[Digests] = {}
+
+Pages = dict[bytes, bytes | None]
+"""Pages by the keys of their rows; None for a page that does not exist."""
+
+
+class PagesRead(Reader):
+    """A reader of rows that takes pages which were read before from a dict."""
+
+    def __init__(self, rows: Reader, pages: Pages) -> None:
+        self._rows = rows
+        self._pages = pages
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of `key`, or None if there is no row."""
+        pages = self._pages
+        return pages[key] if key in pages else self._rows.get(key)
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return the values of `keys`, in the same order."""
+        pages = self._pages
+        unread = [key for key in keys if key not in pages]
+        read = iter(self._rows.multi_get(unread))
+        return [pages[key] if key in pages else next(read) for key in keys]
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """Yield the rows with start <= key < end."""
+        return self._rows.scan(start, end, reverse=reverse)
+
+
+_SEAL: Final = b"\xff"
+_SIZE_BYTES: Final = 8
+SEAL_BYTES_MIN: Final = _SIZE_BYTES + DIGEST_BYTES
+
+
+class Seal(NamedTuple):
+    """The state of a tree after a number of events, in a row of its own."""
+
+    size: int
+    """The number of events that the follower of the tree has processed."""
+    root: bytes
+    other: bytes
+    """Bytes of the follower that must not change without it."""
+
+
+NO_SEAL: Final = Seal(0, EMPTY, b"")
 
 Slots = list[bytes]
 """The 16 slots of a page. Each slot is b"" if it is empty, 64 bytes for one leaf, or 32 bytes for the root of
@@ -82,6 +131,17 @@ def encode_page(slots: Slots, body: bytes) -> bytes:
 def nibble_of(key_digest: bytes, depth: int) -> int:
     """Return the number of the slot to which a key digest belongs in a page at `depth`."""
     return key_digest[depth >> 1] >> (0 if depth & 1 else 4) & 15
+
+
+def _slot_in(stored: bytes, nibble: int) -> bytes:
+    """Return one slot of a stored page, without checking the page."""
+    head = int.from_bytes(stored[:HEAD_BYTES], "big")
+    occupied, leaves = head >> 16, head & 0xFFFF
+    if not occupied >> nibble & 1:
+        return b""
+    below = (1 << nibble) - 1
+    at = HEAD_BYTES + DIGEST_BYTES * ((occupied & below).bit_count() + (leaves & below).bit_count())
+    return stored[at : at + (LEAF_BYTES if leaves >> nibble & 1 else DIGEST_BYTES)]
 
 
 def child_path(path: bytes, depth: int, nibble: int) -> bytes:
@@ -138,8 +198,10 @@ class PagedTree:
     """The tree of one namespace. The object holds no data of the tree: all data is in the rows."""
 
     def __init__(self, namespace: str, hasher: TreeHasher = TREE_HASHER) -> None:
+        self._namespace = namespace
         self._prefix = layout.tree_prefix(namespace)
         self._root_key = self._page_key(0, b"")
+        self._seal_key = self._prefix + _SEAL
         self._hasher = hasher
 
     def root(self, rows: Reader) -> bytes:
@@ -151,17 +213,36 @@ class PagedTree:
         stored = rows.get(self._root_key)
         return EMPTY if stored is None else self._finish(decode_page(self._root_key, 0, b"", stored))
 
-    def update(self, rows: Reader, batch: Batch, changes: Mapping[bytes, bytes | None]) -> bytes:
+    def update(
+        self,
+        rows: Reader,
+        batch: Batch,
+        changes: Digests,
+        *,
+        before: Digests = _NOTHING,
+        root: bytes | None = None,
+    ) -> bytes:
         """Put all pages that `changes` (key digest → value digest) alters into `batch`; return the new root.
 
         A value digest of None removes the leaf if it exists. Pages that stay the same are not put. Pages are
         read from `rows` and not from `batch`. Therefore a tree can be updated only once in a batch, and
         `rows` must not change before the batch is written.
 
+        Each page that is read must have the root that its parent page holds. So if the stored tree had the
+        right root, the new root is right, too, whatever happened to the pages since.
+
+        Args:
+            rows: The rows to read.
+            batch: The batch to put the pages into.
+            changes: The new value digest of each key digest.
+            before: The present value digest of some of these keys; None for a leaf that does not exist.
+            root: The present root of the tree, or None if it is unknown.
+
         Raises:
             InvalidInputError: a digest does not have 32 bytes, or `batch` already has an update of this
                 tree; `batch` is unchanged.
-            CorruptionError: a visited page is malformed or missing; `batch` is unchanged.
+            CorruptionError: a visited page is malformed, missing, or has the wrong root; a leaf does not have
+                the value digest in `before`, or the tree does not have the root `root`. `batch` is unchanged.
         """
         if self._root_key in batch.rows:
             raise InvalidInputError(
@@ -169,14 +250,21 @@ class PagedTree:
                 hint="collect the changes and update each tree once in a batch",
             )
         if NATIVE is not None and self._hasher is TREE_HASHER:
-            updated = NATIVE.update_pages(self._prefix, dict(changes), rows.multi_get)
+            updated = NATIVE.update_pages(self._prefix, dict(changes), rows.multi_get, dict(before), root)
             if updated is not None:
-                pages, root = updated
+                pages, new_root = updated
                 batch.rows.update(pages)
-                return root  # type: ignore[no-any-return]
-        return self._update(rows, batch, changes)
+                return bytes(new_root)
+        return self._update(rows, batch, changes, before, root)
 
-    def _update(self, rows: Reader, batch: Batch, changes: Mapping[bytes, bytes | None]) -> bytes:
+    def _update(
+        self,
+        rows: Reader,
+        batch: Batch,
+        changes: Digests,
+        before: Digests = _NOTHING,
+        known: bytes | None = None,
+    ) -> bytes:
         """Do what `update` promises. This is the twin of the compiled `update_pages`."""
         for key, value in changes.items():
             if len(key) != DIGEST_BYTES or (value is not None and len(value) != DIGEST_BYTES):
@@ -184,15 +272,143 @@ class PagedTree:
                     f"key and value digests must have {DIGEST_BYTES} bytes; those of key {key.hex()} do not"
                 )
         root = _Visit(b"", None, 0, 0, len(changes))
-        self._ascend(batch, self._descend(rows, root, sorted(changes.items())))
+        self._ascend(batch, self._descend(rows, root, sorted(changes.items()), before, known))
         return self._finish(root.slots)
 
-    def root_with(self, rows: Reader, changes: Mapping[bytes, bytes | None]) -> bytes:
+    def root_with(self, rows: Reader, changes: Digests, *, root: bytes | None = None) -> bytes:
         """Return the root that `update` would return, but write nothing. The errors are those of `update`."""
-        return self.update(rows, Batch(), changes)
+        return self.update(rows, Batch(), changes, root=root)
+
+    def seal(self, rows: Reader) -> Seal:
+        """Return the seal of the tree, or the seal of an empty tree if it has none.
+
+        Raises:
+            CorruptionError: the row is malformed.
+        """
+        stored = rows.get(self._seal_key)
+        if stored is None:
+            return NO_SEAL
+        if len(stored) < SEAL_BYTES_MIN:
+            raise CorruptionError(f"the seal of the tree at {self._prefix!r} is malformed", hint=_HINT)
+        size, root = stored[:_SIZE_BYTES], stored[_SIZE_BYTES:SEAL_BYTES_MIN]
+        return Seal(int.from_bytes(size, "big"), root, stored[SEAL_BYTES_MIN:])
+
+    def put_seal(self, batch: Batch, seal: Seal) -> None:
+        """Put the row of a seal into `batch`."""
+        batch.put(self._seal_key, seal.size.to_bytes(_SIZE_BYTES, "big") + seal.root + seal.other)
+
+    def advance(
+        self,
+        rows: Reader,
+        batch: Batch,
+        sizes: tuple[int, int],
+        changes: Digests,
+        before: Digests,
+        other: bytes = b"",
+    ) -> None:
+        """Update a tree of a follower that moves from the first to the second of `sizes`, and its seal.
+
+        Raises:
+            CorruptionError: see `update`; or the seal belongs to another number of events.
+        """
+        root = self.sealed(rows, sizes[0]).root
+        if changes:
+            root = self.update(rows, batch, changes, before=before, root=root)
+        self.put_seal(batch, Seal(sizes[1], root, other))
+
+    def sealed(self, rows: Reader, size: int) -> Seal:
+        """Return the seal of the tree, which must be that of a follower that has processed `size` events.
+
+        Raises:
+            CorruptionError: it is not.
+        """
+        seal = self.seal(rows)
+        if seal.size != size:
+            raise CorruptionError(
+                f"the tree at {self._prefix!r} includes {seal.size} events, not {size}", hint=_HINT
+            )
+        return seal
+
+    def sealed_root(self, rows: Reader, size: int) -> bytes:
+        """Return the root of the tree, which must be the root in its seal (see `sealed`).
+
+        Raises:
+            CorruptionError: the page of the root is malformed, or does not have this root.
+        """
+        root, sealed = self.root(rows), self.sealed(rows, size).root
+        if root != sealed:
+            raise self._wrong_root(root, sealed)
+        return root
+
+    def _wrong_root(self, root: bytes, sealed: bytes) -> CorruptionError:
+        return CorruptionError(
+            f"the tree at {self._prefix!r} has the root {root.hex()}, but its seal has {sealed.hex()}",
+            hint=_HINT,
+            family="trees",
+        )
+
+    def keys(self, rows: Reader) -> set[bytes]:
+        """Return the key digests of all leaves. This reads the whole tree.
+
+        Raises:
+            CorruptionError: a page is malformed.
+        """
+        found: set[bytes] = set()
+        for key, stored in rows.scan_prefix(self._prefix):
+            if key != self._seal_key:
+                depth, path = key[len(self._prefix)], key[len(self._prefix) + 1 :]
+                slots = decode_page(key, depth, path, stored)
+                found.update(slot[:DIGEST_BYTES] for slot in slots if len(slot) == LEAF_BYTES)
+        return found
+
+    def holds(self, rows: Reader, keys: Sequence[bytes], pages: Pages) -> list[bool]:
+        """Return whether the tree has a leaf for each of these keys of its namespace.
+
+        `pages` holds pages that were read before from the same tree; those that are read now are added.
+
+        Raises:
+            CorruptionError: a page is missing.
+        """
+        if NATIVE is not None:
+            held = NATIVE.held_leaves(self._prefix, self._namespace, list(keys), pages, rows.multi_get)
+            if held is not None:
+                return held  # type: ignore[no-any-return]
+        return self._holds(rows, [key_digest(self._namespace, key) for key in keys], pages)
+
+    def _holds(self, rows: Reader, digests: Sequence[bytes], pages: Pages) -> list[bool]:
+        """Do what `holds` promises, with key digests. This is the twin of the compiled `held_leaves`."""
+        found = [False] * len(digests)
+        waiting: Sequence[int] = range(len(digests))
+        depth = 0
+        while waiting:
+            prefix, whole = self._page_key(depth, b""), depth >> 1
+            keys = [
+                prefix + digests[at][:whole] + (bytes((digests[at][whole] & 0xF0,)) if depth & 1 else b"")
+                for at in waiting
+            ]
+            unread = [key for key in dict.fromkeys(keys) if key not in pages]
+            if unread:
+                pages.update(zip(unread, rows.multi_get(unread), strict=True))
+            below = []
+            for at, key in zip(waiting, keys, strict=True):
+                page = pages[key]
+                if page is not None:
+                    slot = _slot_in(page, nibble_of(digests[at], depth))
+                    if len(slot) == DIGEST_BYTES:
+                        below.append(at)
+                    found[at] = slot[:DIGEST_BYTES] == digests[at]
+                elif depth:
+                    raise missing_page(key)
+            waiting, depth = below, depth + 1
+        return found
 
     def _descend(
-        self, rows: Reader, root: _Visit, changes: Sequence[tuple[bytes, bytes | None]]
+        self,
+        rows: Reader,
+        root: _Visit,
+        changes: Sequence[tuple[bytes, bytes | None]],
+        before: Digests,
+        known: bytes | None,
     ) -> list[list[_Visit]]:
         """Read the visited pages level by level and set their leaves. Subtree roots are not updated yet."""
         levels: list[list[_Visit]] = []
@@ -206,13 +422,18 @@ class PagedTree:
                 if stored is not None:
                     visit.stored = stored
                     visit.slots = decode_page(page_key, depth, visit.path, stored)
+                    parent = visit.parent
+                    if parent is not None and self._fold(visit.slots) != parent.slots[visit.nibble]:
+                        raise _malformed(page_key, "its root is not the one that its parent page holds")
                 elif depth:
                     raise missing_page(page_key)
+            if known is not None and not depth and self._finish(root.slots) != known:
+                raise self._wrong_root(self._finish(root.slots), known)
             levels.append(level)
             below: list[_Visit] = []
             to_read = []
             for visit in level:
-                _spread(visit, depth, changes, below, to_read)
+                _spread(visit, depth, changes, before, below, to_read)
             level = below
         return levels
 
@@ -292,6 +513,7 @@ def _spread(
     visit: _Visit,
     depth: int,
     changes: Sequence[tuple[bytes, bytes | None]],
+    before: Digests,
     below: list[_Visit],
     to_read: list[_Visit],
 ) -> None:
@@ -311,6 +533,12 @@ def _spread(
             end += 1
         slot = slots[nibble]
         if end - first == 1 and (not slot or (len(slot) == LEAF_BYTES and slot.startswith(key))):
+            if key in before and before[key] != (slot[DIGEST_BYTES:] or None):
+                raise CorruptionError(
+                    f"a row and its leaf {key.hex()} in the tree contradict each other",
+                    hint=_HINT,
+                    family="trees",
+                )
             slots[nibble] = b"" if value is None else key + value
         else:
             child = _Visit(child_path(visit.path, depth, nibble), visit, nibble, first, end)

@@ -260,10 +260,16 @@ def read_counters(rows: Lookup) -> Counters:
     Raises:
         CorruptionError: the row is malformed.
     """
-    raw = rows.get(COUNTERS)
-    if raw is None:
-        return Counters(0, FIRST_TYPE_CODE)
-    return _counters(raw)
+    return decode_counters(rows.get(COUNTERS))
+
+
+def decode_counters(raw: bytes | None) -> Counters:
+    """Decode the row of the counters, or return the counters of an empty store for None.
+
+    Raises:
+        CorruptionError: the row is malformed.
+    """
+    return Counters(0, FIRST_TYPE_CODE) if raw is None else _counters(raw)
 
 
 def read_atom(rows: Lookup, atom: bytes) -> AtomRecord | None:

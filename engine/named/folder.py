@@ -20,8 +20,8 @@ from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import fsync_path, staging
 from backends.leveldb_place import DATA, LOCK, Claim, is_leveldb_store
 from backends.registry import REGISTRY, identity_of
+from backends.sqlite_errors import convert_error
 from backends.sqlite_place import address, register_store
-from backends.sqlite_snapshot import convert_error
 from backends.sqlite_tables import memory_numbers
 from engine.base.errors import ConflictError
 from engine.store.named_places import is_memory
@@ -129,7 +129,7 @@ def _set_aside(entry: Path) -> list[Path]:
 
 def beside(entry: Path) -> list[Path]:
     """Return the paths of the files that SQLite and memroot create next to the SQLite file `entry`."""
-    return [entry.with_name(entry.name + end) for end in ("-wal", "-shm", "-lock")]
+    return [entry.with_name(entry.name + end) for end in ("-wal", "-shm", "-lock", "-wal-mark")]
 
 
 @contextlib.contextmanager

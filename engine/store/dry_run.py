@@ -5,32 +5,14 @@ A dry run executes the same code as the real run, so its counts are exactly thos
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from heapq import merge
-from itertools import groupby
-from operator import itemgetter
 
-from backends.base import (
-    Backend,
-    Batch,
-    Capabilities,
-    Guards,
-    Reader,
-    Row,
-    Snapshot,
-    check_batch,
-    check_guards,
-    guards_of,
-)
 from engine.followers.base import Follower
 from engine.ledger.journal import DRY_RUN_SOURCES
+from engine.store.layers import LayeredBackend
 from engine.store.replay import scratch_backend
 from engine.store.store import Store
-
-_DELETED = b"\x00"
-_PUT = b"\x01"
 
 
 @contextmanager
@@ -57,67 +39,3 @@ class _DryRunStore(Store):
     @property
     def followers(self) -> tuple[Follower, ...]:
         return (self.tags,)
-
-
-class _LayeredReader(Reader):
-    """A reader of two layers: a row of `upper` takes precedence over the row of `lower` with the same key."""
-
-    def __init__(self, lower: Reader, upper: Reader) -> None:
-        self._lower = lower
-        self._upper = upper
-
-    def get(self, key: bytes) -> bytes | None:
-        marked = self._upper.get(key)
-        if marked is None:
-            return self._lower.get(key)
-        return None if marked == _DELETED else marked[1:]
-
-    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        upper = self._upper.scan(start, end, reverse=reverse)
-        lower = ((key, _PUT + value) for key, value in self._lower.scan(start, end, reverse=reverse))
-        # merge() is stable: of two rows with the same key, the row of the upper layer comes first.
-        rows = groupby(merge(upper, lower, key=itemgetter(0), reverse=reverse), key=itemgetter(0))
-        return ((key, marked[1:]) for key, layers in rows if (marked := next(layers)[1]) != _DELETED)
-
-
-class _Snapshot(_LayeredReader, Snapshot):
-    def __init__(self, lower: Reader, upper: Snapshot) -> None:
-        super().__init__(lower, upper)
-        self._opened = upper
-
-    def close(self) -> None:
-        self._opened.close()
-
-
-class LayeredBackend(_LayeredReader, Backend):
-    """A backend over read-only rows that stores changes in a separate layer. Only one process may use it."""
-
-    name = "dry run"
-    capabilities = Capabilities(durable=False, multi_process=False, persistent=False)
-
-    def __init__(self, lower: Reader, upper: Backend) -> None:
-        super().__init__(lower, upper)
-        self._written = upper
-        self._lock = threading.Lock()
-
-    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Write rows to the layer of changes."""
-        del durable
-        check_batch(batch)
-        marked = Batch()
-        for key, value in batch.rows.items():
-            marked.put(key, _DELETED if value is None else _PUT + value)
-        with self._lock:
-            check_guards(guards_of(guard), self.get)
-            self._written.write(marked, durable=False)
-
-    def purge(self) -> None:
-        """Do nothing, because the layer of changes is deleted after the dry run."""
-
-    def snapshot(self) -> Snapshot:
-        """Return a snapshot of both layers. While it is in use, the read-only rows must not change."""
-        return _Snapshot(self._lower, self._written.snapshot())
-
-    def close(self) -> None:
-        """Close the layer of changes. The read-only rows are closed by their owner."""
-        self._written.close()

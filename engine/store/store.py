@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
-from backends.errors import BackendInDoubt, GuardFailed
+from backends.errors import BackendClosed, BackendEnvironment, BackendError, BackendInDoubt, GuardFailed
 from engine.base import limits
 from engine.base.collection import without_collection
 from engine.base.errors import (
@@ -25,10 +26,8 @@ from engine.base.errors import (
     InDoubtError,
     RefusedError,
 )
-from engine.base.model import Receipt
-from engine.commands.base import Command, Transaction
-from engine.commands.bulk import decide_all
 from engine.followers.base import Follower, are_current, catch_up, is_current
+from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
 from engine.followers.records import Records, head_guards, seal
@@ -37,12 +36,14 @@ from engine.followers.trees import TreesFollower
 from engine.ledger.fold import Overlay
 from engine.ledger.journal import (
     Appender,
+    LogState,
     Sources,
     check_analyzer,
     read_entries,
     read_identity,
     read_log,
 )
+from engine.ledger.layout import COUNTERS, LOG, cursor_key
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
 from engine.store.together import catch_up_together
@@ -51,7 +52,10 @@ from engine.text.fingerprint import current_fingerprint
 from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 
 if TYPE_CHECKING:
+    from engine.base.model import Receipt
+    from engine.commands.base import Command, Transaction
     from engine.secrets.filter import SecretFilter
+    from engine.store.aside import Aside
 
 
 class Recent:
@@ -116,12 +120,24 @@ appends an event meanwhile. After the last failure, other processes are locked o
 
 _NO_WAIT = nullcontext()
 
+_META = (LOG, cursor_key(Records.name), cursor_key(TreesFollower.name), COUNTERS)
+"""The rows that every commit reads."""
+
 COMMIT_CHUNK = 1000
 """The maximum number of commands in one batch of `commit_many`. Measured: larger batches are not faster."""
 
 READ_RETRIES_MAX = 3
 """The number of times a read updates the followers while other processes append events. After that, the read
 locks these processes out."""
+
+
+@cache
+def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Command]], list[Receipt]]]:
+    """Return what decides commands. A process that only reads does not wait for these modules."""
+    from engine.commands.base import Transaction
+    from engine.commands.bulk import decide_all
+
+    return Transaction, decide_all
 
 
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
@@ -148,7 +164,8 @@ class Store:
             sources: The functions that provide time and random bytes; None for a store that accepts no
                 commands.
             finish: Update the records if they lack the latest events. If false, the update is postponed.
-            check: Raise an error if the journal was written with a different text analyzer.
+            check: Raise an error if the journal was written with a different analyzer, or if the state of
+                the log does not match the headers.
             resume: Called once the store is open, to finish an interrupted erasure (`engine.erase.destroy`).
 
         Raises:
@@ -161,19 +178,40 @@ class Store:
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
+        self._nothing_destroyed_at: bytes | None = None
+        """The log row of a state in which no content had ever been erased, if one is known. The row commits
+        to the whole journal."""
+        self._aside: Aside | None = None
+        self.write_problem: BackendEnvironment | BackendInDoubt | None = None
+        """The exception with which the last attempt to write derived rows failed, or None.
+
+        While there is such an exception, reads compute the missing rows in memory.
+        """
         self.erased_since: int | None = None
         """In a store opened at a past moment: the seq of the first later event that erased content which the
         store had at that moment, or None if there is no such event."""
         self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
+        self._evidence = Evidence(self.trees)
+        self._head = TrustedHead()
+        self._written: tuple[Guard, Guard] | None = None
+        """The guards that hold until another process writes."""
         if sources is not None and _is_empty(backend):
             self._write_genesis(sources)
         self.identity = read_identity(backend)
         if check:
             check_analyzer(self.identity, ANALYZER_NAME, current_fingerprint())
+        self._checks = check
         if finish:
-            self._finish_records()
+            with self._unless_unwritable():
+                self._finish_records()
+            with backend.snapshot() as rows:
+                self._check_head(rows, read_log(rows))
         if resume is not None:
             resume(self)
+
+    def _check_head(self, rows: Reader, log: LogState) -> None:
+        if self._checks:
+            self._head.check(rows, log)
 
     def _finish_records(self) -> None:
         # The records are up to date except after an interrupted rebuild, here or in another process.
@@ -182,6 +220,8 @@ class Store:
     def _write_genesis(self, sources: Sources) -> None:
         batch = Batch()
         log = read_log(self.backend)
+        if log.size:
+            return  # another process has just created the store
         appender = Appender(Overlay(self.backend, batch), log, *sources)
         # The store id and the id key are salts for the seqs -1 and -2, which no event has.
         detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, current_fingerprint())
@@ -233,6 +273,8 @@ class Store:
                 for attempt in range(2 * COMMIT_RETRIES_MAX):
                     waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else _NO_WAIT
                     with waiting, self.backend.snapshot() as rows:
+                        # Commands check for themselves what they find missing.
+                        rows.confirm_missing = False
                         receipts = self._attempt(
                             rows, self._sources, commands, actor, if_head, request, origin
                         )
@@ -256,16 +298,34 @@ class Store:
         origin: str | None,
     ) -> list[Receipt] | None:
         """Decide `commands` against `rows` and write the events; return None if this must be tried again."""
-        log = read_log(rows)
+        transaction, decide_all = _deciding()
+        # Four single reads would take three times as long (measured).
+        meta = dict(zip(_META, rows.multi_get(_META), strict=True))
+        log = read_log(meta)
         if if_head is not None and log.size != if_head:
             raise ConflictError(f"the journal has {log.size} events, not {if_head} as if_head requires")
-        guards = head_guards(rows, log)
-        if not is_current(rows, log, self.records, guards[1].expected):
-            self._finish_records()
-            return None
+        guards = head_guards(meta, log)
+        if guards != self._written:
+            if not is_current(rows, log, self.records, guards[1].expected):
+                self._finish_records()
+                return None
+            self._check_head(rows, log)
         screen = None if self.secret_filter is None else self.secret_filter.screen()
-        key = self.identity.id_key
-        tx = Transaction(rows, log, key, sources, actor, screen, request=request, origin=origin)
+        if not self._evidence.move_to(rows, meta, log):
+            self.follow(self.trees)
+            return None
+        tx = transaction(
+            rows,
+            log,
+            self._evidence,
+            self.identity.id_key,
+            sources,
+            actor,
+            screen,
+            request=request,
+            origin=origin,
+            destroyed=False if log.row == self._nothing_destroyed_at else None,
+        )
         receipts = decide_all(tx, commands)
         if tx.entries:
             if not self._write(tx, guards):
@@ -294,10 +354,10 @@ class Store:
                 behind += len(receipt.events)
                 yield receipt
             if behind >= limits.FOLLOW_EVENTS_MAX // 2:
-                with without_collection():
+                with without_collection(), self._unless_unwritable():
                     self.follow(more=True)
                 behind = 0
-        with without_collection():
+        with without_collection(), self._unless_unwritable():
             self.follow()
 
     def _commit_parts(
@@ -323,14 +383,21 @@ class Store:
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
         # A crash before this write leaves the store unchanged. After a crash later on, the events and their
         # records are stored, and the followers are updated by the next read.
+        batch = tx.finish()
         try:
-            self.backend.write(tx.finish(), guard=guard, durable=True)
+            self.backend.write(batch, guard=guard, durable=True)
         except GuardFailed:
             return False
         except BackendInDoubt as error:
             first = tx.entries[0].header
-            raise InDoubtError(str(error), seq=first.seq, event_id=first.commitment.hex()) from error
+            event_id = first.commitment.hex()
+            raise InDoubtError(str(error), seq=first.seq, event_id=event_id, hint=error.hint) from error
         self.recent.add(tx.entries)
+        self._nothing_destroyed_at = batch.rows[LOG] if tx.nothing_destroyed else None
+        log = read_log(batch.rows)
+        self._evidence.note(tx.entries, batch.rows[COUNTERS])
+        self._head.trust(log)
+        self._written = head_guards(batch.rows, log)
         return True
 
     def read(self, rows: Reader, start: int, stop: int) -> Sequence[Entry]:
@@ -365,6 +432,8 @@ class Store:
     def view(self, *followers: Follower) -> Iterator[Snapshot]:
         """Open a snapshot in which the records and all of `followers` reflect every event of the journal.
 
+        If the followers lack events and their rows cannot be written, the snapshot has a layer in memory.
+
         Raises:
             BusyError: Other processes kept appending events.
         """
@@ -373,13 +442,52 @@ class Store:
                 if are_current(rows, read_log(rows), (self.records, *followers)):
                     yield rows
                     return
-            self._catch_up_all(followers)
+            with self._unless_unwritable():
+                self._catch_up_all(followers)
+            problem = self.write_problem
+            if problem is not None:
+                with self._view_aside(followers, problem) as rows:
+                    yield rows
+                return
         with self.exclusive():
             self._catch_up_all(followers)
             with self.backend.snapshot() as rows:
                 if not are_current(rows, read_log(rows), (self.records, *followers)):
                     raise BusyError("other processes keep writing to this store", hint="try again")
                 yield rows
+
+    @contextmanager
+    def _unless_unwritable(self) -> Iterator[None]:
+        """Set `write_problem` if the block cannot write derived rows; clear it if the block succeeds."""
+        try:
+            yield
+        except (BackendEnvironment, BackendInDoubt) as error:
+            self.write_problem = error
+        else:
+            self.write_problem = None
+            if self._aside is not None:
+                self._aside.drop()
+
+    @contextmanager
+    def _view_aside(self, followers: Sequence[Follower], problem: BackendError) -> Iterator[Snapshot]:
+        """Open a view with a layer in memory; raise `problem` if its cause also prevents reads."""
+        with ExitStack() as stack:
+            with self._follow_lock:
+                if self._aside is None:
+                    from engine.store.aside import Aside  # needed only by a store that cannot be written
+
+                    self._aside = Aside()
+                view = self._aside.view(self.backend, self._apart(followers), self.read)
+            try:
+                rows = stack.enter_context(view)
+            except (BackendEnvironment, BackendClosed):
+                raise problem from None
+            yield rows
+
+    def _apart(self, followers: Sequence[Follower]) -> list[Follower]:
+        """Return new objects for the records and for `followers`: followers keep what they wrote last."""
+        names = {self.records.name, *(follower.name for follower in followers)}
+        return [follower for follower in projections() if follower.name in names]
 
     def _catch_up_all(self, followers: Sequence[Follower]) -> None:
         self._finish_records()
@@ -394,6 +502,7 @@ class Store:
                 erased since.
         """
         log = read_log(rows)
+        self._check_head(rows, log)
         if self.erased_since is not None:
             raise RefusedError(
                 f"the roots of tags and index at {log.size} events cannot be recomputed: "
@@ -431,6 +540,8 @@ class Store:
 
     def close(self) -> None:
         """Release the backend; closing twice is allowed."""
+        if self._aside is not None:
+            self._aside.drop()
         self.backend.close()
 
 

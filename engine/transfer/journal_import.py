@@ -151,14 +151,19 @@ def read_into(target: Backend, journal: JournalReader, progress: Progress = no_p
         CorruptionError: a line is wrong; the error names the line. The target must then be discarded.
         EngineError: the store was written with a different analyzer.
     """
-    run = _Import(target, journal)
-    for events in _batches(journal.events()):
+    run = CheckedReplay(target, lambda seq, reason: damaged(journal.name, seq + 2, reason, seq))
+    for events in batches(journal.events()):
         run.step(events)
         progress(run.size, journal.head.roots.size)
-    return run.finish()
+    if not run.size:
+        raise journal.damaged("the export has no events")
+    identity, roots = run.finish()
+    journal.finish(identity, roots)
+    target.write(Batch(), durable=True)
+    return roots
 
 
-def _batches(events: Iterator[RawEntry]) -> Iterator[list[RawEntry]]:
+def batches(events: Iterator[RawEntry]) -> Iterator[list[RawEntry]]:
     """Yield batches of consecutive events; a checkpoint is always the first event of its batch."""
     batch: list[RawEntry] = []
     size = 0
@@ -201,10 +206,21 @@ class Erasures:
         return min((seq for subject, (seq, by) in claims if self._erased.get(subject) != by), default=None)
 
 
-class _Import:
-    def __init__(self, target: Backend, journal: JournalReader) -> None:
+Reject = Callable[[int, str], CorruptionError]
+"""A function that returns the error for an event that must be rejected: its seq, and the reason."""
+
+
+class CheckedReplay:
+    """Rebuilds a store from events that are not trusted, and checks that each event is valid at its place.
+
+    Args:
+        target: An empty backend, which must be discarded if an event is rejected.
+        reject: The function that makes the errors.
+    """
+
+    def __init__(self, target: Backend, reject: Reject) -> None:
         self._target = target
-        self._journal = journal
+        self._reject = reject
         self._store: Store | None = None
         self._row: bytes | None = None
         self._destroyed = DestroyedPayloads(target)
@@ -212,11 +228,15 @@ class _Import:
         self.size = 0
 
     def step(self, events: list[RawEntry]) -> None:
+        """Append the next events, one of the lists that `batches` yields.
+
+        Raises:
+            CorruptionError: an event is rejected.
+        """
         entries = [event.entry for event in events]
         with self._target.snapshot() as before:
             if problem := check_chain(entries, before):
-                seq = problem.seq or 0
-                raise damaged(self._journal.name, seq + 2, problem.problem, seq)
+                raise self._reject(problem.seq or 0, problem.problem)
         if entries[0].header.kind is EventKind.CHECKPOINT:
             self._check_checkpoint(events[0])
         self._row = append(self._target, events, self._row)
@@ -225,8 +245,7 @@ class _Import:
         for event in events:
             self._erasures.add(event)
             for finding in self._destroyed.follow(event):
-                seq = finding.seq or 0
-                raise damaged(self._journal.name, seq + 2, finding.problem, seq)
+                raise self._reject(finding.seq or 0, finding.problem)
         self._store.recent.add(entries)
         self._store.follow(self._store.trees)  # `check_chain` reads the values of the last event
         self._store.follow(more=True)
@@ -245,19 +264,21 @@ class _Import:
             reason = (
                 f"the checkpoint does not match the events before it, whose root is {found.overall.hex()}"
             )
-            raise damaged(self._journal.name, seq + 2, reason, seq)
+            raise self._reject(seq, reason)
 
     def _roots(self, store: Store) -> Roots:
         with store.view(*store.followers) as rows:
             return store.roots(rows)
 
-    def finish(self) -> Roots:
+    def finish(self) -> tuple[Identity, Roots]:
+        """Return the identity and the roots of the rebuilt store, after its first and last event.
+
+        Raises:
+            CorruptionError: there is no event, or a payload is missing that no event destroyed.
+        """
         if self._store is None:
-            raise self._journal.damaged("the export has no events")
+            raise self._reject(0, "there is no event")
         if (seq := self._erasures.first_invalid()) is not None:
             reason = "the payload is missing, but was not destroyed by the event that this line names"
-            raise damaged(self._journal.name, seq + 2, reason, seq)
-        found = self._roots(self._store)
-        self._journal.finish(self._store.identity, found)
-        self._target.write(Batch(), durable=True)
-        return found
+            raise self._reject(seq, reason)
+        return self._store.identity, self._roots(self._store)

@@ -10,7 +10,7 @@ import pytest
 
 import backends
 from backends import open_backend, store_exists
-from backends.errors import BackendBusy, BackendMissing, BackendUnusable
+from backends.errors import BackendBusy, BackendEnvironment, BackendMissing, BackendUnusable
 from tests.backends.suite import batch_of
 from tests.support.children import run
 from tests.support.leveldb import LEVELDB, needs_leveldb
@@ -116,11 +116,11 @@ def test_what_belongs_to_others_is_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_an_unreadable_place_is_refused(tmp_path: Path) -> None:
-    """A folder without rights raises BackendUnusable for both kinds."""
+    """A folder without rights raises BackendEnvironment for both kinds."""
     tmp_path.chmod(0)
     try:
         for scheme in ("leveldb", "sqlite"):
-            with pytest.raises(BackendUnusable):
+            with pytest.raises(BackendEnvironment, match="denies access"):
                 open_backend(f"{scheme}:{tmp_path / 'store'}")
     finally:
         tmp_path.chmod(0o700)

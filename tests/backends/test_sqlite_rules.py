@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from backends.base import Batch
-from backends.errors import BackendBusy, BackendCorrupt, BackendError, BackendInDoubt, BackendUnusable
+from backends.errors import (
+    BackendBusy,
+    BackendCorrupt,
+    BackendEnvironment,
+    BackendError,
+    BackendInDoubt,
+    BackendUnusable,
+)
 from backends.sqlite import SQLiteBackend
 from tests.backends.suite import batch_of
 from tests.backends.suite_threads import in_forked_process
@@ -96,18 +103,32 @@ def test_a_writer_that_waits_too_long_is_told(tmp_path: Path) -> None:
         assert backend.get(b"a") == b"1"
 
 
-def test_a_failed_transaction_poisons_the_handle(tmp_path: Path) -> None:
-    """A write that fails because the file cannot grow is in doubt, and so are all later ones."""
+def test_a_full_disk_undoes_a_transaction(tmp_path: Path) -> None:
+    """A write that fails because the file cannot grow has no effect, and later ones succeed."""
     path = tmp_path / "store"
     with SQLiteBackend(path) as backend:
         backend.write(batch_of([(b"a", b"1")]))
         backend._writer.execute("PRAGMA max_page_count = 4")
-        with pytest.raises(BackendInDoubt):
+        with pytest.raises(BackendEnvironment, match="the disk is full"):
             backend.write(batch_of([(b"b", b"x" * 100_000)]))
+        assert list(backend.scan()) == [(b"a", b"1")]
+        backend._writer.execute("PRAGMA max_page_count = 4000")
+        backend.write(batch_of([(b"c", b"1")]))
+    with SQLiteBackend(path) as backend:
+        assert list(backend.scan()) == [(b"a", b"1"), (b"c", b"1")]
+
+
+def test_a_failed_transaction_poisons_the_handle(tmp_path: Path) -> None:
+    """A write whose commit fails is in doubt, and so are all later ones."""
+    path = tmp_path / "store"
+    with SQLiteBackend(path) as backend:
+        backend.write(batch_of([(b"a", b"1")]))
+        backend._writer.set_authorizer(lambda _, what, *__: sqlite3.SQLITE_DENY if what == "COMMIT" else 0)
+        with pytest.raises(BackendInDoubt):
+            backend.write(batch_of([(b"b", b"1")]))
+        backend._writer.set_authorizer(None)
         with pytest.raises(BackendInDoubt, match="reopen"):
             backend.write(batch_of([(b"c", b"1")]))
-        assert list(backend.scan()) == [(b"a", b"1")]
-    with SQLiteBackend(path) as backend:
         assert list(backend.scan()) == [(b"a", b"1")]
 
 

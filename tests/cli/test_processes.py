@@ -148,7 +148,7 @@ def test_a_pipe_that_nobody_reads_is_no_noise_either(store: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="NOT TESTED: no /dev/full here")
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_output_that_cannot_be_written_is_exit_1(store: Path, form: list[str]) -> None:
+def test_output_that_cannot_be_written_is_exit_10(store: Path, form: list[str]) -> None:
     """A full disk behind stdout is a message, not a traceback."""
     with Path("/dev/full").open("wb") as full:
         child = subprocess.run(
@@ -159,7 +159,7 @@ def test_output_that_cannot_be_written_is_exit_1(store: Path, form: list[str]) -
             check=False,
             timeout=TIMEOUT,
         )
-    assert child.returncode == 1
+    assert child.returncode == 10
     assert child.stderr.decode().count("\n") == 1
     assert "cannot be written" in child.stderr.decode()
 

@@ -14,7 +14,7 @@ from engine.commands import Add, RegisterType
 from engine.engine import Engine
 from engine.ledger.fold import Overlay
 from engine.ledger.journal import Appender, LogState, read_log, read_raw
-from engine.ledger.layout import COUNTERS, journal_key, payload_key
+from engine.ledger.layout import COUNTERS, journal_key, ordinal_key, payload_key, type_code_key
 from engine.ledger.records import Counters, encode_counters
 from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody
 from proofs.log import Frontier
@@ -237,7 +237,8 @@ def test_the_journal_ends_at_its_last_seq() -> None:
 def test_the_store_ends_at_its_last_ordinal() -> None:
     """With 2^32 − 1 contents, adding is refused because an ordinal is a u32; existing atoms stay usable."""
     engine = prepared()
-    put_rows(backend_of(engine), {COUNTERS: encode_counters(Counters(limits.ORDINAL_MAX - 2, 0x8000))})
+    row = encode_counters(Counters(limits.ORDINAL_MAX - 2, 0x8000))
+    put_rows(backend_of(engine), {COUNTERS: row, ordinal_key(limits.ORDINAL_MAX - 3): bytes(16)})
     for text in ("last but one", "last"):
         engine.add(text)
     assert refuses(engine, LimitError, engine.add, "one more")
@@ -248,7 +249,8 @@ def test_the_store_ends_at_its_last_ordinal() -> None:
 def test_predicates_end_at_their_last_code() -> None:
     """The codes 0xFFFE and 0xFFFF are assigned; then registering is refused."""
     engine = prepared()
-    put_rows(backend_of(engine), {COUNTERS: encode_counters(Counters(2, 0xFFFE))})
+    row = encode_counters(Counters(2, 0xFFFE))
+    put_rows(backend_of(engine), {COUNTERS: row, type_code_key(b"\xff\xfd"): b"last.but.two"})
     for name in ("last.but.one", "last"):
         engine.register_type(name)
     assert refuses(engine, LimitError, engine.register_type, "more")

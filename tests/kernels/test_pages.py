@@ -42,7 +42,7 @@ def test_each_update_of_a_history_writes_the_same_pages_in_the_same_order(histor
     rows = Rows()
     for changes in history:
         expected, root = by_twin(rows, changes)
-        got = native().update_pages(PREFIX, dict(changes), rows.multi_get)
+        got = native().update_pages(PREFIX, dict(changes), rows.multi_get, {}, None)
         assert (list(got[0].items()), got[1]) == (list(expected.items()), root)
         written(rows, expected)
 
@@ -57,7 +57,7 @@ def test_a_large_tree_is_the_same() -> None:
             key: source.randbytes(32) if source.random() < 0.7 else None for key in source.sample(keys, 3000)
         }
         expected, root = by_twin(rows, changes)
-        assert native().update_pages(PREFIX, changes, rows.multi_get) == (expected, root)
+        assert native().update_pages(PREFIX, changes, rows.multi_get, {}, None) == (expected, root)
         written(rows, expected)
 
 
@@ -76,7 +76,7 @@ def test_damaged_pages_are_left_to_the_twin(
     if source.random() < 0.8:
         page[source.randrange(len(page))] ^= 1 << source.randrange(8)
         rows.rows[key] = junk if source.random() < 0.2 else bytes(page[: source.randint(0, 2 * len(page))])
-    got = native().update_pages(PREFIX, dict(history[-1]), rows.multi_get)
+    got = native().update_pages(PREFIX, dict(history[-1]), rows.multi_get, {}, None)
     try:
         expected = by_twin(rows, history[-1])
     except EngineError:
@@ -90,7 +90,7 @@ def test_damaged_pages_are_left_to_the_twin(
 )
 def test_changes_that_are_not_digests_are_declined(changes: dict[bytes, bytes | None]) -> None:
     """Keys and values that do not have 32 bytes are left to the twin."""
-    assert native().update_pages(PREFIX, changes, Rows().multi_get) is None
+    assert native().update_pages(PREFIX, changes, Rows().multi_get, {}, None) is None
 
 
 def test_an_error_while_reading_is_passed_on() -> None:
@@ -100,7 +100,7 @@ def test_an_error_while_reading_is_passed_on() -> None:
         raise OSError("no disk")
 
     with pytest.raises(OSError, match="no disk"):
-        native().update_pages(PREFIX, {bytes(32): bytes(32)}, fail)
+        native().update_pages(PREFIX, {bytes(32): bytes(32)}, fail, {}, None)
 
 
 LEAF, ROOT = bytes([0x11]) + bytes(63), b"\x01" * 32
@@ -124,4 +124,5 @@ def test_a_malformed_page_is_declined(page: bytes) -> None:
     rows = Rows(dict([root, (PREFIX + b"\x01\x10", page)]))
     with pytest.raises(EngineError):
         by_twin(rows, {bytes([0x1F]) + bytes(31): bytes(32)})
-    assert native().update_pages(PREFIX, {bytes([0x1F]) + bytes(31): bytes(32)}, rows.multi_get) is None
+    change = {bytes([0x1F]) + bytes(31): bytes(32)}
+    assert native().update_pages(PREFIX, change, rows.multi_get, {}, None) is None

@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
-from engine.base.errors import CorruptionError
 from engine.followers.index_view import Norms, TermRows
-from engine.followers.postings import decode_postings
 from engine.query.recall.allowed import Allowed
 from engine.query.recall.signals import scoring
 from engine.query.recall.signals.scoring import Lists, best_documents, gains_at
@@ -117,32 +114,6 @@ def test_lacking(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> Non
     assert np.frombuffer(found, np.bool_).tolist() == (gains_at(lists, asked).scores <= 0).tolist()
 
 
-@given(
-    st.one_of(
-        st.binary(max_size=40),
-        st.builds(
-            lambda tfs, at, byte: bytes([*(raw := row_of(tfs) or b"")[:at], byte, *raw[at + 1 :]]),
-            st.dictionaries(st.integers(0, 20), st.integers(0, 255), max_size=8),
-            st.integers(0, 30),
-            st.integers(0, 255),
-        ),
-        st.dictionaries(st.integers(0, 20), st.integers(0, 255), max_size=8).map(
-            lambda tfs: row_of(tfs) or b""
-        ),
-    ),
-    st.integers(0, 22),
-)
-def test_is_postings(row: bytes, documents: int) -> None:
-    """The rows that are well-formed are those that the twin decodes."""
-    try:
-        decode_postings(b"", row, documents)
-    except CorruptionError:
-        expected = False
-    else:
-        expected = True
-    assert native().is_postings(row, documents) is expected
-
-
 @given(searches(), st.data())
 def test_arguments_that_do_not_fit_are_declined(
     search: tuple[Lists, Allowed, int], data: st.DataObject
@@ -160,13 +131,6 @@ def test_arguments_that_do_not_fit_are_declined(
     assert kernel.best_documents(fewer, usable, limit, limit) is None
     negative: list[Any] = [(-1.0, [None] * len(starts), [])]
     assert kernel.gains_at((negative, head, tags, starts, lengths, norms), b"") is None
-
-
-def test_a_row_of_no_bytes_is_no_row() -> None:
-    """An empty row is malformed for the twin, too."""
-    assert native().is_postings(b"", 5) is False
-    with pytest.raises(CorruptionError):
-        decode_postings(b"", b"", 5)
 
 
 @given(st.lists(st.one_of(st.floats(-5, 5), st.sampled_from([0.0, 1e-7, 5e-7, 1.5e-6, 1.0])), max_size=40))

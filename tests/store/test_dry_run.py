@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from backends.base import Backend, Batch, Capabilities, Row
 from backends.memory import MemoryBackend
-from engine.store.dry_run import LayeredBackend, dry_run_store
+from engine.store.dry_run import dry_run_store
+from engine.store.layers import LayeredBackend
 from tests.backends.suite import ROWS, BackendSuite, batch_of
 from tests.backends.suite_guards import GuardSuite
 from tests.support.engines import engine_on, rows_of

@@ -19,6 +19,8 @@ mod limits;
 mod links;
 mod log;
 mod lookup;
+mod numbers;
+mod packs;
 mod pages;
 mod places;
 mod records;
@@ -46,6 +48,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         leaves::register,
         links::register,
         log::register,
+        packs::register,
         pages::register,
         records::register,
         replay::register,

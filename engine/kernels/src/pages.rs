@@ -29,7 +29,15 @@ impl Slot {
 }
 
 type Slots = [Slot; SLOTS];
-type Change = (Digest, Option<Digest>);
+
+/// A key digest, and the value digest that its leaf gets; None if the leaf is removed.
+#[derive(Clone, Copy)]
+struct Change {
+    key: Digest,
+    value: Option<Digest>,
+    /// The value digest that the leaf must have before; None if it may have any, Some(None) if there is no leaf.
+    before: Option<Option<Digest>>,
+}
 
 /// A page that an update visits. `changes[first..last]` are the changes in the subtree of the page.
 struct Visit {
@@ -40,8 +48,8 @@ struct Visit {
     last: usize,
     stored: Option<Vec<u8>>,
     slots: Slots,
-    /// Whether the page has a row, which must be read.
-    is_stored: bool,
+    /// The root that the parent page holds, if the page has a row, which must be read.
+    expected: Option<Digest>,
 }
 
 impl Visit {
@@ -63,16 +71,22 @@ enum Written {
 
 /// Return (key of a page → its new bytes or None to delete it, root of the tree), or None to decline.
 ///
-/// `changes` maps key digests to value digests or None; `read` returns the stored pages of a list of keys.
+/// `changes` maps key digests to value digests or None; `read` returns the stored pages of a list of keys. Each
+/// page must have the root that its parent page holds, the tree the root `root`, unless it is None, and each leaf
+/// the value digest in `before`, unless it is not there.
 #[pyfunction]
+#[pyo3(signature = (prefix, changes, read, before, root, /))]
 fn update_pages<'py>(
     py: Python<'py>,
     prefix: &[u8],
     changes: &Bound<'py, PyDict>,
     read: &Bound<'py, PyAny>,
+    before: &Bound<'py, PyDict>,
+    root: Option<&[u8]>,
 ) -> PyResult<Option<(Bound<'py, PyDict>, Bound<'py, PyBytes>)>> {
-    let Some(changes) = sorted_changes(changes) else { return Ok(None) };
+    let Some(changes) = sorted_changes(changes, before)? else { return Ok(None) };
     let hashes = Hashes { leaf: Role::new("leaf"), node: Role::new("node") };
+    let known = root;
     let root = Visit {
         path: EMPTY,
         parent: 0,
@@ -81,7 +95,7 @@ fn update_pages<'py>(
         last: changes.len(),
         stored: None,
         slots: [Slot::Empty; SLOTS],
-        is_stored: true,
+        expected: Some(EMPTY),
     };
     let mut levels: Vec<Vec<Visit>> = Vec::new();
     let mut level = vec![root];
@@ -90,7 +104,7 @@ fn update_pages<'py>(
         if depth > DEPTH_MAX || !read_level(py, prefix, depth, &mut level, read)? {
             return Ok(None);
         }
-        let below = py.detach(|| descend(&mut level, depth, &changes));
+        let below = py.detach(|| descend(&mut level, depth, &changes, &hashes, known));
         let Some(below) = below else { return Ok(None) };
         levels.push(level);
         level = below;
@@ -110,14 +124,31 @@ fn update_pages<'py>(
 }
 
 /// Return the changes in the order of their key digests, or None if a digest does not have 32 bytes.
-fn sorted_changes(changes: &Bound<'_, PyDict>) -> Option<Vec<Change>> {
+fn sorted_changes(changes: &Bound<'_, PyDict>, before: &Bound<'_, PyDict>) -> PyResult<Option<Vec<Change>>> {
     let mut sorted = Vec::with_capacity(changes.len());
+    let any_before = !before.is_empty();
     for (key, value) in changes.iter() {
-        let value = if value.is_none() { None } else { Some(digest_in(&value)?) };
-        sorted.push((digest_in(&key)?, value));
+        let earlier = if any_before { before.get_item(&key)? } else { None };
+        let before = match earlier {
+            None => None,
+            Some(value) => match optional_digest(&value) {
+                None => return Ok(None),
+                found => found,
+            },
+        };
+        let (Some(key), Some(value)) = (digest_in(&key), optional_digest(&value)) else { return Ok(None) };
+        sorted.push(Change { key, value, before });
     }
-    sorted.sort_unstable_by_key(|one| one.0);
-    Some(sorted)
+    sorted.sort_unstable_by_key(|one| one.key);
+    Ok(Some(sorted))
+}
+
+/// Return the digest in `value`, or Some(None) if `value` is None; None if it is anything else.
+fn optional_digest(value: &Bound<'_, PyAny>) -> Option<Option<Digest>> {
+    if value.is_none() {
+        return Some(None);
+    }
+    digest_in(value).map(Some)
 }
 
 fn digest_in(value: &Bound<'_, PyAny>) -> Option<Digest> {
@@ -133,7 +164,7 @@ fn read_level(
     read: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
     let keys = PyList::empty(py);
-    for visit in level.iter().filter(|visit| visit.is_stored) {
+    for visit in level.iter().filter(|visit| visit.expected.is_some()) {
         keys.append(visit.key(py, prefix, depth))?;
     }
     if keys.is_empty() {
@@ -141,7 +172,7 @@ fn read_level(
     }
     let pages = read.call1((keys,))?;
     let mut pages = pages.try_iter()?;
-    for visit in level.iter_mut().filter(|visit| visit.is_stored) {
+    for visit in level.iter_mut().filter(|visit| visit.expected.is_some()) {
         let Some(page) = pages.next() else { return Ok(false) };
         let page = page?;
         if let Ok(raw) = page.cast::<PyBytes>() {
@@ -154,13 +185,37 @@ fn read_level(
 }
 
 /// Decode the pages of a level and set their leaves; return the visits of the next level, or None to decline.
-fn descend(level: &mut [Visit], depth: usize, changes: &[Change]) -> Option<Vec<Visit>> {
-    let mut below = Vec::new();
-    for (at, visit) in level.iter_mut().enumerate() {
+fn descend(
+    level: &mut [Visit],
+    depth: usize,
+    changes: &[Change],
+    hashes: &Hashes,
+    known: Option<&[u8]>,
+) -> Option<Vec<Visit>> {
+    let mut stored_slots = Vec::new();
+    let mut roots = Vec::new();
+    for visit in level.iter_mut() {
         if let Some(stored) = &visit.stored {
             visit.slots = decode(stored, depth, &visit.path)?;
+            stored_slots.push(visit.slots);
+            roots.extend(visit.expected);
         }
-        spread(visit, at, depth, changes, &mut below);
+    }
+    if depth > 0 {
+        let folded = hashes.fold(stored_slots);
+        if folded.len() != roots.len()
+            || folded.iter().zip(&roots).any(|(slot, root)| *slot != Slot::Root(*root))
+        {
+            return None;
+        }
+    } else if let (Some(known), Some(visit)) = (known, level.first()) {
+        if hashes.root(visit.slots) != *known {
+            return None;
+        }
+    }
+    let mut below = Vec::new();
+    for (at, visit) in level.iter_mut().enumerate() {
+        spread(visit, at, depth, changes, &mut below)?;
     }
     Some(below)
 }
@@ -217,13 +272,21 @@ fn nibble_of(key: &[u8], depth: usize) -> usize {
 }
 
 /// Set the leaves that belong in the page of `visit`; append a visit to `below` for each deeper page.
-fn spread(visit: &mut Visit, at: usize, depth: usize, changes: &[Change], below: &mut Vec<Visit>) {
+///
+/// Return None if a leaf does not have the value digest that it must have.
+fn spread(
+    visit: &mut Visit,
+    at: usize,
+    depth: usize,
+    changes: &[Change],
+    below: &mut Vec<Visit>,
+) -> Option<()> {
     let mut first = visit.first;
     while first < visit.last {
-        let (key, value) = changes[first];
+        let Change { key, value, before } = changes[first];
         let nibble = nibble_of(&key, depth);
         let mut end = first + 1;
-        while end < visit.last && nibble_of(&changes[end].0, depth) == nibble {
+        while end < visit.last && nibble_of(&changes[end].key, depth) == nibble {
             end += 1;
         }
         let slot = visit.slots[nibble];
@@ -233,6 +296,13 @@ fn spread(visit: &mut Visit, at: usize, depth: usize, changes: &[Change], below:
             Slot::Root(_) => false,
         };
         if end - first == 1 && stays {
+            let present = match slot {
+                Slot::Leaf(leaf) => Some(digest_of(&leaf[DIGEST..])),
+                _ => None,
+            };
+            if before.is_some_and(|before| before != present) {
+                return None;
+            }
             visit.slots[nibble] = match value {
                 None => Slot::Empty,
                 Some(value) => Slot::Leaf(joined(&key, &value)),
@@ -245,11 +315,15 @@ fn spread(visit: &mut Visit, at: usize, depth: usize, changes: &[Change], below:
             }
             let mut path = visit.path;
             path[depth / 2] |= (nibble as u8) << if depth % 2 == 0 { 4 } else { 0 };
-            let is_stored = matches!(slot, Slot::Root(_));
-            below.push(Visit { path, parent: at, nibble, first, last: end, stored: None, slots, is_stored });
+            let expected = match slot {
+                Slot::Root(root) => Some(root),
+                _ => None,
+            };
+            below.push(Visit { path, parent: at, nibble, first, last: end, stored: None, slots, expected });
         }
         first = end;
     }
+    Some(())
 }
 
 fn joined(left: &Digest, right: &Digest) -> [u8; BLOCK] {
@@ -302,11 +376,7 @@ fn ascend(levels: &mut [Vec<Visit>], hashes: &Hashes) -> (Vec<Vec<Written>>, Dig
             }
         }
     }
-    let root = match levels.first().and_then(|level| hashes.fold(vec![level[0].slots]).pop()) {
-        Some(Slot::Root(root)) => root,
-        Some(Slot::Leaf(leaf)) => hashes.leaf.digest_blocks(&[leaf])[0],
-        _ => EMPTY,
-    };
+    let root = levels.first().map_or(EMPTY, |level| hashes.root(level[0].slots));
     (written, root)
 }
 
@@ -330,6 +400,15 @@ struct Hashes {
 }
 
 impl Hashes {
+    /// Return the root of the tree whose page of the root has these slots.
+    fn root(&self, slots: Slots) -> Digest {
+        match self.fold(vec![slots]).pop() {
+            Some(Slot::Root(root)) => root,
+            Some(Slot::Leaf(leaf)) => self.leaf.digest_blocks(&[leaf])[0],
+            _ => EMPTY,
+        }
+    }
+
     /// Combine the 16 slots of each page into one slot.
     fn fold(&self, pages: Vec<Slots>) -> Vec<Slot> {
         let mut slots: Vec<Slot> = pages.into_iter().flatten().collect();
@@ -379,6 +458,114 @@ impl Hashes {
     }
 }
 
+/// Return whether a tree has a leaf for each of `keys`, or None to decline.
+///
+/// `pages` holds pages that were read before; `read` returns the stored pages of a list of keys, which are added.
+#[pyfunction]
+fn held_leaves<'py>(
+    py: Python<'py>,
+    prefix: &[u8],
+    namespace: &str,
+    keys: Vec<Bound<'py, PyBytes>>,
+    pages: &Bound<'py, PyDict>,
+    read: &Bound<'py, PyAny>,
+) -> PyResult<Option<Vec<bool>>> {
+    let Ok(length) = u8::try_from(namespace.len()) else { return Ok(None) };
+    let role = Role::new("key");
+    let mut waiting: Vec<(Digest, usize)> = keys
+        .iter()
+        .enumerate()
+        .map(|(at, key)| (role.digest(&[&[length], namespace.as_bytes(), key.as_bytes()]), at))
+        .collect();
+    waiting.sort_unstable();
+    let mut held = vec![false; keys.len()];
+    let mut depth = 0;
+    while !waiting.is_empty() {
+        if depth > DEPTH_MAX {
+            return Ok(None);
+        }
+        let found = pages_on(py, prefix, depth, &waiting, pages, read)?;
+        let mut below = Vec::with_capacity(waiting.len());
+        for (run, page) in waiting.chunk_by(|one, other| same_path(&one.0, &other.0, depth)).zip(found) {
+            let Some(page) = page else {
+                if depth > 0 {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let stored = page.as_bytes();
+            for one in run {
+                match slot_in(stored, nibble_of(&one.0, depth)) {
+                    None => return Ok(None),
+                    Some(slot) if slot.len() == DIGEST => below.push(*one),
+                    Some(slot) => held[one.1] = slot.get(..DIGEST) == Some(&one.0[..]),
+                }
+            }
+        }
+        (waiting, depth) = (below, depth + 1);
+    }
+    Ok(Some(held))
+}
+
+/// Return the page of each run of `waiting` with the same path, which must be sorted; None where there is no row.
+fn pages_on<'py>(
+    py: Python<'py>,
+    prefix: &[u8],
+    depth: usize,
+    waiting: &[(Digest, usize)],
+    pages: &Bound<'py, PyDict>,
+    read: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
+    let mut found = Vec::new();
+    let (unread, mut places) = (PyList::empty(py), Vec::new());
+    let mut key = prefix.to_vec();
+    for run in waiting.chunk_by(|one, other| same_path(&one.0, &other.0, depth)) {
+        key.truncate(prefix.len());
+        key.push(depth as u8);
+        key.extend_from_slice(&run[0].0[..depth.div_ceil(2)]);
+        if let (1, Some(last)) = (depth % 2, key.last_mut()) {
+            *last &= 0xF0;
+        }
+        let key = PyBytes::new(py, &key);
+        match pages.get_item(&key)? {
+            Some(page) => found.push(page.cast_into::<PyBytes>().ok()),
+            None => {
+                unread.append(key)?;
+                places.push(found.len());
+                found.push(None);
+            }
+        }
+    }
+    if !places.is_empty() {
+        for ((key, page), place) in unread.iter().zip(read.call1((&unread,))?.try_iter()?).zip(places) {
+            let page = page?;
+            pages.set_item(key, &page)?;
+            found[place] = page.cast_into::<PyBytes>().ok();
+        }
+    }
+    Ok(found)
+}
+
+fn same_path(one: &Digest, other: &Digest, depth: usize) -> bool {
+    let whole = depth / 2;
+    one[..whole] == other[..whole] && (depth % 2 == 0 || one[whole] >> 4 == other[whole] >> 4)
+}
+
+/// Return one slot of a stored page, which is empty if there is no leaf below; None if the page is too short.
+fn slot_in(stored: &[u8], nibble: usize) -> Option<&[u8]> {
+    let head = stored.get(..HEAD)?;
+    let occupied = u16::from_be_bytes([head[0], head[1]]);
+    let leaves = u16::from_be_bytes([head[2], head[3]]);
+    if occupied >> nibble & 1 == 0 {
+        return Some(&[]);
+    }
+    let below = (1u16 << nibble) - 1;
+    let before = (occupied & below).count_ones() + (leaves & below).count_ones();
+    let start = HEAD + DIGEST * before as usize;
+    stored.get(start..start + if leaves >> nibble & 1 == 1 { LEAF } else { DIGEST })
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(held_leaves, module)?)?;
     module.add_function(wrap_pyfunction!(update_pages, module)?)
 }

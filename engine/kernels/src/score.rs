@@ -520,19 +520,6 @@ impl Scores<'_> {
     }
 }
 
-/// Return True if `row` is the well-formed row of a term in a segment of `documents` documents.
-///
-/// The twin is `engine.followers.postings.decode_postings`.
-#[pyfunction]
-fn is_postings(row: &[u8], documents: usize) -> bool {
-    let Some(parsed) = Row::parse(row) else { return false };
-    let offsets = || parsed.offsets.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-    let ascending = offsets().zip(offsets().skip(1)).fold(true, |all, (one, next)| all & (one < next));
-    let (least, most) =
-        parsed.tfs.iter().fold((u8::MAX, 0), |(least, most), &tf| (least.min(tf), most.max(tf)));
-    ascending && parsed.offset(parsed.len() - 1) < documents && least > 0 && most == parsed.largest
-}
-
 /// Return the places of the scores above 0, from the highest to the lowest. The twin is `Pool.ranked`.
 #[pyfunction]
 fn ranked<'py>(py: Python<'py>, scores: &[u8]) -> Option<Bound<'py, PyBytes>> {
@@ -615,7 +602,6 @@ fn lacking<'py>(py: Python<'py>, lists: Lists<'py>, ordinals: &[u8]) -> Option<B
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lacking, module)?)?;
-    module.add_function(wrap_pyfunction!(is_postings, module)?)?;
     module.add_function(wrap_pyfunction!(best_documents, module)?)?;
     module.add_function(wrap_pyfunction!(ranked, module)?)?;
     module.add_function(wrap_pyfunction!(gains_at, module)?)

@@ -142,6 +142,7 @@ fn length_of((starts, lengths): &Lengths<'_>, ordinal: usize) -> Option<f64> {
 /// `surroundings.amounts_of`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
+#[allow(clippy::too_many_arguments)]
 fn surrounding_scores<'py>(
     py: Python<'py>,
     orders: Vec<Order<'py>>,

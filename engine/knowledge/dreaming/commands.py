@@ -21,7 +21,7 @@ from engine.knowledge.dreaming.survey import PAIR_EVIDENCE, Pair, ReadAtom, Surv
 from engine.knowledge.dreaming.tokenized_text import Name, Names
 from engine.language.categories import Category, categories_of
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key
-from engine.ledger.records import AtomRecord, Lookup, type_code
+from engine.ledger.records import AtomRecord, Lookup
 from engine.store.past import subject_history
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
@@ -152,7 +152,7 @@ class Enrich:
         there = tx.atom(entity)
         if there is None or there.state is not State.LIVE or entity == self.id:
             return False
-        code = type_code(tx.rows, MENTIONS)
+        code = tx.type_code(MENTIONS)
         if code is not None and tx.edge(self.id, code, entity) is not None:
             return False
         RegisterType(MENTIONS).decide(tx)

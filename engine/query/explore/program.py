@@ -13,6 +13,7 @@ import time
 from contextlib import nullcontext, suppress
 from typing import Final
 
+from engine.base.error_translation import system_failure
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError
 from engine.base.validation import instance, quoted
 
@@ -61,7 +62,7 @@ class Program:
                     self._words, stdin=stdin, stdout=subprocess.PIPE, start_new_session=True
                 )
             except OSError as error:
-                raise EngineError(f"{self._name} cannot be run: {error.strerror}") from None
+                raise system_failure(error, f"{self._name} cannot be run") from None
         with child.stdout or nullcontext():
             try:
                 reply = self._reply(child)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from engine.base.error_translation import system_failure
 from engine.base.errors import BusyError, EngineError, InvalidInputError, NotFoundError, RefusedError
 from engine.base.validation import quoted
 from engine.transfer.mirror import disk
@@ -76,10 +77,7 @@ def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[MirrorPl
             _lock(descriptor, path)
         yield MirrorPlace(path, descriptor, name)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise EngineError(
-            f"{path}: {reason}", hint="fix the problem and run the command again; nothing is lost"
-        ) from error
+        raise system_failure(error, f"{path} cannot be written") from error
     finally:
         os.close(descriptor)
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from backends.files import fsync_path
 from backends.leveldb_place import is_leveldb_store
-from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
+from engine.base.error_translation import system_failure
+from engine.base.errors import InvalidInputError, NotFoundError, RefusedError
 
 PRIVATE_PREFIX = "PRIVATE+KEY+"
 """The text at the beginning of a line that contains a private key."""
@@ -55,7 +56,7 @@ def read_file(path: str | Path, most: int) -> bytes:
     except (IsADirectoryError, ValueError) as error:
         raise InvalidInputError(f"{str(path)!r} is not a file: {error}") from None
     except OSError as error:
-        raise EngineError(f"{path} cannot be read: {error.strerror}") from error
+        raise system_failure(error, f"{path} cannot be read") from error
     if len(data) > most:
         raise InvalidInputError(f"{path} has more than {most} bytes")
     return data
@@ -126,7 +127,7 @@ def check_writable(path: Path, store: Path | None) -> None:
         make_file(probe, b"", PRIVATE)
         probe.unlink()
     except OSError as error:
-        raise EngineError(f"{path} cannot be written: {error.strerror}") from error
+        raise system_failure(error, f"{path} cannot be written") from error
 
 
 def refuse_inside(path: Path, store: Path | None, hint: str) -> None:

@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from engine.base.error_translation import system_failure
 from engine.base.errors import ConflictError, EngineError, InconsistentError, InvalidInputError, RefusedError
 from engine.trust.notes import ed25519
 from engine.trust.notes.ed25519 import SEED_BYTES
@@ -104,7 +105,7 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
             f"{error.filename} already exists", hint="keys are never overwritten; choose another name"
         ) from None
     except OSError as error:
-        raise EngineError(f"the key cannot be written: {error}") from error
+        raise system_failure(error, "the key cannot be written") from error
     return key
 
 

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from backends.files import fsync_path, make_parents
-from engine.base.errors import BusyError, ConflictError, EngineError, InvalidInputError, RefusedError
+from engine.base.error_translation import system_failure
+from engine.base.errors import BusyError, ConflictError, InvalidInputError, RefusedError
 
 UNFINISHED = ".unfinished"
 """The temporary name of a file that is being written. A file left by a killed process is overwritten."""
@@ -152,10 +153,7 @@ def published(root: Path) -> Iterator[PublishedFolder]:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise EngineError(
-            f"cannot write to {root}: {error.strerror}",
-            hint="make the folder writable or free disk space, then export again",
-        ) from error
+        raise system_failure(error, f"{root} cannot be written") from error
 
 
 def _locked(root: Path) -> int:

@@ -141,7 +141,14 @@ def test_a_signed_note_is_not_replaced_by_an_unsigned_one(cli: Cli, here: Path) 
 
 @pytest.mark.parametrize(
     ("out", "code"),
-    [("none/n", 3), ("/proc/self/n", 1), ("store/n", 7), ("store/db/CURRENT", 7), ("folder", 7), ("fifo", 7)],
+    [
+        ("none/n", 3),
+        ("/proc/self/n", 10),
+        ("store/n", 7),
+        ("store/db/CURRENT", 7),
+        ("folder", 7),
+        ("fifo", 7),
+    ],
 )
 def test_a_place_that_cannot_be_written_costs_nothing(cli: Cli, here: Path, out: str, code: int) -> None:
     """An unwritable file is refused before an event is written or signed."""

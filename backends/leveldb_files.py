@@ -1,0 +1,209 @@
+"""Reading the rows in LevelDB's files without LevelDB, past damaged places.
+
+LevelDB refuses a table whose index is damaged, and drops the rest of a log block after a damaged record. The
+functions here yield each row that can still be decoded. Checksums are not compared, so a row may be damaged:
+callers check the rows by other means. The formats are described in LevelDB's `doc/table_format.md` and
+`doc/log_format.md`. Compressed blocks are not read; stores of this package have none.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from itertools import pairwise
+
+from backends.base import Row
+
+_FOOTER_BYTES = 48
+_MAGIC = bytes.fromhex("57fb808b247547db")
+_TRAILER_BYTES = 5
+"""The bytes after each block of a table: the type of compression, and a checksum."""
+
+_TAG_BYTES = 8
+"""The bytes after each key in a table: the kind of row in the first byte, and LevelDB's sequence number."""
+
+_DELETED, _SET = 0, 1
+_LOG_BLOCK_BYTES = 32768
+_RECORD = struct.Struct("<IHB")
+_DAMAGED, _FULL, _FIRST, _MIDDLE, _LAST = 0, 1, 2, 3, 4
+_BATCH_HEADER_BYTES = 12
+_ROW_BEGINS = re.compile(rb"\x01[\x01-\x7f][a-z]")
+"""How a row of this package begins in a log: it is set, and its short key begins with a letter."""
+
+
+class _Damaged(Exception):
+    """Raised if bytes cannot be decoded."""
+
+
+def table_rows(data: bytes) -> Iterator[Row]:
+    """Yield the rows of a table file (`.ldb`), in the order of the file. Deleted rows are left out."""
+    blocks = _indexed_blocks(data) or _consecutive_blocks(data)
+    for start, end in blocks:
+        for key, value in _block_rows(data, start, end):
+            if len(key) > _TAG_BYTES and key[-_TAG_BYTES] == _SET:
+                yield key[:-_TAG_BYTES], value
+
+
+def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
+    """Return a number in LevelDB's variable length and the position after it."""
+    number = shift = 0
+    while at < end and shift < 64:
+        byte = data[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, at
+        shift += 7
+    raise _Damaged
+
+
+def _indexed_blocks(data: bytes) -> list[tuple[int, int]]:
+    """Return start and end of the blocks that the table's index names; nothing without a usable index."""
+    if data[-8:] != _MAGIC:
+        return []
+    try:
+        at = len(data) - _FOOTER_BYTES
+        for _ in range(2):
+            _, at = _varint(data, at, len(data))
+        start, at = _varint(data, at, len(data))
+        size, _ = _varint(data, at, len(data))
+    except _Damaged:
+        return []
+    blocks = []
+    for _, handle in _block_rows(data, start, min(start + size, len(data))):
+        try:
+            first, at = _varint(handle, 0, len(handle))
+            length, _ = _varint(handle, at, len(handle))
+        except _Damaged:
+            continue
+        if first + length <= len(data):
+            blocks.append((first, first + length))
+    # A damaged entry of the index hides a block. Such a gap is read as a block, too.
+    edges = [(-_TRAILER_BYTES, -_TRAILER_BYTES), *sorted(blocks), (start, start)]
+    gaps = [(left[1] + _TRAILER_BYTES, right[0] - _TRAILER_BYTES) for left, right in pairwise(edges)]
+    return sorted(blocks + [(first, last) for first, last in gaps if last - first > _TAG_BYTES])
+
+
+def _consecutive_blocks(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the blocks of a table without an index, for example of a truncated table.
+
+    After the rows of a block follow the positions of its restarts, four bytes each, and their number. The
+    first position is 0, and no row begins with four zero bytes.
+    """
+    start = 0
+    while start < len(data):
+        at = start
+        try:
+            while data[at : at + 4] != bytes(4):
+                _, after = _varint(data, at, len(data))
+                fresh, after = _varint(data, after, len(data))
+                length, after = _varint(data, after, len(data))
+                at = after + fresh + length
+        except _Damaged:
+            at = len(data)
+        count = 0
+        while at + 4 <= len(data) and int.from_bytes(data[at : at + 4], "little") != max(count, 1):
+            at, count = at + 4, count + 1
+        yield start, min(at + 4, len(data))
+        start = at + 4 + _TRAILER_BYTES
+
+
+def _block_rows(data: bytes, start: int, end: int) -> Iterator[Row]:
+    """Yield the entries of a block, with the keys as stored. After damage, go on at the next restart."""
+    points, stop = _restarts(data, start, end)
+    for first, last in pairwise([*points, stop]):
+        at, key = first, b""
+        try:
+            while at < last:
+                shared, at = _varint(data, at, last)
+                fresh, at = _varint(data, at, last)
+                length, at = _varint(data, at, last)
+                if shared > len(key) or at + fresh + length > last:
+                    break
+                key = key[:shared] + data[at : at + fresh]
+                at += fresh + length
+                yield key, data[at - length : at]
+        except _Damaged:
+            continue
+
+
+def _restarts(data: bytes, start: int, end: int) -> tuple[list[int], int]:
+    """Return the positions in a block where an entry has its whole key, and the end of the entries."""
+    count = int.from_bytes(data[max(start, end - 4) : end], "little")
+    stop = end - 4 - 4 * count
+    if stop < start:
+        return [start], end
+    offsets = struct.unpack(f"<{count}I", data[stop : stop + 4 * count])
+    if not offsets or offsets[0] != 0 or any(left >= right for left, right in pairwise(offsets)):
+        return [start], end
+    return [start + offset for offset in offsets if start + offset < stop], stop
+
+
+def log_rows(data: bytes) -> Iterator[Row]:
+    """Yield the rows of a log file (`.log`), in the order of writing. Deleted rows are left out."""
+    for batch in _batches(data):
+        yield from _batch_rows(batch)
+
+
+def _batches(data: bytes) -> Iterator[bytes]:
+    """Yield the batches of a log without their headers. A damaged batch is yielded in parts."""
+    parts: list[bytes] = []
+    for kind, part in _records(data):
+        begins = kind in (_FULL, _FIRST)
+        if parts and (begins or kind == _DAMAGED):
+            yield b"".join(parts)
+            parts = []
+        if kind == _DAMAGED or not (begins or parts):
+            yield part
+        else:
+            parts.append(part[_BATCH_HEADER_BYTES:] if begins else part)
+        if kind in (_FULL, _LAST) and parts:
+            yield b"".join(parts)
+            parts = []
+    if parts:
+        yield b"".join(parts)
+
+
+def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the records of a log with their kinds; after a damaged header, the rest of the block."""
+    for block in range(0, len(data), _LOG_BLOCK_BYTES):
+        at, end = block, min(block + _LOG_BLOCK_BYTES, len(data))
+        while end - at >= _RECORD.size:
+            _, length, kind = _RECORD.unpack_from(data, at)
+            at += _RECORD.size
+            if kind not in (_FULL, _FIRST, _MIDDLE, _LAST) or at + length > end:
+                yield _DAMAGED, data[at:end]
+                break
+            yield kind, data[at : at + length]
+            at += length
+
+
+def _batch_rows(batch: bytes) -> Iterator[Row]:
+    """Yield the rows of a batch. After damage, go on at the next bytes that look like a row."""
+    at = 0
+    while at < len(batch):
+        try:
+            row, at = _batch_row(batch, at)
+        except _Damaged:
+            following = _ROW_BEGINS.search(batch, at + 1)
+            if following is None:
+                return
+            at = following.start()
+        else:
+            if row is not None:
+                yield row
+
+
+def _batch_row(batch: bytes, at: int) -> tuple[Row | None, int]:
+    """Return the row at a position of a batch, or None for a deleted row, and the position after it."""
+    kind, end = batch[at], len(batch)
+    length, at = _varint(batch, at + 1, end)
+    key = batch[at : at + length]
+    at += length
+    if kind == _DELETED and at <= end and key:
+        return None, at
+    size, at = _varint(batch, at, end)
+    if kind != _SET or at + size > end or not key:
+        raise _Damaged
+    return (key, batch[at : at + size]), at + size

@@ -1,0 +1,129 @@
+"""Reading the rows of a damaged store, without changing a byte of the store.
+
+A store is read in several ways, one after the other. First the library of the backend reads a copy of the
+files. Then the files are read without the library, so that one damaged place hides only the rows in it. The
+rows of all ways are collected. They are not trusted: a key may have several values, and a value may be
+damaged. The caller decides which values are right, for example by their hashes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from backends import locate
+from backends.base import Row
+from backends.errors import BackendBusy, BackendMissing, BackendUnusable
+from backends.files import resolve_path
+from backends.found_rows import FoundRows
+from backends.leveldb_place import LOCK
+from backends.registry import REGISTRY, identity_of
+from backends.sqlite_lock import SUFFIX
+
+
+@dataclass
+class Way:
+    """One way of reading a store. `rows` may be read once; `problems` is complete when all rows are read."""
+
+    name: str
+    """A short description of the way, for people."""
+    own: bool
+    """True if the backend's library reads, so that the rows are a state that the store once had."""
+    rows: Iterator[Row]
+    problems: list[str] = field(default_factory=list)
+    """The problems that were found, in sentences for people; empty if nothing seems damaged."""
+    count: int = 0
+    """The number of rows that were read and whose keys were asked for."""
+
+
+class Salvage:
+    """A damaged store, of which the rows are collected.
+
+    Args:
+        backend: The kind of the store: `leveldb` or `sqlite`.
+        ways: The ways of reading the store, the most trusted first.
+        found: The place where the rows are collected.
+        prefixes: The prefixes of the keys that are collected.
+    """
+
+    def __init__(
+        self, backend: str, ways: Iterator[Way], found: FoundRows, prefixes: Sequence[bytes]
+    ) -> None:
+        self.backend = backend
+        self.found = found
+        self.ways: list[Way] = []
+        self._remaining = ways
+        self._prefixes = tuple(prefixes)
+
+    def read_on(self) -> Way | None:
+        """Read the store in the next way. Return the way, or None if the store was read in all ways."""
+        way = next(self._remaining, None)
+        if way is not None:
+            way.count = self.found.add(filter(self._is_asked, way.rows))
+            self.ways.append(way)
+        return way
+
+    def _is_asked(self, row: Row) -> bool:
+        """Return True for a row that is asked for; damage can turn a key or a value into another type."""
+        return all(isinstance(part, bytes) for part in row) and row[0].startswith(self._prefixes)
+
+
+@contextlib.contextmanager
+def salvaged(url: str, prefixes: Sequence[bytes]) -> Iterator[Salvage]:
+    """Collect the rows of the store at `url` whose keys have one of `prefixes`. The store is only read.
+
+    Copies of the store's files and the collected rows are kept in a folder under TMPDIR until the block ends.
+
+    Raises:
+        BackendMissing: there is nothing at the path.
+        BackendBusy: a process has the store open for writing.
+        BackendUnusable: the URL is invalid, or the system denies access.
+    """
+    scheme, path = location = locate(url)
+    if scheme == "memory":
+        raise BackendUnusable("a store in main memory leaves nothing that could be read; name another store")
+    place = resolve_path(path)
+    if not place.exists():
+        raise BackendMissing(f"there is no store at {place}")
+    leveldb = place.is_dir()
+    if leveldb and scheme.startswith("sqlite"):
+        raise BackendUnusable(f"{place} is a folder, and a SQLite store is a file")
+    with (
+        tempfile.TemporaryDirectory(prefix="memroot-rescue-") as folder,
+        _unwritten(place, leveldb=leveldb),
+        contextlib.closing(FoundRows(Path(folder, "found"))) as found,
+    ):
+        if leveldb:
+            from backends.leveldb_salvage import leveldb_ways
+
+            yield Salvage("leveldb", leveldb_ways(place, Path(folder)), found, prefixes)
+        else:
+            from backends.sqlite_salvage import sqlite_ways
+
+            yield Salvage("sqlite", sqlite_ways(place, location.memory, Path(folder)), found, prefixes)
+
+
+@contextlib.contextmanager
+def _unwritten(place: Path, *, leveldb: bool) -> Iterator[None]:
+    """Hold the store's lock, if there is a lock file, without changing the file."""
+    data = place / "db" if leveldb else place
+    if data.exists() and REGISTRY.is_open(identity_of(data.stat())):
+        raise BackendBusy(str(place), f"pid {os.getpid()} (this process)")
+    lock = place / LOCK if leveldb else Path(f"{place}{SUFFIX}")
+    try:
+        descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        yield  # without a lock file, or without permission to read it, nothing can be locked
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise BackendBusy(str(place), "another process") from error
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,373 @@
+"""Checks of the rows that commands rely on, against rows that say the same in a different way.
+
+A command decides with one row: the record of an atom or edge, or the fact that there is none, the counters,
+and the state of the log. If that row was damaged, or changed by another program, the command would append an
+event that contradicts the journal, and no later command could correct it. Therefore each of these rows is
+compared with others before it is used:
+
+* a record, with the header of the event that it calls the last on its subject, and that event with the
+  values and with the headers that the trees do not include yet;
+* a missing record, with the trees and with those headers;
+* the counters, with the rows of ordinals and of predicates;
+* the state of the log, with the headers and with the subtrees of the follower `log`.
+
+So no single row can mislead a command. A row that this process has written or checked before is not checked
+again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from backends.base import Reader
+from engine.base import limits
+from engine.base.errors import CorruptionError
+from engine.followers.base import check_cursor, read_cursor
+from engine.followers.log import frontier_of
+from engine.followers.trees import TreesFollower, stored_value
+from engine.ledger.codec import decode_header
+from engine.ledger.journal import LogState, read_header, subject_key
+from engine.ledger.layout import (
+    COUNTERS,
+    EDGE_FROM,
+    EDGE_TO,
+    ERASURE,
+    JOURNAL,
+    TYPE_BY_CODE,
+    atom_key,
+    cursor_key,
+    edge_from_key,
+    erasure_key,
+    journal_key,
+    ordinal_key,
+    type_code_key,
+)
+from engine.ledger.records import (
+    FIRST_TYPE_CODE,
+    AtomRecord,
+    Counters,
+    EdgeRecord,
+    Lookup,
+    decode_atom,
+    decode_counters,
+    decode_edge,
+)
+from proofs.events import AtomDetail, Entry, EventKind, Header
+from proofs.leaves import State, edge_key
+from proofs.subjects import ID_BYTES
+
+HINT: Final = "run `engine rebuild`, then `engine verify-root`"
+
+PENDING_MAX: Final = 3 * limits.FOLLOW_EVENTS_MAX
+"""The number of events after those in the trees whose subjects are kept in memory."""
+UNREAD_MAX: Final = 1024
+"""The number of such events whose headers are read; if there are more, updating the trees is faster."""
+SURE_MAX: Final = 1 << 16
+"""The number of atoms with true records that are kept in memory."""
+
+_TREES: Final = cursor_key(TreesFollower.name)
+_STATES: Final = {
+    EventKind.ATOM_ADDED: State.LIVE,
+    EventKind.ATOM_REVISED: State.LIVE,
+    EventKind.ATOM_REVIVED: State.LIVE,
+    EventKind.TAGS_ADDED: State.LIVE,
+    EventKind.TAGS_REMOVED: State.LIVE,
+    EventKind.ATOM_TOMBSTONED: State.TOMBSTONED,
+    EventKind.ERASED: State.ERASED,
+    EventKind.EDGE_ADDED: State.LIVE,
+    EventKind.EDGE_REMOVED: State.TOMBSTONED,
+    EventKind.EDGE_ERASED: State.ERASED,
+}
+"""The state of an atom or edge after an event of each kind."""
+_CREATING: Final = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
+
+
+class Evidence:
+    """What the rows of one store say about atoms and edges, apart from the records.
+
+    `move_to` selects the snapshot that the other methods read. One thread at a time may use the object.
+    """
+
+    def __init__(self, trees: TreesFollower) -> None:
+        """Begin without a snapshot. `trees` must be the follower that updates the trees of the store."""
+        self._trees = trees
+        self._rows: Reader
+        self._meta: Lookup
+        self._cursor: bytes | None = b""
+        self._included = 0
+        """The number of events that the trees include."""
+        self._size = 0
+        self._last: dict[bytes, int] = {}
+        """The last event on each subject, from the events that the trees do not include."""
+        self._sure: set[bytes] = set()
+        """Atoms whose records were found to be true, and which were not erased since."""
+        self._counters: bytes | None = b""
+
+    def move_to(self, rows: Reader, meta: Lookup, log: LogState) -> bool:
+        """Use the snapshot `rows`, whose log is `log`, from now on.
+
+        `meta` holds the rows of the snapshot with the cursor of the trees and with the counters.
+
+        Return False if the trees must be updated first, because they lack too many events.
+
+        Raises:
+            CorruptionError: the cursor of the trees, or a header after it, is damaged.
+        """
+        self._rows, self._meta = rows, meta
+        raw = meta.get(_TREES)
+        if raw != self._cursor or log.size < self._size:
+            self._begin(rows, raw, log.size)
+        if len(self._last) > PENDING_MAX or log.size - self._size > UNREAD_MAX:
+            return False
+        if self._size < log.size:
+            self._read_headers(rows, log.size)
+        if len(self._sure) > SURE_MAX:
+            self._sure = set()
+        return True
+
+    def _read_headers(self, rows: Reader, size: int) -> None:
+        stored = rows.scan(journal_key(self._size), journal_key(size))
+        for seq in range(self._size, size):
+            key, header = next(stored, (b"", b""))
+            if key != journal_key(seq):
+                raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
+            subject = subject_key(decode_header(header, seq).detail)
+            self._last[subject] = seq
+            self._sure.discard(subject)
+        self._size = size
+
+    def _begin(self, rows: Reader, raw: bytes | None, size: int) -> None:
+        """Begin with the events after those that the trees include, as their cursor `raw` says."""
+        cursor = read_cursor(rows, TreesFollower.name)
+        start = 0
+        if cursor is not None and cursor.version == TreesFollower.version:
+            check_cursor(rows, TreesFollower.name, cursor, size)
+            start = cursor.size
+        if start <= self._size <= size and self._cursor != b"":
+            self._last = {subject: seq for subject, seq in self._last.items() if seq >= start}
+        else:
+            self._last, self._size, self._sure = {}, start, set()
+        self._cursor, self._included = raw, start
+
+    def note(self, entries: Sequence[Entry], counters: bytes | None) -> None:
+        """Remember events that were written directly after those known, and the row of the counters."""
+        details = [header.detail for header, _, _ in entries]
+        seqs = range(self._size, self._size + len(details))
+        if {type(detail) for detail in details} == {AtomDetail}:
+            self._last.update(zip([detail[0] for detail in details], seqs, strict=True))
+        else:
+            self._last.update(zip(map(subject_key, details), seqs, strict=True))
+        self._size = seqs.stop
+        if self._sure:
+            erased = (header.detail for header, _, _ in entries if header.kind is EventKind.ERASED)
+            self._sure.difference_update(map(subject_key, erased))
+        self._counters = counters
+
+    def atom(self, atom: bytes) -> AtomRecord | None:
+        """Return the record of an atom, or None if the atom was never recorded.
+
+        Raises:
+            CorruptionError: the record, or its absence, contradicts the journal.
+        """
+        raw = self._rows.get(atom_key(atom))
+        if raw is None:
+            self.check_unrecorded("atoms", [atom])
+            return None
+        record = decode_atom(raw, atom)
+        header = self._last_header("atoms", atom, record.last_seq)
+        ordinal = header.detail.ordinal if isinstance(header.detail, AtomDetail) else -1
+        if (record.state, record.ordinal) != (_STATES.get(header.kind), ordinal):
+            raise _contradiction("atoms", atom)
+        return record
+
+    def edge(self, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
+        """Return the record of an edge, or None if the edge was never recorded.
+
+        Raises:
+            CorruptionError: the record, or its absence, contradicts the journal.
+        """
+        key = edge_key(src, code, dst)
+        raw = self._rows.get(edge_from_key(src, code, dst))
+        if raw is None:
+            self.check_unrecorded("edges", [key])
+            return None
+        record = decode_edge(raw)
+        header = self._last_header("edges", key, record.last_seq)
+        if record[:4] != (src, code, dst, _STATES.get(header.kind)):
+            raise _contradiction("edges", key)
+        return record
+
+    def check_recorded(self, records: Sequence[AtomRecord]) -> None:
+        """Check that these records, none of which is erased, are of atoms that are recorded and not erased.
+
+        This takes less time than reading each record with `atom`, and ignores all other fields.
+
+        Raises:
+            CorruptionError: a record contradicts the journal.
+        """
+        rows = self._rows
+        doubtful = [record for record in records if record.id not in self._sure]
+        if not doubtful:
+            return
+        # A header that contains the id of an atom is of an event on the atom or on one of its edges.
+        headers = rows.multi_get([journal_key(record.last_seq) for record in doubtful])
+        erasures: list[bytes | None] = [None] * len(doubtful)
+        if next(rows.scan_prefix(ERASURE), None) is not None:
+            erasures = rows.multi_get([erasure_key(record.id) for record in doubtful])
+        for record, header, erasure in zip(doubtful, headers, erasures, strict=True):
+            if header is None or record.id not in header or erasure is not None:
+                self.atom(record.id)
+        self._sure.update(record.id for record in doubtful)
+
+    def check_type(self, name: str, code: bytes | None) -> None:
+        """Check that a predicate which is not built in has this code, or was never registered if it is None.
+
+        Raises:
+            CorruptionError: the two rows of a predicate contradict each other.
+        """
+        if code is not None:
+            matches = self._rows.get(type_code_key(code)) == name.encode()
+        else:
+            matches = all(value != name.encode() for _, value in self._rows.scan_prefix(TYPE_BY_CODE))
+        if not matches:
+            raise CorruptionError(
+                f"the two rows of the predicate {name!r} contradict each other",
+                hint=HINT,
+                family="types-by-name",
+            )
+
+    def check_edges(self, atom: bytes, found: Collection[bytes]) -> None:
+        """Check that an atom has no edges besides those with the keys `found` (`proofs.leaves.edge_key`).
+
+        This reads the keys of all edges of the store.
+
+        Raises:
+            CorruptionError: one of the two rows of an edge is missing.
+        """
+        for prefix, far in ((EDGE_TO, EDGE_FROM), (EDGE_FROM, EDGE_TO)):
+            for row, _ in self._rows.scan_prefix(prefix):
+                if row.endswith(atom):
+                    near, code = (
+                        row[len(prefix) :][:ID_BYTES],
+                        row[len(prefix) + ID_BYTES + 1 : -ID_BYTES - 1],
+                    )
+                    ends = (atom, near) if far == EDGE_FROM else (near, atom)
+                    key = edge_key(ends[0], code, ends[1])
+                    if key not in found and self.is_unerased_edge(*ends, code):
+                        raise _contradiction("edges", key)
+
+    def is_unerased_edge(self, src: bytes, dst: bytes, code: bytes) -> bool:
+        """Return whether an edge was recorded and not erased.
+
+        Raises:
+            CorruptionError: its record contradicts the journal.
+        """
+        edge = self.edge(src, code, dst)
+        return edge is not None and edge.state is not State.ERASED
+
+    def _last_header(self, namespace: str, key: bytes, seq: int) -> Header:
+        """Return the header of event `seq`, which must be the last event on a subject."""
+        header, _ = read_header(self._rows, seq)
+        last = self._last.get(key)
+        if last is None:
+            value = stored_value(self._rows, namespace, key)
+            if value is not None:
+                last = value.last_seq
+            elif header.kind in _CREATING and header.prev is None:
+                last = seq  # a second event would have left a value
+        if seq != last or subject_key(header.detail) != key:
+            raise _contradiction(namespace, key)
+        return header
+
+    def check_unrecorded(self, namespace: str, keys: Sequence[bytes]) -> None:
+        """Check that no event was ever recorded on any of these atoms or edges, which have no records.
+
+        Raises:
+            CorruptionError: there is such an event.
+        """
+        known = self._last
+        recorded = [key for key in keys if key in known]
+        if not recorded and keys and self._included and self._cursor:
+            found = self._trees.holds(self._rows, self._cursor, namespace, keys)
+            recorded = [key for key, held in zip(keys, found, strict=True) if held]
+        if recorded:
+            raise CorruptionError(
+                f"{_named(namespace, recorded[0])} has no record, but the journal has events on it",
+                hint=HINT,
+                family="atoms" if namespace == "atoms" else "edges-from",
+            )
+
+    def counters(self) -> Counters:
+        """Return the counters.
+
+        Raises:
+            CorruptionError: the counters contradict the ordinals or the predicates.
+        """
+        rows, raw = self._rows, self._meta.get(COUNTERS)
+        counters = decode_counters(raw)
+        if raw != self._counters:
+            ordinal, code = counters
+            around = [ordinal_key(ordinal), type_code_key(code.to_bytes(3, "big")[-2:])]
+            before = [ordinal_key(ordinal - 1)] if ordinal else []
+            before += [type_code_key((code - 1).to_bytes(2, "big"))] if code > FIRST_TYPE_CODE else []
+            free = rows.multi_get(around[: 2 if code <= 0xFFFF else 1])
+            if any(row is not None for row in free) or None in rows.multi_get(before):
+                raise CorruptionError(
+                    f"the next ordinal {ordinal} and the next code {code:x} of a predicate do not follow "
+                    "the assigned ones",
+                    hint=HINT,
+                    family="meta",
+                )
+            self._counters = raw
+        return counters
+
+
+class TrustedHead:
+    """Checks states of the log, and remembers the last one that it has checked. It is thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: LogState | None = None
+
+    def trust(self, log: LogState) -> None:
+        """Remember a state that this process has written."""
+        with self._lock:
+            self._known = log
+
+    def check(self, rows: Reader, log: LogState) -> None:
+        """Check that `log` is the state of the log of the stored headers.
+
+        Raises:
+            CorruptionError: it is not.
+        """
+        with self._lock:
+            known = self._known
+        if known is not None and known.row == log.row:
+            return
+        following = journal_key(log.size)
+        time = read_header(rows, log.size - 1)[0].time if log.size else 0
+        if (
+            frontier_of(rows, log.size) != log.frontier
+            or time != log.time
+            or next(rows.scan(following, JOURNAL + b"\xff"), None) is not None
+        ):
+            raise CorruptionError(
+                f"the state of the log does not match the {log.size} headers of the journal",
+                hint=HINT,
+                family="meta",
+            )
+        self.trust(log)
+
+
+def _named(namespace: str, key: bytes) -> str:
+    return f"{'atom' if namespace == 'atoms' else 'edge'} {key.hex()}"
+
+
+def _contradiction(namespace: str, key: bytes) -> CorruptionError:
+    return CorruptionError(
+        f"the record of {_named(namespace, key)} contradicts the last event on it",
+        hint=HINT,
+        family="atoms" if namespace == "atoms" else "edges-from",
+    )

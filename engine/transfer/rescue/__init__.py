@@ -1,0 +1,1 @@
+"""Rescue: making a new, verified store from the journal that is left in a damaged store."""

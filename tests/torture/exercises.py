@@ -1,0 +1,160 @@
+"""The exercises of the reliability programme: what each does, on what, and how often in a release.
+
+An exercise has variants, such as backends, and is carried out in slices, each in a process of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, cast
+
+from tests.support.faults import Kind
+
+Result = tuple[Counter[str], list[str]]
+Run = Callable[[str, int, int, Path], Result]
+"""Carries out a slice: the variant, the seed, the wanted number of trials, and an empty folder."""
+
+
+class Exercise(NamedTuple):
+    """One kind of fault, on several variants."""
+
+    title: str
+    faults: str
+    """The numbers of the faults in the table of faults."""
+    what: str
+    """What one trial is."""
+    variants: Sequence[str]
+    release: int
+    """The number of trials of each variant in a release."""
+    slice: int
+    """The number of trials in one process."""
+    zero: Sequence[str]
+    """The counts that must be 0."""
+    run: Run
+    traces: bool = False
+    """Whether it needs strace."""
+
+
+FILES: Final = ("leveldb", "sqlite")
+
+
+def _power(variant: str, seed: int, wanted: int, folder: Path) -> Result:
+    from tests.torture.power import explore, recorded, states
+
+    run = recorded(variant, seed, 150, folder)
+    return explore(run, states(run, seed, wanted), folder)
+
+
+def _killed(kind: str) -> Run:
+    def run(variant: str, seed: int, wanted: int, folder: Path) -> Result:
+        from tests.torture.kills import torture
+
+        scheme, name = variant.split()
+        return torture(name, scheme, kind, seed, wanted, folder)
+
+    return run
+
+
+def _rot(kind: str) -> Run:
+    def run(variant: str, seed: int, wanted: int, folder: Path) -> Result:
+        from tests.torture import rot
+
+        scheme, _, how = variant.partition(" ")
+        whole = rot.left_open(scheme, folder, closed=how == "closed")
+        damages = rot.flips(whole, seed, wanted) if kind == "flips" else rot.surgery(whole, seed, wanted)
+        return rot.torture(whole, damages, folder)
+
+    return run
+
+
+def _simulated(variant: str, seed: int, wanted: int, _: Path) -> Result:
+    from tests.torture.simulation import FAILURES, simulate
+
+    total: Counter[str] = Counter()
+    told = []
+    for number in range(wanted):
+        counts, _order = simulate(seed * 1000 + number, 2 if variant == "two processes" else 3)
+        total += counts
+        if any(counts[name] for name in FAILURES):
+            told.append(f"simulate({seed * 1000 + number}): { {k: v for k, v in counts.items() if v} }"[:400])
+    return total, told
+
+
+def _reads(variant: str, seed: int, wanted: int, _: Path) -> Result:
+    from tests.torture.reads import torture
+
+    return torture(cast("Kind", variant), seed, wanted)
+
+
+COMMANDS: Final = (
+    "add", "apply_many", "backup", "checkpoint", "dream", "erase", "import", "ingest", "merge", "mirror",
+    "rebuild", "revise", "supersede",
+)  # fmt: skip
+_EACH_COMMAND: Final = tuple(f"{scheme} {command}" for scheme in FILES for command in COMMANDS)
+_STATES: Final = ("leveldb closed", "leveldb killed", "sqlite closed", "sqlite killed")
+_AFTER_A_FAULT: Final = (
+    "acknowledged events lost", "not opened", "differ from the undisturbed run", "not verified",
+)  # fmt: skip
+_AFTER_A_COMMAND: Final = (
+    *_AFTER_A_FAULT, "errors that are not ours", "files beside the store torn",
+    "another root after repeating the command", "cannot be repeated",
+)  # fmt: skip
+
+EXERCISES: Final[Mapping[str, Exercise]] = {
+    "power": Exercise(
+        "Loss of power", "F3",
+        "the system calls of a run are recorded; one state that a loss of power can leave of its files is "
+        "opened and compared with the run, and every tenth is replayed",
+        FILES, 10_000, 500, _AFTER_A_FAULT, _power, traces=True,
+    ),
+    "kill": Exercise(
+        "Kills at system calls", "F2, F6, F20",
+        "a process that carries out a command is killed at one of its system calls; the store is opened, "
+        "compared and replayed, and the command is repeated",
+        _EACH_COMMAND, 100, 25, _AFTER_A_COMMAND, _killed("SIGKILL"), traces=True,
+    ),
+    "eio": Exercise(
+        "System calls that fail", "F4",
+        "a system call of a command fails with EIO, once or from then on; then as above",
+        _EACH_COMMAND, 200, 25, _AFTER_A_COMMAND, _killed("EIO"), traces=True,
+    ),
+    "enospc": Exercise(
+        "A full disk", "F5",
+        "a system call of a command fails with ENOSPC, once or from then on; then as above",
+        _EACH_COMMAND, 200, 25, _AFTER_A_COMMAND, _killed("ENOSPC"), traces=True,
+    ),
+    "flips": Exercise(
+        "Flipped bits in files", "F10",
+        "one bit of one file of a store is flipped; the store is opened and asked thirteen questions, and "
+        "replayed if no answer shows the damage",
+        _STATES, 12_500, 500, ("wrong answers", "errors that are not ours"), _rot("flips"),
+    ),
+    "surgery": Exercise(
+        "Damaged whole files", "F11",
+        "a file of a store is cut short, deleted, swapped with another, or has a block of zeros; a wrong "
+        "answer counts only if a replay with the root that was kept outside finds nothing",
+        _STATES, 1_000, 250, ("not noticed with a kept root", "errors that are not ours"), _rot("surgery"),
+    ),
+    "simulation": Exercise(
+        "Several processes", "F1, F15, F17, F19",
+        "processes on one store take turns at each operation; some die, some writes fail or are in doubt, "
+        "and the power fails; at the end the journal is compared with every receipt and replayed",
+        ("two processes", "three processes"), 10_000, 250,
+        (
+            "acknowledged events lost", "not verified", "errors that are not ours", "stuck",
+            "acknowledged at the same place twice", "in doubt, and told wrong",
+            "acknowledged and not seen by its process",
+        ),
+        _simulated,
+    ),
+    "reads": Exercise(
+        "Reads that return something else", "F14",
+        "one read of a command returns a flipped bit, an earlier value or nothing; then the journal is "
+        "replayed",
+        ("flip", "stale", "missing"), 2_000, 250,
+        ("journals broken by a write", "errors that are not ours"), _reads,
+    ),
+}  # fmt: skip
+"""Name → exercise, in the order of the report."""

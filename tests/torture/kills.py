@@ -1,0 +1,117 @@
+"""Processes killed at their system calls, and system calls that fail, in every command."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Final, NamedTuple
+
+from backends.errors import BackendError
+from engine.base.errors import EngineError
+from tests.torture.acts import carry_out, opened, prepare, side_effects, url_of
+from tests.torture.injected import CALLS, Acknowledge, Ended, Fault, calls_of, run
+from tests.torture.oracle import BROKEN, FOREIGN, LOST, NOT_OPENED, WRONG, Journal, count, examine, journal_of
+
+ERRORS: Final = ("EIO", "ENOSPC")
+BESIDE: Final = "files beside the store torn"
+REPEATED: Final = "another root after repeating the command"
+STUCK: Final = "cannot be repeated"
+
+
+class Whole(NamedTuple):
+    """A command that ran without a fault."""
+
+    name: str
+    scheme: str
+    start: Path
+    """The folder that every trial begins with."""
+    journal: Journal
+    root: str
+    calls: Counter[str]
+
+
+def undisturbed(name: str, scheme: str, start: Path, folder: Path) -> Whole:
+    """Run a command without a fault, which also loads the modules that it needs before a process forks."""
+    place = folder / "whole"
+    shutil.copytree(start, place)
+    carry_out(name, scheme, place, lambda _: None)
+    with opened(url_of(scheme, place)) as engine:
+        root = engine.root().root
+    journal = journal_of(url_of(scheme, place))
+    shutil.rmtree(place)
+    shutil.copytree(start, place)
+    calls = calls_of(partial(carry_out, name, scheme, place), folder / "log")
+    shutil.rmtree(place)
+    return Whole(name, scheme, start, journal, root, calls)
+
+
+def faults(whole: Whole, kind: str, seed: int, wanted: int) -> list[Fault]:
+    """Return `wanted` faults of a kind (`SIGKILL`, `EIO`, `ENOSPC`), spread over the calls of the command."""
+    chosen = Random(f"{kind} {whole.name} {whole.scheme} {seed}")
+    possible = [(call, number) for call in CALLS for number in range(1, whole.calls[call] + 1)]
+    picked = sorted(chosen.sample(possible, min(wanted, len(possible))))
+    return [Fault(call, number, kind, kind != "SIGKILL" and chosen.random() < 0.5) for call, number in picked]
+
+
+def attempt(whole: Whole, fault: Fault, folder: Path) -> tuple[Counter[str], str]:
+    """Run the command with a fault, then check the store and repeat the command; return counts and a note."""
+    place = folder / "trial"
+    shutil.copytree(whole.start, place)
+    try:
+
+        def do(acknowledge: Acknowledge) -> None:
+            carry_out(whole.name, whole.scheme, place, acknowledge)
+
+        ended = run(do, ("-e", f"trace={fault.call}", "-e", fault.option))
+        counts = _checked(whole, place, ended)
+    finally:
+        shutil.rmtree(place)
+    failed = {name: number for name, number in counts.items() if number and name in COUNTED}
+    return counts, f"{whole.scheme} {whole.name} {fault.option}: {ended} {failed}"[:500] if failed else ""
+
+
+COUNTED: Final = frozenset({LOST, NOT_OPENED, WRONG, FOREIGN, BROKEN, BESIDE, REPEATED, STUCK})
+"""The counts that must be 0."""
+
+
+def _checked(whole: Whole, place: Path, ended: Ended) -> Counter[str]:
+    url = url_of(whole.scheme, place)
+    found = examine(url, whole.journal, ended.acknowledged, verify=True)
+    counts = count(found, ended.acknowledged)
+    counts[ended.how] += 1
+    counts[FOREIGN] += ended.how not in ("finished", "killed", "our error")
+    if found.how == NOT_OPENED:
+        return counts
+    try:
+        counts[BESIDE] += bool(side_effects(whole.name, whole.scheme, place))
+    except (EngineError, BackendError):
+        counts[BESIDE] += 1
+    try:
+        # A mirror or a new store from an import may exist; then repeating says so or changes nothing.
+        if not (whole.name == "import" and (place / "imported").exists()):
+            carry_out(whole.name, whole.scheme, place, lambda _: None)
+        with opened(url) as engine:
+            counts[REPEATED] += engine.root().root != whole.root
+    except (EngineError, BackendError):
+        counts[STUCK] += 1
+    return counts
+
+
+def torture(
+    name: str, scheme: str, kind: str, seed: int, wanted: int, folder: Path
+) -> tuple[Counter[str], list[str]]:
+    """Try `wanted` faults of a kind in one command; return the counts and a line for each failure."""
+    if not (folder / "start").exists():
+        prepare(scheme, folder / "start")
+    whole = undisturbed(name, scheme, folder / "start", folder)
+    total: Counter[str] = Counter()
+    told = []
+    for fault in faults(whole, kind, seed, wanted):
+        counts, note = attempt(whole, fault, folder)
+        total += counts
+        if note:
+            told.append(note)
+    return total, told

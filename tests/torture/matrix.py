@@ -1,0 +1,153 @@
+"""The faults that the programme knows, the tests that cause each, and the answer that they require."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Row(NamedTuple):
+    """One fault."""
+
+    number: str
+    fault: str
+    tests: tuple[str, ...]
+    """The tests that cause it, as `path::name`."""
+    exercises: tuple[str, ...]
+    """The exercises that cause it in large numbers."""
+    answer: str
+    """What the tests require."""
+    missing: str = ""
+    """What is not tested."""
+
+
+_STORE: Final = "tests/store/test_faults.py::"
+_ERASE: Final = "tests/erase/test_killed.py::"
+_RULES: Final = "tests/backends/test_leveldb_rules.py::"
+_CRASHES: Final = "tests/backends/test_leveldb_crashes.py::"
+_PROCESSES: Final = "tests/backends/test_several_processes.py::"
+_THREADS: Final = "tests/store/test_threads.py::"
+_TAMPER: Final = "tests/trust/audit/test_tamper.py::"
+_LAWS: Final = "tests/ledger/test_invariants.py::"
+_HERE: Final = "tests/torture/"
+
+MATRIX: Final = (
+    Row(
+        "F1", "the process dies at an operation of the backend",
+        (_STORE + "test_a_crash_at_any_write_loses_nothing_acknowledged",
+         _STORE + "test_going_on_after_a_crash_gives_the_undisturbed_root"),
+        ("simulation",), "every acknowledged event is in the journal; after repeating, the undisturbed root",
+    ),
+    Row(
+        "F2", "the process dies at a system call",
+        (_CRASHES + "test_l10_a_kill_at_a_system_call_loses_nothing_acknowledged",
+         _HERE + "test_kills.py::test_a_command_killed_at_a_system_call_is_whole_or_absent"),
+        ("kill",), "nothing acknowledged is lost, the store replays, repeating gives the undisturbed root",
+    ),
+    Row(
+        "F3", "the power fails",
+        (_HERE + "test_power.py::test_no_loss_of_power_loses_an_acknowledged_event",
+         _CRASHES + "test_r11_an_older_log_is_synced_before_a_newer_one"),
+        ("power",), "the store opens or is rescued, and has every acknowledged event",
+    ),
+    Row(
+        "F4", "an input or output error, once or from then on",
+        (_STORE + "test_a_failed_write_is_in_doubt_and_never_acknowledged",
+         _RULES + "test_r2_a_failed_sync_leaves_the_write_in_doubt",
+         _HERE + "test_kills.py::test_a_system_call_that_fails_loses_nothing"),
+        ("eio",), "an error of ours, no acknowledgement; then as F2",
+    ),
+    Row(
+        "F5", "the disk is full",
+        (_RULES + "test_r1_after_a_torn_record_nothing_more_is_acknowledged",
+         "tests/transfer/test_backup.py::test_nothing_is_left_where_there_is_no_room",
+         _HERE + "test_kills.py::test_a_system_call_that_fails_loses_nothing"),
+        ("enospc",), "as F4", "reading on a disk that stays full",
+    ),
+    Row(
+        "F6", "a crash while a crash is cleaned up",
+        (_ERASE + "test_a_failure_at_any_write_is_finished_on_opening",
+         _TAMPER + "test_an_interrupted_rebuild_is_reported_and_finished"),
+        ("kill",), "the next opening finishes; the same root",
+    ),
+    Row(
+        "F7", "a crash during an upgrade of the format",
+        ("tests/golden/test_golden_stores.py::test_a_golden_store_verifies",),
+        (), "a store of an earlier version opens with its root", "a crash during the upgrade itself",
+    ),
+    Row("F8", "memory runs out", (), (), "an error or the end of the process; then as F1", "everything"),
+    Row(
+        "F9", "an interrupt between the commit and what follows",
+        (_RULES + "test_r2_any_exception_in_a_write_poisons_the_handle",),
+        (), "the memory agrees with the disk, or the handle refuses writes", "each line of the commit",
+    ),
+    Row(
+        "F10", "a bit flips in a file",
+        (_HERE + "test_rot.py::test_no_flipped_bit_changes_an_answer",
+         _RULES + "test_r7_a_flipped_bit_in_a_table_is_never_served"),
+        ("flips",), "an error, or the same answers: never another answer",
+    ),
+    Row(
+        "F11", "a file is cut, deleted, swapped or partly zero",
+        (_HERE + "test_rot.py::test_a_damaged_file_is_noticed_with_a_kept_root",
+         _TAMPER + "test_an_older_copy_is_found_by_its_root_only"),
+        ("surgery",), "an error, or found by comparing with a root that was kept outside",
+    ),
+    Row(
+        "F12", "rows are changed from outside",
+        (_TAMPER + "test_a_changed_row_is_found_and_its_family_named",
+         _TAMPER + "test_a_rebuild_heals_every_projection"),
+        (), "`engine verify-root` names the family; a rebuild heals derived rows, never the journal",
+    ),
+    Row("F13", "a bit flips before it is written", (), (), "no checkpoint over bad data", "everything"),
+    Row(
+        "F14", "a read returns nothing, an old value or a flipped bit",
+        (_HERE + "test_reads.py::test_no_write_rests_on_a_wrong_read",), ("reads",),
+        "an error; no write that rests on it", "values of another row",
+    ),
+    Row(
+        "F15", "the store is opened several times",
+        (_PROCESSES + "test_one_of_three_gets_a_new_leveldb_store",
+         _PROCESSES + "test_the_second_process_is_told_who_has_the_leveldb_store",
+         _PROCESSES + "test_three_processes_count_in_sqlite_and_lose_nothing",
+         "tests/backends/test_open.py::test_one_handle_a_process_whatever_the_path"),
+        (), "one writer; the others are told who has it",
+    ),
+    Row(
+        "F16", "a process with an open store forks",
+        (_RULES + "test_r4_a_forked_process_writes_nothing",
+         _RULES + "test_r4_a_forked_process_that_ends_leaves_the_files_alone",
+         "tests/backends/suite_threads.py::ThreadSuite.test_a_forked_process_cannot_use_the_handle"),
+        (), "the child gets an error, the parent goes on",
+    ),
+    Row(
+        "F17", "threads and processes at once",
+        (_THREADS + "test_the_order_of_the_journal_explains_every_read",
+         _THREADS + "test_closing_during_reads_and_writes_is_clean",
+         "tests/store/test_several_writers.py::test_three_writers_lose_nothing",
+         _HERE + "test_simulation.py::test_several_processes_lose_nothing_whatever_fails"),
+        ("simulation",), "the order of the journal explains every read; no command is lost",
+    ),
+    Row(
+        "F18", "the clock stands still, jumps or goes back",
+        (_LAWS + "test_i14_time_is_recorded_but_determines_no_order",
+         _LAWS + "test_i14_hashes_depend_on_commands_clock_and_salts_only"),
+        (), "the order and the ids do not depend on the clock",
+    ),
+    Row(
+        "F19", "a command is repeated, or its outcome is in doubt",
+        (_STORE + "test_was_kept_tells_the_truth", _LAWS + "test_i1_a_repeated_command_appends_nothing"),
+        ("kill", "eio"), "a repeated command appends nothing; an error says which event is in doubt",
+    ),
+    Row(
+        "F20", "a mirror is written in part",
+        ("tests/transfer/mirror/test_killed.py::test_killed_anywhere_a_mirror_stands_whole",),
+        ("kill",), "the old or the new mirror stands whole",
+    ),
+    Row(
+        "F21", "handles or memory leak",
+        ("tests/backends/test_sqlite_rules.py::test_connections_are_given_back",),
+        (), "the numbers stay flat", "ten thousand openings",
+    ),
+    Row("F22", "PostgreSQL", (), (), "", "everything: there is no such backend"),
+)  # fmt: skip
+"""All faults, in order."""

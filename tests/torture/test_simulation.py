@@ -1,0 +1,29 @@
+"""Several processes on one store lose nothing, whatever fails, and a history follows from its seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.torture.simulation import FAILURES, simulate
+
+HISTORIES = 20
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+def test_several_processes_lose_nothing_whatever_fails(processes: int) -> None:
+    """Every receipt is in the journal at its place, `was_kept` tells the truth, and the store replays."""
+    total: Counter[str] = Counter()
+    for seed in range(HISTORIES):
+        counts, _ = simulate(seed, processes)
+        assert {name: counts[name] for name in FAILURES} == dict.fromkeys(FAILURES, 0), (seed, counts)
+        total += counts
+    assert total["faults"] > HISTORIES
+    assert total["acknowledged"] > 5 * HISTORIES
+
+
+def test_a_history_follows_from_its_seed() -> None:
+    """The same seed gives the same steps and faults in the same order; another seed gives others."""
+    assert simulate(3) == simulate(3)
+    assert simulate(3)[1] != simulate(4)[1]
