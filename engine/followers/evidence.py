@@ -55,7 +55,6 @@ from engine.ledger.records import (
     decode_edge,
 )
 from proofs.events import AtomDetail, Entry, EventKind, Header
-from proofs.hashing import key_digest
 from proofs.leaves import State, edge_key
 from proofs.subjects import ID_BYTES
 
@@ -288,12 +287,9 @@ class Evidence:
         """
         known = self._last
         recorded = [key for key in keys if key in known]
-        if not recorded:
-            digests = [key_digest(namespace, key) for key in keys]
-            tree = self._trees[namespace]
-            if self._included:
-                found = tree.holds(self._rows, digests, self._pages)
-                recorded = [key for key, held in zip(keys, found, strict=True) if held]
+        if not recorded and self._included:
+            found = self._trees[namespace].holds(self._rows, keys, self._pages)
+            recorded = [key for key, held in zip(keys, found, strict=True) if held]
         if recorded:
             raise CorruptionError(
                 f"{_named(namespace, recorded[0])} has no record, but the journal has events on it",

@@ -57,6 +57,14 @@ def update_pages(
     root: bytes | None,
     /,
 ) -> tuple[dict[bytes, bytes | None], bytes] | None: ...
+def tree_holds(
+    namespace: str,
+    prefix: bytes,
+    keys: list[bytes],
+    pages: dict[bytes, bytes | None],
+    read: Callable[[list[bytes]], Sequence[bytes | None]],
+    /,
+) -> list[bool] | None: ...
 def added_leaves(
     entries: list[Entry], /
 ) -> tuple[dict[bytes, bytes | None], dict[bytes, bytes | None], list[int]]: ...

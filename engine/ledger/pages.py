@@ -19,7 +19,7 @@ from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError, InvalidInputError
 from engine.kernels import NATIVE
 from engine.ledger import layout
-from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher
+from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher, key_digest
 
 DEPTH_MAX: Final = 63
 """The depth of the deepest pages, whose slots correspond to the last nibble of the key digest."""
@@ -170,6 +170,7 @@ class PagedTree:
     """The tree of one namespace. The object holds no data of the tree: all data is in the rows."""
 
     def __init__(self, namespace: str, hasher: TreeHasher = TREE_HASHER) -> None:
+        self._namespace = namespace
         self._prefix = layout.tree_prefix(namespace)
         self._root_key = self._page_key(0, b"")
         self._seal_key = self._prefix + _SEAL
@@ -332,14 +333,25 @@ class PagedTree:
                 found.update(slot[:DIGEST_BYTES] for slot in slots if len(slot) == LEAF_BYTES)
         return found
 
-    def holds(self, rows: Reader, digests: Sequence[bytes], pages: dict[bytes, bytes | None]) -> list[bool]:
-        """Return whether the tree has a leaf with each of these key digests.
+    def holds(self, rows: Reader, keys: Sequence[bytes], pages: dict[bytes, bytes | None]) -> list[bool]:
+        """Return whether the tree has a leaf for each of these keys.
 
         `pages` holds pages that were read before from the same tree; those that are read now are added.
 
         Raises:
             CorruptionError: a page is missing.
         """
+        if NATIVE is not None:
+            native: list[bool] | None = NATIVE.tree_holds(
+                self._namespace, self._prefix, list(keys), pages, rows.multi_get
+            )
+            if native is not None:
+                return native
+        return self.holds_twin(rows, keys, pages)
+
+    def holds_twin(self, rows: Reader, keys: Sequence[bytes], pages: dict[bytes, bytes | None]) -> list[bool]:
+        """Do the work of `holds` in Python."""
+        digests = [key_digest(self._namespace, key) for key in keys]
         found = [False] * len(digests)
         waiting: Sequence[int] = range(len(digests))
         depth = 0

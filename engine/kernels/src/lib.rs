@@ -14,6 +14,7 @@ mod digests;
 mod documents;
 mod folding;
 mod hashing;
+mod holding;
 mod leaves;
 mod limits;
 mod links;
@@ -42,6 +43,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         documents::register,
         folding::register,
         hashing::register,
+        holding::register,
         leaves::register,
         links::register,
         log::register,
