@@ -28,6 +28,7 @@ from tests.spec_naive import (
     u,
     values,
 )
+from tests.spec_packs import stored_segment
 from tests.spec_page import record_fields, table
 
 ATOM = record_fields("Atom record")
@@ -49,7 +50,7 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal) if payload is not None}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
     for name in ("records", "index", "tags", "trees", "log"):
-        version = {"index": 5, "records": 2, "trees": 2}.get(name, 1)
+        version = {"index": 6, "records": 2, "trees": 2}.get(name, 1)
         rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
     leaves: dict[str, dict[bytes, bytes]] = {}
     for name, changed in values([fields for fields, _ in events]).items():
@@ -83,11 +84,8 @@ def index_rows(
             continue
         rows[b"i/sum/" + key] = summary(some, stop_words)
         found = term_rows(some, stop_words)
-        rows |= {b"i/seg/" + key + b"/" + t: value for t, value in found}
-        blocks = [found[at : at + 256] for at in range(0, len(found), 256)]
-        rows[b"i/blk/" + key] = b"".join(
-            u(len(block[0][0]), 2) + block[0][0] + rows_root(block) for block in blocks
-        )
+        stored, rows[b"i/blk/" + key] = stored_segment(found, len(some), rows_root)
+        rows |= {b"i/seg/" + key + b"/" + t: value for t, value in stored.items()}
     return rows, leaves
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.base.errors import CorruptionError
 from engine.base.limits import INTEGER_MAX
-from engine.followers.segments import HEAD, HEAD_BYTES, columns_head, describe
+from engine.followers.numbers import decode_numbers, encode_numbers
+from engine.followers.segments import HEAD, columns_head, describe
 from engine.kernels import NATIVE
 from engine.text.analyzer import KERNEL_TERMS, index_terms
 from engine.text.labels import label_of
@@ -128,10 +129,6 @@ def _source_number(source: str) -> int:
     return source_number(source.encode())
 
 
-FACT_BYTES: Final = 32
-"""The number of bytes that the facts of one document take in the row of facts."""
-
-
 class Facts(NamedTuple):
     """Four numbers for each document, in four arrays of equal length. The number 0 stands for no value."""
 
@@ -156,30 +153,63 @@ def join(parts: Sequence[Facts]) -> Facts:
     return Facts(*columns)
 
 
-def encode_facts(facts: Facts) -> bytes:
-    """Return the value of the row of facts."""
+def facts_row(facts: Facts) -> bytes:
+    """Return the row of facts in the form that is hashed."""
     columns = b"".join(column.astype("<u8").tobytes() for column in facts)
     return columns_head(len(facts.sources)) + columns
 
 
+def lengths_row(lengths: NDArray[np.uint16]) -> bytes:
+    """Return the row of lengths in the form that is hashed."""
+    return columns_head(len(lengths)) + lengths.astype("<u2").tobytes()
+
+
+def encode_facts(facts: Facts) -> bytes:
+    """Return the stored form of the row of facts."""
+    return b"".join(map(encode_numbers, facts))
+
+
 def decode_facts(key: bytes, value: bytes | None, documents: int) -> Facts:
-    """Decode the facts of `documents` documents. The arrays are read-only.
+    """Decode the stored facts of `documents` documents. The arrays are read-only.
 
     Raises:
         CorruptionError: the row is missing or malformed.
     """
-    import numpy as np
-
-    if value is None:
-        raise CorruptionError(f"{describe(key)} is missing")
-    fits = len(value) == HEAD_BYTES + FACT_BYTES * documents
-    if not fits or value[:HEAD_BYTES] != columns_head(documents):
-        raise CorruptionError(f"{describe(key)} does not have the facts of {documents} documents")
-    columns = np.frombuffer(value, "<u8", 4 * documents, HEAD_BYTES).astype(np.uint64, copy=False)
-    facts = Facts(*columns.reshape(4, documents))
+    columns = _decode_columns(key, value, documents, len(Facts._fields), "facts")
+    facts = Facts(*columns)
     if (facts.sequences > INTEGER_MAX + 1).any():
         raise CorruptionError(f"{describe(key)} has a sequence number above {INTEGER_MAX}")
     return facts
+
+
+def decode_lengths(key: bytes, value: bytes | None, documents: int) -> NDArray[np.uint16]:
+    """Decode the stored lengths of `documents` documents.
+
+    Raises:
+        CorruptionError: the row is missing or malformed.
+    """
+    (lengths,) = _decode_columns(key, value, documents, 1, "lengths")
+    if int(lengths.max()) > LENGTH_MAX:
+        raise CorruptionError(f"{describe(key)} has a length above {LENGTH_MAX}")
+    return lengths.astype("<u2")
+
+
+def _decode_columns(
+    key: bytes, value: bytes | None, documents: int, count: int, kind: str
+) -> list[NDArray[np.uint64]]:
+    if value is None:
+        raise CorruptionError(f"{describe(key)} is missing")
+    columns, at = [], 0
+    for _ in range(count):
+        decoded = decode_numbers(value[at:], documents)
+        if decoded is None:
+            break
+        decoded[0].flags.writeable = False
+        columns.append(decoded[0])
+        at += decoded[1]
+    if len(columns) != count or at != len(value):
+        raise CorruptionError(f"{describe(key)} does not have the {kind} of {documents} documents")
+    return columns
 
 
 TF_MAX: Final = 0xFF

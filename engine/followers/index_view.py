@@ -5,16 +5,18 @@ Rows are read on demand.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from backends.base import Reader
-from engine.followers import postings
-from engine.followers.columns import Facts, decode_facts
-from engine.followers.postings import Postings, Tail
-from engine.followers.segments import FACTS, HEAD, HEAD_BYTES, LENGTHS, SegmentName
+from engine.base.errors import CorruptionError
+from engine.followers.columns import Facts, decode_facts, decode_lengths
+from engine.followers.packs import find_row
+from engine.followers.postings import COLUMN_ROWS, Postings, Tail
+from engine.followers.segments import FACTS, HEAD, HEAD_BYTES, LENGTHS, SegmentName, decode_blocks, describe
 from engine.kernels import NATIVE
 from engine.text.identifiers import TERM_BYTES_MAX
 from proofs.segments import Summary
@@ -31,6 +33,9 @@ ENTRY_BYTES: Final = 400
 ROW_BYTES: Final = 40
 """The size in bytes of a row without the bytes in it."""
 
+DFS_MAX: Final = 1 << 14
+"""The largest number of terms for which the number of documents is cached. It takes about 150 bytes each."""
+
 ROOM_SHARE: Final = 8
 ROOM_LEAST: Final = 1024
 """An array of facts has room for an eighth more documents than there are, and at least for this many."""
@@ -44,8 +49,8 @@ class TermRows(NamedTuple):
     df: int
     """The number of documents that mention the term."""
     rows: tuple[bytes | None, ...]
-    """The row of the term in each part (SPEC: Index), which is well-formed; None if the part has no such
-    row."""
+    """The row of the term in each part as it is hashed (SPEC: Index), which is well-formed; None if the part
+    has no such row."""
     heads: tuple[bytes | None, ...]
     """The row of the term among the heads, for each part; empty if the heads were not asked for."""
 
@@ -102,7 +107,8 @@ class PostingsCache:
     Rows are kept with the roots of their segments, which identify the bytes, so entries never become stale.
     There are two generations: the rows that were used since the last change of generations, and those that
     were used before it. When the first has half of the bytes, it replaces the second, whose rows are dropped.
-    Lengths and facts, which do not count towards the limit, take 2 and 32 bytes for each document. The cache
+    Lengths and facts, which do not count towards the limit, take 2 and 32 bytes for each document; the names
+    of the packs take less than 1 byte. The cache
     is thread-safe: if one thread drops an entry that another thread needs, the entry is computed again. The
     methods that read rows raise CorruptionError if a row is missing or malformed.
     """
@@ -112,6 +118,9 @@ class PostingsCache:
         self._older: dict[bytes, _CachedRows] = {}
         self._used_bytes = 0
         self._older_bytes = 0
+        self._packs: dict[bytes, list[bytes]] = {}
+        self._dfs: dict[bytes, tuple[tuple[bytes, ...], int]] = {}
+        """For each term, the roots of the segments and the number of documents that mention the term."""
         self._lengths: dict[bytes, _Lengths] = {}
         self._norms: tuple[tuple[object, ...], Norms] | None = None
         self._facts: _CachedFacts | None = None
@@ -141,40 +150,85 @@ class PostingsCache:
                 new.append(number)
             found.append(cached)
         if new:
-            prefixes = [name.row_prefix for name, _ in segments]
-            unknown = [number for number in new if found[number] is None]
-            values = rows.multi_get([prefix + terms[number] for number in unknown for prefix in prefixes])
-            at = 0
+            older = {number: _known(found[number]) for number in new}
+            packs = self._read_packs(
+                rows,
+                segments,
+                [
+                    (part, terms[number])
+                    for number in new
+                    for part, root in enumerate(roots)
+                    if root not in older[number]
+                ],
+            )
             for number in new:
-                older = found[number]
-                if older is None:
-                    read = values[at : at + len(prefixes)]
-                    at += len(prefixes)
-                else:
-                    read = _completed(rows, roots, older, [prefix + terms[number] for prefix in prefixes])
-                found[number] = self._checked(segments, roots, terms[number], read, older)
+                term, known = terms[number], older[number]
+                read = [
+                    known[root] if root in known else _find(packs[part, term], term, segments[part][0].size)
+                    for part, root in enumerate(roots)
+                ]
+                size = sum([len(row) + ROW_BYTES for row in read if row is not None])
+                df = sum([df_of(row) for row in read if row is not None])
+                entry = _CachedRows(roots, tuple(read), df, size + ENTRY_BYTES + 8 * len(read))
+                self._keep(term, entry)
+                if len(self._dfs) >= DFS_MAX:
+                    self._dfs = {}
+                self._dfs[term] = roots, df
+                found[number] = entry
         return [one for one in found if one is not None]
 
-    def _checked(
-        self,
-        segments: Segments,
-        roots: tuple[bytes, ...],
-        term: bytes,
-        read: Sequence[bytes | None],
-        older: _CachedRows | None,
-    ) -> _CachedRows:
-        """Check the rows of a term that were read now, and cache all of them."""
-        known = () if older is None else older.rows
-        df, size = 0, ENTRY_BYTES + 8 * len(read)
-        for row, (name, _) in zip(read, segments, strict=True):
-            if row is not None:
-                if not any(row is one for one in known):
-                    _check(name.row_prefix + term, row, name.size)
-                df += df_of(row)
-                size += len(row) + ROW_BYTES
-        entry = _CachedRows(roots, tuple(read), df, size)
-        self._keep(term, entry)
-        return entry
+    def _read_packs(
+        self, rows: Reader, segments: Segments, wanted: Sequence[tuple[int, bytes]]
+    ) -> dict[tuple[int, bytes], tuple[bytes, bytes] | None]:
+        """Return the key and the value of the pack in which each term would be.
+
+        `wanted` are pairs of the position of a segment and a term. The result for a term is None if it is
+        before all terms of the segment.
+        """
+        names = self._names_of_packs(rows, segments)
+        keys: dict[tuple[int, bytes], bytes | None] = {}
+        for part, term in wanted:
+            of_part = names[part]
+            at = bisect_right(of_part, term) - 1
+            keys[part, term] = segments[part][0].row_prefix + of_part[at] if at >= 0 else None
+        distinct = list({key: None for key in keys.values() if key is not None})
+        values = dict(zip(distinct, rows.multi_get(distinct), strict=True))
+        packs: dict[tuple[int, bytes], tuple[bytes, bytes] | None] = {}
+        for place, key in keys.items():
+            value = None if key is None else values[key]
+            if key is not None and value is None:
+                raise CorruptionError(f"{describe(key)} is missing")
+            packs[place] = None if key is None or value is None else (key, value)
+        return packs
+
+    def _names_of_packs(self, rows: Reader, segments: Segments) -> list[list[bytes]]:
+        """Return the first terms of the packs of each segment."""
+        known = self._packs
+        current: dict[bytes, list[bytes]] = {}
+        for name, summary in segments:
+            names = known.get(summary.root)
+            if names is None:
+                raw, where = rows.get(name.blocks_key), describe(name.blocks_key)
+                if raw is None:
+                    raise CorruptionError(f"{where} is missing")
+                names = decode_blocks(raw, summary.rows, where).firsts[len(COLUMN_ROWS) :]
+            current[summary.root] = names
+        self._packs = current
+        return [current[summary.root] for _, summary in segments]
+
+    def dfs(self, rows: Reader, segments: Segments, terms: Sequence[bytes]) -> list[int]:
+        """Return the number of documents of all segments that mention each term.
+
+        The numbers are cached longer than the rows, which are large if many documents mention a term.
+
+        Raises:
+            CorruptionError: a row is malformed.
+        """
+        roots = tuple([summary.root for _, summary in segments])
+        known = list(map(self._dfs.get, terms))
+        new = [term for term, df in zip(terms, known, strict=True) if df is None or df[0] != roots]
+        read = iter(self.rows(rows, segments, new)) if new else iter(())
+        return [df[1] if df is not None and df[0] == roots else next(read).df for df in known]
 
     def _keep(self, term: bytes, entry: _CachedRows) -> None:
         if 2 * (self._used_bytes + entry.size) > CACHE_BYTES_MAX:
@@ -196,7 +250,7 @@ class PostingsCache:
             lengths = cached.get(summary.root)
             if lengths is None:
                 key = name.row_prefix + LENGTHS
-                lengths = _lengths(postings.decode_lengths(key, rows.get(key), name.size))
+                lengths = _lengths(decode_lengths(key, rows.get(key), name.size))
             current[summary.root] = lengths
             found.append(lengths)
         self._lengths = current
@@ -266,24 +320,25 @@ def _differ(buffer: NDArray[np.uint64], filled: int, start: int, facts: Facts) -
     return any((stored[start : start + count] != column[:count]).any() for stored, column in pairs)
 
 
-def _completed(
-    rows: Reader, roots: Sequence[bytes], older: _CachedRows, keys: Sequence[bytes]
-) -> list[bytes | None]:
-    """Return the rows with these keys. Those of segments that `older` has are not read again."""
-    known = dict(zip(older.roots, older.rows, strict=True))
-    pairs = list(zip(roots, keys, strict=True))
-    read = iter(rows.multi_get([key for root, key in pairs if root not in known]))
-    return [known[root] if root in known else next(read) for root, _ in pairs]
+def _known(older: _CachedRows | None) -> dict[bytes, bytes | None]:
+    """Return the cached rows of a term by the root of their segment."""
+    return {} if older is None else dict(zip(older.roots, older.rows, strict=True))
 
 
-def _check(key: bytes, row: bytes, documents: int) -> None:
-    """Check the row of a term.
+def _find(pack: tuple[bytes, bytes] | None, term: bytes, documents: int) -> bytes | None:
+    """Return the row of a term as it is hashed, or None if its pack has no such term.
 
     Raises:
-        CorruptionError: the row is malformed.
+        CorruptionError: the pack is malformed.
     """
-    if NATIVE is None or not NATIVE.is_postings(row, documents):
-        postings.decode_postings(key, row, documents)
+    if pack is None:
+        return None
+    key, raw = pack
+    if NATIVE is not None:
+        row = NATIVE.find_postings(raw, term, documents)
+        if row is not None:
+            return row or None
+    return find_row(key, raw, term, documents)
 
 
 def df_of(row: bytes) -> int:
@@ -338,7 +393,15 @@ class IndexView:
 
     def df(self, term: str) -> int:
         """Return the number of documents that mention `term`."""
-        return self.find([term])[0].df
+        return self.dfs([term])[0]
+
+    def dfs(self, terms: Sequence[str]) -> list[int]:
+        """Return the number of documents that mention each of `terms`."""
+        keys = [term.encode() for term in terms]
+        wanted = [raw for raw in keys if _can_be_indexed(raw)]
+        found = dict(zip(wanted, self._cache.dfs(self._rows, self._segments, wanted), strict=True))
+        of_tail = self._tail.df if self._tail.documents else None
+        return [0 if raw not in found else found[raw] + (of_tail(raw) if of_tail else 0) for raw in keys]
 
     def heads(self, term: str) -> list[Postings]:
         """Return the postings of the documents that have `term` in their head.
@@ -358,7 +421,7 @@ class IndexView:
         if heads:
             wanted += [HEAD + raw for raw in wanted]
         read = self._cache.rows(self._rows, self._segments, wanted)
-        newest = list(map(self._newest, wanted)) if self._tail.documents else [None] * len(wanted)
+        newest = list(map(self._tail.row, wanted)) if self._tail.documents else [None] * len(wanted)
         others = len(wanted) // 2
         found, at = [], 0
         for key in keys:
@@ -371,14 +434,6 @@ class IndexView:
             found.append(TermRows(df, (*read[at].rows, tail), in_heads))
             at += 1
         return found
-
-    def _newest(self, raw: bytes) -> bytes | None:
-        """Return the row that a term would have if the tail were a segment."""
-        found = self._tail.find(raw)
-        if found is None:
-            return None
-        tfs = found.tfs.tobytes()
-        return len(tfs).to_bytes(4, "big") + bytes([max(tfs)]) + found.offsets.tobytes() + tfs
 
     def _decoded(self, rows: Sequence[bytes | None]) -> list[Postings]:
         return [
@@ -399,10 +454,6 @@ class IndexView:
         """Return the length of each of these documents, whose ordinals are ascending."""
         import numpy as np
 
-        if NATIVE is not None:
-            raw = NATIVE.lengths_at(self.starts, [part.raw for part in self._lengths], ordinals.tobytes())
-            if raw is not None:
-                return np.frombuffer(raw)
         lengths = np.zeros(len(ordinals))
         bounds = ordinals.searchsorted((*self.starts, self.documents)).tolist()
         for part, of_part in enumerate(self._lengths):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.base.errors import CorruptionError
 from engine.followers.columns import (
@@ -19,19 +19,31 @@ from engine.followers.columns import (
     build,
     columns_of,
     decode_facts,
+    decode_lengths,
     encode_facts,
+    facts_row,
+    lengths_row,
     merge,
     remove,
+)
+from engine.followers.numbers import encode_numbers
+from engine.followers.packs import (
+    TermPostings,
+    decode_packs,
+    encode_entries,
+    malformed,
+    pack,
+    row_values,
 )
 from engine.followers.segments import (
     BLOCK_ROWS,
     FACTS,
     HEAD,
-    HEAD_BYTES,
     LENGTHS,
+    Blocks,
     SegmentName,
     block_roots,
-    columns_head,
+    decode_blocks,
     describe,
     encode_blocks,
 )
@@ -48,8 +60,11 @@ if TYPE_CHECKING:
 
 
 TermRow = tuple[bytes, bytes]
-"""A row of a segment as a pair (key, value). The key is a term, LENGTHS or FACTS, without the prefix of the
-segment."""
+"""A row of a segment, stored or as it is hashed, as a pair (key, value). The key is a term, LENGTHS or FACTS,
+without the prefix of the segment unless the function says so."""
+
+COLUMN_ROWS: Final = (LENGTHS, FACTS)
+"""The names of the rows of a segment that are not rows of terms. They are the first rows."""
 
 
 class StoredPart(NamedTuple):
@@ -58,7 +73,7 @@ class StoredPart(NamedTuple):
     name: SegmentName
     summary: Summary
     rows: list[TermRow]
-    """All rows of the segment with their whole keys, in key order."""
+    """All stored rows of the segment with their whole keys, in key order."""
     removed: list[int]
     """The offsets of the documents to remove, ascending. None of them may be removed already."""
 
@@ -67,7 +82,7 @@ class Encoded(NamedTuple):
     """The stored form of a segment."""
 
     rows: dict[bytes, bytes]
-    """The rows in key order."""
+    """The stored rows in key order: the columns, and then the packs."""
     summary: Summary
     blocks: bytes
     """The value of the row of blocks, which `engine.followers.segments` describes."""
@@ -101,73 +116,69 @@ def build_segment(prefix: bytes, parts: Sequence[StoredPart], documents: Sequenc
 
 
 def encode(prefix: bytes, columns: Columns) -> Encoded:
-    """Encode the columns of a segment as its rows, its summary and its row of blocks."""
+    """Encode the columns of a segment as its stored rows, its summary and its row of blocks."""
     import numpy as np
 
-    ends = np.cumsum(columns.dfs)
-    starts = ends - columns.dfs
-    heads = np.zeros(len(columns.terms), dtype=[("df", ">u4"), ("max", "u1")])
-    heads["df"] = columns.dfs
-    if columns.terms:
-        heads["max"] = np.maximum.reduceat(columns.tfs, starts)
-    head, offsets, tfs = heads.tobytes(), columns.offsets.astype("<u2").tobytes(), columns.tfs.tobytes()
-    rows = [
-        (LENGTHS, columns_head(len(columns.lengths)) + columns.lengths.astype("<u2").tobytes()),
-        (FACTS, encode_facts(columns.facts)),
-    ]
-    for number, (term, start, end) in enumerate(
-        zip(columns.terms, starts.tolist(), ends.tolist(), strict=True)
-    ):
-        at = number * HEAD_BYTES
-        rows.append((term, head[at : at + HEAD_BYTES] + offsets[2 * start : 2 * end] + tfs[start:end]))
-    roots = block_roots([row_leaf(term, value) for term, value in rows])
+    documents = len(columns.lengths)
+    postings = TermPostings(columns.dfs, columns.offsets, columns.tfs)
+    roots = block_roots([row_leaf(term, value) for term, value in hashed_rows(columns)])
+    names = [LENGTHS, FACTS, *columns.terms]
+    entries = [encode_numbers(columns.lengths), encode_facts(columns.facts)]
+    stored = dict(zip(names, entries, strict=False))
+    entries += encode_entries(postings, documents)
+    starts = [0]
+    for start in range(0, len(names), BLOCK_ROWS):
+        # The rows of lengths and of facts, which begin the first block, are in no pack.
+        block = slice(max(start, len(COLUMN_ROWS)), start + BLOCK_ROWS)
+        stored.update(pack(names[block], entries[block]))
+        starts.append(len(stored))
     total = int(columns.lengths.sum(dtype=np.int64))
-    blocks = encode_blocks([term for term, _ in rows[::BLOCK_ROWS]], roots)
-    keyed = {prefix + term: value for term, value in rows}
-    return Encoded(keyed, Summary(columns.documents, total, len(rows), rows_root(roots)), blocks)
+    return Encoded(
+        {prefix + name: value for name, value in stored.items()},
+        Summary(columns.documents, total, len(names), rows_root(roots)),
+        encode_blocks(Blocks(list(stored), starts, roots)),
+    )
 
 
-def decode_lengths(key: bytes, value: bytes | None, documents: int) -> NDArray[np.uint16]:
-    """Decode the lengths of `documents` documents.
-
-    Raises:
-        CorruptionError: the row is missing or malformed.
-    """
-    import numpy as np
-
-    if value is None:
-        raise CorruptionError(f"{describe(key)} is missing")
-    if value[:HEAD_BYTES] != columns_head(documents) or len(value) != 5 + 2 * documents:
-        raise CorruptionError(f"{describe(key)} does not have the lengths of {documents} documents")
-    return np.frombuffer(value, "<u2", documents, HEAD_BYTES)
+def hashed_rows(columns: Columns) -> list[TermRow]:
+    """Return the rows of a segment in the form that is hashed, in key order."""
+    values = row_values(TermPostings(columns.dfs, columns.offsets, columns.tfs))
+    columns_first = [(LENGTHS, lengths_row(columns.lengths)), (FACTS, facts_row(columns.facts))]
+    return [*columns_first, *zip(columns.terms, values, strict=True)]
 
 
-def decode_postings(key: bytes, value: bytes, documents: int) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
-    """Decode the offsets and term frequencies in the row of one term.
+def stored_block(prefix: bytes, stored: Sequence[TermRow], documents: int) -> list[TermRow]:
+    """Return the rows of one block as they are hashed, from its stored rows with their whole keys.
 
     Raises:
-        CorruptionError: the row is malformed.
+        CorruptionError: a stored row is malformed, or is not in the form in which it is written.
     """
-    import numpy as np
+    rows: list[TermRow] = []
+    packs = list(stored)
+    written: list[bytes] = []
+    if stored and stored[0][0] == prefix + LENGTHS:
+        lengths = decode_lengths(*stored[0], documents)
+        facts = decode_facts(*_second(stored, prefix + FACTS), documents)
+        rows = [(LENGTHS, lengths_row(lengths)), (FACTS, facts_row(facts))]
+        written = [encode_numbers(lengths), encode_facts(facts)]
+        del packs[:2]
+    if packs:
+        terms, postings = decode_packs(packs, prefix, documents)
+        rows += zip(terms, row_values(postings), strict=True)
+        written += [value for _, value in pack(terms, encode_entries(postings, documents))]
+    for (key, value), expected in zip_longest(stored, written, fillvalue=(prefix, b"")):
+        if value != expected:
+            raise malformed(key)
+    return rows
 
-    df = int.from_bytes(value[:4], "big")
-    if not 0 < df <= documents or len(value) != HEAD_BYTES + 3 * df:
-        raise CorruptionError(
-            f"{describe(key)} has {len(value)} bytes and {df} postings, which is not a valid combination"
-        )
-    offsets = np.frombuffer(value, "<u2", df, HEAD_BYTES)
-    tfs = np.frombuffer(value, "u1", df, HEAD_BYTES + 2 * df)
-    if offsets[-1] >= documents or (df > 1 and not (offsets[1:] > offsets[:-1]).all()):
-        raise CorruptionError(f"{describe(key)} has offsets that are not ascending or not below {documents}")
-    if not tfs.min() or tfs.max() != value[4]:
-        raise CorruptionError(
-            f"{describe(key)} has a term frequency of 0, or states a wrong maximum of its term frequencies"
-        )
-    return offsets, tfs
+
+def _second(stored: Sequence[TermRow], key: bytes) -> tuple[bytes, bytes | None]:
+    """Return the second row, which must have this key, or the key and None."""
+    return stored[1] if stored[1:] and stored[1][0] == key else (key, None)
 
 
 def decode(name: SegmentName, summary: Summary, rows: Iterable[TermRow]) -> Columns:
-    """Decode the columns of a segment from all its rows, which are (key, value) pairs in key order.
+    """Decode the columns of a segment from all its stored rows, which are (key, value) pairs in key order.
 
     Raises:
         CorruptionError: a row is malformed, or the rows do not match the summary.
@@ -176,72 +187,26 @@ def decode(name: SegmentName, summary: Summary, rows: Iterable[TermRow]) -> Colu
 
     prefix = name.row_prefix
     stored = list(rows)
-    for at, first in enumerate((LENGTHS, FACTS)):
-        if len(stored) <= at or stored[at][0] != prefix + first:
-            raise CorruptionError(f"{describe(prefix + first)} is missing")
+    if not stored or stored[0][0] != prefix + LENGTHS:
+        raise CorruptionError(f"{describe(prefix + LENGTHS)} is missing")
     lengths = decode_lengths(*stored[0], name.size)
-    facts = decode_facts(*stored[1], name.size)
-    if len(stored) != summary.rows or int(lengths.sum(dtype=np.int64)) != summary.total_length:
+    facts = decode_facts(*_second(stored, prefix + FACTS), name.size)
+    terms, postings = decode_packs(stored[2:], prefix, name.size)
+    if not _are_valid(terms):
+        for term in terms:
+            check_term(prefix + term, term)
+    total = int(lengths.sum(dtype=np.int64))
+    if len(terms) + len(COLUMN_ROWS) != summary.rows or total != summary.total_length:
         raise CorruptionError(f"{describe(name.summary_key)} does not match the rows of its segment")
-    del stored[:2]
-    terms = [key[len(prefix) :] for key, _ in stored]
-    dfs = [int.from_bytes(value[:4], "big") for _, value in stored]
-    splits = [HEAD_BYTES + 2 * df for df in dfs]
-    columns = Columns(
-        terms,
-        np.array(dfs, np.int64),
-        _join([value[HEAD_BYTES:split] for (_, value), split in zip(stored, splits, strict=True)], "<u2"),
-        _join([value[split:] for (_, value), split in zip(stored, splits, strict=True)], "u1"),
-        lengths,
-        facts,
-        summary.documents,
-    )
-    maxima = _join([value[4:HEAD_BYTES] for _, value in stored], "u1")
-    if not _are_valid(columns, maxima):
-        # Checking all rows together is 20 times faster than one by one; this loop finds the row to report.
-        for key, value in stored:
-            check_term(key, key[len(prefix) :])
-            decode_postings(key, value, name.size)
-    return columns
+    return Columns(terms, *postings, lengths, facts, summary.documents)
 
 
-def _join(pieces: list[bytes], kind: str) -> NDArray[Any]:
-    import numpy as np
-
-    joined = b"".join(pieces)
-    width = np.dtype(kind).itemsize
-    return np.frombuffer(joined[: len(joined) // width * width], kind)
-
-
-def _are_valid(columns: Columns, maxima: NDArray[np.uint8]) -> bool:
-    """Return True if every row would pass `check_term` and `decode_postings`."""
-    import numpy as np
-
-    terms, dfs, offsets, tfs, lengths, *_ = columns
-    total = int(dfs.sum())
-    if not terms:
-        return True
-    if not dfs.all() or not total == len(offsets) == len(tfs) or len(maxima) != len(terms):
-        return False
-    ends = np.cumsum(dfs)
-    starts = ends - dfs
-    ascending = offsets[1:] > offsets[:-1]
-    ascending[starts[1:] - 1] = True
+def _are_valid(terms: list[bytes]) -> bool:
+    """Return True if every term would pass `check_term`. The terms are ascending."""
     try:
         b"\n".join(terms).decode()
     except UnicodeDecodeError:
         return False
-    return bool(
-        ascending.all()
-        and (offsets[ends - 1] < len(lengths)).all()
-        and tfs.all()
-        and (np.maximum.reduceat(tfs, starts) == maxima).all()
-        and _are_terms(terms)
-    )
-
-
-def _are_terms(terms: list[bytes]) -> bool:
-    """Return True if all `terms`, which are ascending and valid UTF-8, would pass `check_term`."""
     heads = bisect_left(terms, FIRST_OF_TEXT)
     head_terms = [term.removeprefix(HEAD) for term in terms[:heads]]
     return all(term >= FIRST_OF_TEXT for term in head_terms) and all(
@@ -303,8 +268,8 @@ class Tail:
 
     @cached_property
     def rows(self) -> list[TermRow]:
-        """The rows that the tail would have if it were a segment, in key order."""
-        return list(self._encoded.rows.items())
+        """The rows that would be hashed if the tail were a segment, in key order."""
+        return hashed_rows(self.columns)
 
     @cached_property
     def summary(self) -> Summary:
@@ -312,9 +277,9 @@ class Tail:
         return self._encoded.summary
 
     @property
-    def blocks(self) -> bytes:
-        """The row of blocks that the tail would have if it were a segment."""
-        return self._encoded.blocks
+    def roots(self) -> list[bytes]:
+        """The roots of the blocks that the tail would have if it were a segment."""
+        return decode_blocks(self._encoded.blocks, self.summary.rows, "the tail").roots
 
     @cached_property
     def total_length(self) -> int:
@@ -332,10 +297,22 @@ class Tail:
         pairs = zip(starts.tolist(), ends.tolist(), strict=True)
         return dict(zip(self.columns.terms, pairs, strict=True))
 
-    def find(self, term: bytes) -> Postings | None:
-        """Return the postings of `term`, or None if no document has it. A term of a head begins with HEAD."""
+    def row(self, term: bytes) -> bytes | None:
+        """Return the row that `term` would have if the tail were a segment, or None."""
         bounds = self._ranges.get(term)
         if bounds is None:
             return None
         start, end = bounds
-        return Postings(self.start, self.columns.offsets[start:end], self.columns.tfs[start:end])
+        offsets, tfs = self._raw
+        own = tfs[start:end]
+        return b"%b%c%b%b" % ((end - start).to_bytes(4, "big"), max(own), offsets[2 * start : 2 * end], own)
+
+    def df(self, term: bytes) -> int:
+        """Return the number of documents that have `term`. A term of a head begins with HEAD."""
+        start, end = self._ranges.get(term, (0, 0))
+        return end - start
+
+    @cached_property
+    def _raw(self) -> tuple[bytes, bytes]:
+        """The offsets and the frequencies of all postings, in the form of rows."""
+        return self.columns.offsets.astype("<u2").tobytes(), self.columns.tfs.tobytes()

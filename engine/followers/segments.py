@@ -6,13 +6,17 @@ in no segment and in no row; the tail is treated as one more segment when the ro
 A *block* is a group of 256 consecutive rows of a segment. With the row of blocks, a proof about one term can
 be made from two blocks of a segment instead of all its rows. The roots of the blocks are a level of the tree
 over the rows. The root of `index` therefore commits to the roots of the blocks, but not to the row of blocks.
+
+The rows of terms are stored together in *packs* (`engine.followers.packs`); each belongs to one block.
+The row of blocks also names the packs, so that a term is found without a search in the backend.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from itertools import accumulate, pairwise
+from typing import Final, NamedTuple
 
 from engine.base.errors import CorruptionError
 from engine.ledger.codec import decode_stored
@@ -101,33 +105,48 @@ BLOCK_ROWS: Final = 256
 """The number of rows in a block. It is a power of two, so that each block is a subtree."""
 
 
+_COUNT_BYTES: Final = 2
+
+
 def block_roots(leaves: Sequence[bytes]) -> list[bytes]:
     """Return the root of each block. The `rows_root` of these roots equals the `rows_root` of all leaves."""
     return [rows_root(leaves[at : at + BLOCK_ROWS]) for at in range(0, len(leaves), BLOCK_ROWS)]
 
 
-def encode_blocks(firsts: Sequence[bytes], roots: Sequence[bytes]) -> bytes:
-    """Encode the row of blocks: the key of the first row of each block, and the root of the block."""
-    pairs = zip(firsts, roots, strict=True)
-    return b"".join(len(first).to_bytes(2, "big") + first + root for first, root in pairs)
+class Blocks(NamedTuple):
+    """The stored rows of a segment, and the roots of its blocks."""
+
+    firsts: list[bytes]
+    """The names of all stored rows, ascending: LENGTHS, FACTS, and the first term of each pack. The key of a
+    stored row ends in its name."""
+    starts: list[int]
+    """The position in `firsts` of the first stored row of each block, and the number of all stored rows."""
+    roots: list[bytes]
+    """The root of each block."""
 
 
-def decode_blocks(raw: bytes, where: str) -> tuple[list[bytes], list[bytes]]:
-    """Decode the row of blocks: the keys of the first rows, and the roots of the blocks.
+def encode_blocks(blocks: Blocks) -> bytes:
+    """Encode the row of blocks: the roots, the numbers of stored rows, and the names of these rows."""
+    counts = [after - start for start, after in pairwise(blocks.starts)]
+    heads = [
+        root + count.to_bytes(_COUNT_BYTES, "big") for root, count in zip(blocks.roots, counts, strict=True)
+    ]
+    return b"".join([*heads, bytes(map(len, blocks.firsts)), *blocks.firsts])
+
+
+def decode_blocks(raw: bytes, rows: int, where: str) -> Blocks:
+    """Decode the row of blocks of a segment that has `rows` rows.
 
     Raises:
         CorruptionError: `raw` is not a row of blocks.
     """
-    pairs = list(_pairs(raw, where))
-    return [first for first, _ in pairs], [root for _, root in pairs]
-
-
-def _pairs(raw: bytes, where: str) -> Iterator[tuple[bytes, bytes]]:
-    at = 0
-    while at < len(raw):
-        middle = at + 2 + int.from_bytes(raw[at : at + 2], "big")
-        end = middle + DIGEST_BYTES
-        if end > len(raw):
-            raise CorruptionError(f"{where} ends within the entry of a block", family="index")
-        yield raw[at + 2 : middle], raw[middle:end]
-        at = end
+    width = DIGEST_BYTES + _COUNT_BYTES
+    heads = -(-rows // BLOCK_ROWS) * width
+    roots = [raw[at : at + DIGEST_BYTES] for at in range(0, heads, width)]
+    counts = [int.from_bytes(raw[at - _COUNT_BYTES : at], "big") for at in range(width, heads + 1, width)]
+    starts = list(accumulate(counts, initial=0))
+    lengths = raw[heads : heads + starts[-1]]
+    ends = list(accumulate(lengths, initial=heads + len(lengths)))
+    if len(lengths) != starts[-1] or ends[-1] != len(raw) or len(raw) <= heads or not all(counts):
+        raise CorruptionError(f"{where} does not name the stored rows of {rows} rows", family="index")
+    return Blocks([raw[start:end] for start, end in pairwise(ends)], starts, roots)

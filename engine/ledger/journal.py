@@ -281,7 +281,9 @@ class Appender:
 
     def finish(self) -> None:
         """Put the new state of the log into the batch. Call this once, after the last event."""
-        self._rows.batch.put(LOG, encode_log(self._time, self._frontier))
+        batch = self._rows.batch
+        batch.put(LOG, encode_log(self._time, self._frontier))
+        batch.reaches = self._frontier.size
 
 
 def read_header(rows: Lookup, seq: int) -> tuple[Header, bytes]:

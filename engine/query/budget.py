@@ -19,6 +19,7 @@ from bisect import bisect_right
 from typing import Final
 
 from engine.base.patterns import lazy
+from engine.kernels import NATIVE
 from engine.text.tokens import estimate_tokens
 
 ID_DIGITS: Final = 8
@@ -51,6 +52,15 @@ def tokens_of(text: str) -> int:
 def hit_text(title: str | None, source: str | None, sequence: int | None, id: str, content: str) -> str:  # noqa: A002
     """Return the text of one atom for a prompt: a heading and the lines of the indented content."""
     return f"{heading(title, source, sequence, sequence, id)}{body(content)}\n"
+
+
+def hit_tokens(title: str | None, source: str | None, sequence: int | None, id: str, content: str) -> int:  # noqa: A002
+    """Return the tokens of `hit_text`."""
+    if NATIVE is not None:
+        found: int | None = NATIVE.hit_tokens(title, source, sequence, id[:ID_DIGITS], content)
+        if found is not None:
+            return found
+    return tokens_of(hit_text(title, source, sequence, id, content))
 
 
 def heading(

@@ -268,6 +268,8 @@ class Store:
                 for attempt in range(2 * COMMIT_RETRIES_MAX):
                     waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else _NO_WAIT
                     with waiting, self.backend.snapshot() as rows:
+                        # Commands check for themselves what they find missing.
+                        rows.confirm_missing = False
                         receipts = self._attempt(
                             rows, self._sources, commands, actor, if_head, request, origin
                         )

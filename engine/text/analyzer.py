@@ -132,7 +132,9 @@ def analyze_query(text: str) -> list[str]:
 
     Stop words are omitted unless the text has no other terms. The result is a subset of `index_terms(text)`.
     """
-    terms = dict.fromkeys(term for word in _words(text) for term in _terms(word, query=True))
+    # Only the terms of words that are not ASCII differ between texts and queries.
+    each = (_CACHED_TERMS(word) if word.isascii() else _terms(word, query=True) for word in _words(text))
+    terms = dict.fromkeys(chain.from_iterable(each))
     return [term for term in terms if term not in STOP_WORDS] or list(terms)
 
 

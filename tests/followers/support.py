@@ -18,6 +18,7 @@ from proofs.codec import pack
 from proofs.events import AtomBody, AtomDetail, Body, Entry, EventKind, Header, ReasonBody
 from proofs.hashing import inner_row_hash, row_hash, rows_node
 from tests.spec_facts import NO_DOCUMENT, Document, document
+from tests.spec_packs import stored_segment
 
 Rows = dict[bytes, bytes]
 
@@ -106,7 +107,7 @@ def plain_document(text: Written) -> Document:
 
 
 def plain_segment(texts: Sequence[Written]) -> tuple[Rows, bytes]:
-    """Return the rows of a segment by the last part of their keys, and its summary, from its texts."""
+    """Return the rows of a segment that are hashed, by name, and its summary, from its texts."""
     documents = [plain_document(text) for text in texts]
     postings: dict[bytes, list[tuple[int, int]]] = {}
     for offset, (terms, head, _) in enumerate(documents):
@@ -123,21 +124,13 @@ def plain_segment(texts: Sequence[Written]) -> tuple[Rows, bytes]:
         offsets = b"".join(offset.to_bytes(2, "little") for offset, _ in found)
         tfs = bytes(tf for _, tf in found)
         rows[raw] = len(found).to_bytes(4, "big") + bytes([max(tfs)]) + offsets + tfs
-    leaves = [row_hash(raw, inner_row_hash(row)) for raw, row in rows.items()]
     there = sum(text is not None for text in texts)
-    return rows, pack([there, sum(lengths), len(rows), plain_root(leaves)])
+    return rows, pack([there, sum(lengths), len(rows), plain_rows_root(list(rows.items()))])
 
 
-def plain_blocks(rows: Rows) -> bytes:
-    """Return the first key and the root of each 256 rows of a segment."""
-    listed = list(rows.items())
-    blocks = [listed[at : at + 256] for at in range(0, len(listed), 256)]
-    return b"".join(
-        len(block[0][0]).to_bytes(2, "big")
-        + block[0][0]
-        + plain_root([row_hash(raw, inner_row_hash(row)) for raw, row in block])
-        for block in blocks
-    )
+def plain_rows_root(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """Return the root over the leaves of some rows of a segment."""
+    return plain_root([row_hash(raw, inner_row_hash(row)) for raw, row in rows])
 
 
 def plain_root(leaves: Sequence[bytes]) -> bytes:
@@ -168,9 +161,9 @@ def plain_rows(texts: Sequence[Written], between: int = 0) -> Rows:
     for level, start, size in plain_sizes(len(texts)):
         name = bytes([level]) + start.to_bytes(4, "big")
         own, summary = plain_segment(texts[start : start + size])
-        rows |= {b"i/seg/" + name + b"/" + term: value for term, value in own.items()}
+        stored, rows[b"i/blk/" + name] = stored_segment(list(own.items()), size, plain_rows_root)
+        rows |= {b"i/seg/" + name + b"/" + term: value for term, value in stored.items()}
         rows[b"i/sum/" + name] = summary
-        rows[b"i/blk/" + name] = plain_blocks(own)
     for ordinal, text in enumerate(texts):
         in_tail = ordinal >= len(texts) - len(texts) % 256
         if text is None or in_tail:

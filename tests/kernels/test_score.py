@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
-from engine.base.errors import CorruptionError
 from engine.followers.index_view import Norms, TermRows
-from engine.followers.postings import decode_postings
 from engine.query.recall.allowed import Allowed
 from engine.query.recall.signals import scoring
 from engine.query.recall.signals.scoring import Lists, best_documents, gains_at
@@ -107,30 +104,14 @@ def test_gains_at(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> No
     assert np.frombuffer(scores, "<f8").tolist() == twin.scores.tolist()
 
 
-@given(
-    st.one_of(
-        st.binary(max_size=40),
-        st.builds(
-            lambda tfs, at, byte: bytes([*(raw := row_of(tfs) or b"")[:at], byte, *raw[at + 1 :]]),
-            st.dictionaries(st.integers(0, 20), st.integers(0, 255), max_size=8),
-            st.integers(0, 30),
-            st.integers(0, 255),
-        ),
-        st.dictionaries(st.integers(0, 20), st.integers(0, 255), max_size=8).map(
-            lambda tfs: row_of(tfs) or b""
-        ),
-    ),
-    st.integers(0, 22),
-)
-def test_is_postings(row: bytes, documents: int) -> None:
-    """The rows that are well-formed are those that the twin decodes."""
-    try:
-        decode_postings(b"", row, documents)
-    except CorruptionError:
-        expected = False
-    else:
-        expected = True
-    assert native().is_postings(row, documents) is expected
+@settings(max_examples=200, deadline=None)
+@given(searches(), st.lists(st.integers(-3, 200), max_size=30))
+def test_lacking(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> None:
+    """The documents that gain nothing are those whose score is 0 in the twin."""
+    lists, _, _ = search
+    asked = np.array(ordinals, np.int64)
+    found = native().lacking(lists.kernel_lists, asked.tobytes())
+    assert np.frombuffer(found, np.bool_).tolist() == (gains_at(lists, asked).scores <= 0).tolist()
 
 
 @given(searches(), st.data())
@@ -152,29 +133,9 @@ def test_arguments_that_do_not_fit_are_declined(
     assert kernel.gains_at((negative, head, tags, starts, lengths, norms), b"") is None
 
 
-def test_a_row_of_no_bytes_is_no_row() -> None:
-    """An empty row is malformed for the twin, too."""
-    assert native().is_postings(b"", 5) is False
-    with pytest.raises(CorruptionError):
-        decode_postings(b"", b"", 5)
-
-
 @given(st.lists(st.one_of(st.floats(-5, 5), st.sampled_from([0.0, 1e-7, 5e-7, 1.5e-6, 1.0])), max_size=40))
 def test_ranked(scores: list[float]) -> None:
     """The candidates with a score above 0 are in the order of the twin."""
     micros = np.rint(np.array(scores) * 1e6).astype(np.int64)
     expected = np.argsort(-micros, kind="stable")[: np.count_nonzero(micros > 0)]
     assert np.frombuffer(native().ranked(np.array(scores).tobytes()), np.int64).tolist() == expected.tolist()
-
-
-@given(st.lists(st.lists(st.integers(0, 65_535), max_size=20), min_size=1, max_size=3), st.data())
-def test_lengths_at(parts: list[list[int]], data: st.DataObject) -> None:
-    """The length of a document is the number at its place; an ordinal outside the index is declined."""
-    every = [length for part in parts for length in part]
-    starts = [sum(map(len, parts[:number])) for number in range(len(parts))]
-    raw = [np.array(part, "<u2").tobytes() for part in parts]
-    asked = data.draw(st.lists(st.integers(0, len(every) - 1), max_size=20)) if every else []
-    found = native().lengths_at(starts, raw, np.array(asked, np.int64).tobytes())
-    assert np.frombuffer(found).tolist() == [float(every[ordinal]) for ordinal in asked]
-    for outside in (-1, len(every)):
-        assert native().lengths_at(starts, raw, np.array([outside], np.int64).tobytes()) is None

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import CorruptionError
-from engine.followers import columns, postings
+from engine.followers import columns, packs, postings
 from engine.followers.columns import Columns, NewDocument
+from engine.followers.numbers import decode_numbers, encode_numbers
 from engine.followers.postings import Encoded, StoredPart, build_segment
 from engine.followers.segments import SegmentName
 from engine.text.identifiers import stem_words, word_terms
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
+from tests import spec_packs
 from tests.followers.support import body
-from tests.followers.test_index_corruption import BAD_POSTINGS
+from tests.followers.test_index_corruption import BAD_ENTRIES
 from tests.kernels.native import native
 
 WORDS = (
@@ -157,16 +160,78 @@ def outcome(part: StoredPart, bodies: Sequence[object], *, used: bool) -> Encode
             return str(error)
 
 
-@pytest.mark.parametrize("case", BAD_POSTINGS)
+@pytest.mark.parametrize("case", BAD_ENTRIES)
 def test_malformed_postings_are_declined(case: str) -> None:
-    """A part with a malformed row of a term gives the error of the twin."""
+    """A part with a malformed entry of a term gives the error of the twin."""
     bodies = [body("sea")] * 4
     with kernels(used=False):
         good = stored_part(0, bodies, [])
-    rows = [(key, BAD_POSTINGS[case] if key.endswith(b"/sea") else value) for key, value in good.rows]
+    ((_, pack),) = packs.pack([b"sea"], [BAD_ENTRIES[case]])
+    rows = [(key, pack if key.endswith(b"/sea") else value) for key, value in good.rows]
     part = good._replace(rows=rows)
     assert isinstance(outcome(part, bodies, used=False), str)
     assert outcome(part, bodies, used=True) == outcome(part, bodies, used=False)
+
+
+POSTINGS = st.dictionaries(st.integers(0, 255), st.integers(1, 255), min_size=1).map(
+    lambda found: (sorted(found), [found[at] for at in sorted(found)])
+)
+
+
+def row_in(pack: bytes, term: bytes, documents: int) -> bytes | None:
+    """Return what the twin finds in a pack, in the form of the kernel."""
+    try:
+        return packs.find_row(b"i/seg/x/", pack, term, documents) or b""
+    except CorruptionError:
+        return None
+
+
+@given(
+    st.dictionaries(st.binary(min_size=1, max_size=3), POSTINGS, min_size=1, max_size=9),
+    st.binary(max_size=3),
+    st.integers(256, 2600),
+    st.data(),
+)
+def test_find_postings(
+    found: dict[bytes, tuple[list[int], list[int]]], other: bytes, documents: int, data: st.DataObject
+) -> None:
+    """A row in a pack is that of the twin, and what the twin refuses is declined."""
+    terms = sorted(found)
+    dfs = np.array([len(found[term][0]) for term in terms])
+    offsets = np.array([at for term in terms for at in found[term][0]], "<u2")
+    tfs = np.array([tf for term in terms for tf in found[term][1]], np.uint8)
+    postings = packs.TermPostings(dfs, offsets, tfs)
+    entries = packs.encode_entries(postings, documents)
+    ((first, raw),) = packs.pack(terms, entries)
+    assert first == terms[0]
+    for term, row in zip(terms, packs.row_values(postings), strict=True):
+        assert native().find_postings(raw, term, documents) == row == row_in(raw, term, documents)
+    assert native().find_postings(raw, other, documents) == row_in(raw, other, documents)
+    at = data.draw(st.integers(0, len(raw)))
+    damaged = raw[:at] + data.draw(st.binary(max_size=2)) + raw[at + data.draw(st.integers(0, 3)) :]
+    for term in (other, *terms):
+        row = native().find_postings(damaged, term, documents)
+        assert row is None or row == row_in(damaged, term, documents) or _is_out_of_order(damaged)
+
+
+def _is_out_of_order(raw: bytes) -> bool:
+    """Return whether the terms of a pack do not ascend, so that looking for a term can miss it."""
+    terms, _ = packs.split(raw) or ([], [])
+    return terms != sorted(terms)
+
+
+@given(
+    st.lists(st.one_of(st.integers(0, 300), st.integers(0, 2**64 - 1)), min_size=1, max_size=60),
+    st.sampled_from([1, 20]),
+)
+def test_columns_of_numbers(column: list[int], times: int) -> None:
+    """A column of numbers is read as it was written, in the shorter of its two forms."""
+    numbers = np.array(column * times, np.uint64)
+    raw = encode_numbers(numbers)
+    assert raw == spec_packs.column(column * times)
+    decoded = decode_numbers(raw + b"more", len(numbers))
+    assert decoded is not None
+    assert (decoded[0].tolist(), decoded[1]) == (column * times, len(raw))
 
 
 @given(st.data())

@@ -36,7 +36,7 @@ def small_tables(buffer: int) -> None:
     """Make LevelDB start a new log and table after `buffer` bytes, so that short runs have several."""
     from backends import leveldb_place
 
-    leveldb_place._OPTIONS["write_buffer_size"] = buffer
+    leveldb_place.OPTIONS["write_buffer_size"] = buffer
 
 
 def steps(seed: int, count: int) -> Iterator[Callable[[Engine], object]]:

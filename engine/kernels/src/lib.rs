@@ -20,7 +20,10 @@ mod limits;
 mod links;
 mod log;
 mod lookup;
+mod numbers;
+mod packs;
 mod pages;
+mod places;
 mod records;
 mod replay;
 mod rows;
@@ -47,6 +50,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         leaves::register,
         links::register,
         log::register,
+        packs::register,
         pages::register,
         records::register,
         replay::register,

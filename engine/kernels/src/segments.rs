@@ -5,19 +5,24 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::documents::{columns_of, Columns, HEAD, LARGEST};
+use crate::numbers;
+use crate::packs::{self, HEAD_BYTES};
 use crate::rows::{row_leaf, rows_root, Digest, BLOCK_ROWS};
 use crate::text::Terms;
 use crate::threads::{cores, map_chunks};
 
 const LENGTHS: &[u8] = b"\x00";
 const FACTS: &[u8] = b"\x00\x01";
-const HEAD_BYTES: usize = 5;
+/// The rows of a segment that are not rows of terms, the first ones: lengths and facts.
+const COLUMN_ROWS: usize = 2;
+const LENGTH_BYTES: usize = 2;
 const FACT_BYTES: usize = 32;
 const TERM_BYTES_MAX: usize = 64;
 const SEQUENCE_MAX: u64 = 1 << 63;
 
-/// The number of rows below which starting a second thread takes longer than it saves.
+/// The numbers of rows and of packs below which starting a second thread takes longer than it saves.
 const ROWS_PER_THREAD: usize = 512;
+const PACKS_PER_THREAD: usize = 8;
 
 /// The postings of one term in one part.
 #[derive(Clone, Copy)]
@@ -53,46 +58,20 @@ struct Stored<'py> {
     removed: Vec<u16>,
 }
 
-/// Check a row of a term; return `None` if it is malformed.
-fn check_postings<'a>(term: &'a [u8], value: &'a [u8], size: usize) -> Option<Postings<'a>> {
+/// Whether these bytes are those of a term of a head or of a text. The twin is `check_term`.
+fn is_term(term: &[u8]) -> bool {
     let plain = match term {
         [HEAD, plain @ ..] => plain,
         plain => plain,
     };
-    if plain.is_empty() || plain.len() > TERM_BYTES_MAX || plain[0] <= HEAD {
-        return None;
-    }
-    std::str::from_utf8(plain).ok()?;
-    let (head, postings) = value.split_at_checked(HEAD_BYTES)?;
-    let df = u32::from_be_bytes(head[..4].try_into().ok()?) as usize;
-    if df == 0 || df > size || postings.len() != 3 * df {
-        return None;
-    }
-    let (offsets, tfs) = postings.split_at(2 * df);
-    let mut next = 0;
-    for offset in numbers(offsets) {
-        if offset < next || offset >= size {
-            return None;
-        }
-        next = offset + 1;
-    }
-    let (mut least, mut max) = (u8::MAX, 0);
-    for &tf in tfs {
-        least = least.min(tf);
-        max = max.max(tf);
-    }
-    (least > 0 && max == head[4]).then_some(Postings { term, max, offsets, tfs })
+    !plain.is_empty()
+        && plain.len() <= TERM_BYTES_MAX
+        && plain[0] > HEAD
+        && std::str::from_utf8(plain).is_ok()
 }
 
 fn numbers(raw: &[u8]) -> impl Iterator<Item = usize> + use<'_> {
     raw.chunks_exact(2).map(|pair| usize::from(u16::from_le_bytes([pair[0], pair[1]])))
-}
-
-/// Return the columns in the row of lengths or of facts, or `None` if its first bytes or its size are wrong.
-fn column_bytes(value: &[u8], size: usize, width: usize) -> Option<&[u8]> {
-    let (head, column) = value.split_at_checked(HEAD_BYTES)?;
-    let fits = head == columns_head(size) && column.len() == width * size;
-    fits.then_some(column)
 }
 
 fn columns_head(size: usize) -> [u8; HEAD_BYTES] {
@@ -104,41 +83,85 @@ fn numbers_of(column: &[u8]) -> impl Iterator<Item = u64> + use<'_> {
     column.chunks_exact(8).map(|raw| raw.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }
 
-/// The bytes of stored rows, borrowed from Python objects: pairs of a term and a value.
+/// The bytes of stored rows, borrowed from Python objects: pairs of a name and a value.
 type Pairs<'a> = Vec<(&'a [u8], &'a [u8])>;
 
-/// Check all rows of a stored segment; return `None` if the twin must report an error.
-fn check<'a>(pairs: &Pairs<'a>, stored: &StoredInfo<'a>, before: usize) -> Option<Part<'a>> {
+/// The postings of one pack.
+#[derive(Default)]
+struct Pack<'a> {
+    /// Each term, its greatest frequency, and the number of postings up to and including its own.
+    terms: Vec<(&'a [u8], u8, usize)>,
+    offsets: Vec<u8>,
+    tfs: Vec<u8>,
+}
+
+/// A stored segment as it was decoded.
+struct Decoded<'a> {
+    packs: Vec<Pack<'a>>,
+    lengths: Vec<u8>,
+    facts: Vec<u8>,
+}
+
+fn decode_pack<'a>(name: &[u8], raw: &'a [u8], size: usize) -> Option<Pack<'a>> {
+    let mut pack = Pack::default();
+    for pair in packs::split(raw)? {
+        let (term, entry) = pair?;
+        if !is_term(term) {
+            return None;
+        }
+        let max = packs::decode(entry, size, &mut pack.offsets, &mut pack.tfs)?;
+        pack.terms.push((term, max, pack.tfs.len()));
+    }
+    (pack.terms.first()?.0 == name).then_some(pack)
+}
+
+/// Decode and check all rows of a stored segment; return `None` if the twin must report an error.
+fn decode<'a>(pairs: &Pairs<'a>, stored: &StoredInfo<'_>) -> Option<Decoded<'a>> {
     let [(lengths_key, lengths), (facts_key, facts), rows @ ..] = &pairs[..] else { return None };
-    if *lengths_key != LENGTHS || *facts_key != FACTS || pairs.len() != stored.count {
+    if *lengths_key != LENGTHS || *facts_key != FACTS {
         return None;
     }
-    let lengths = column_bytes(lengths, stored.size, 2)?;
-    let facts = column_bytes(facts, stored.size, FACT_BYTES)?;
-    let total: u64 = numbers(lengths).map(|length| length as u64).sum();
-    let sequences = &facts[8 * stored.size..16 * stored.size];
-    if total != stored.total || numbers_of(sequences).any(|sequence| sequence > SEQUENCE_MAX) {
+    let mut decoded =
+        Decoded { packs: Vec::with_capacity(rows.len()), lengths: Vec::new(), facts: Vec::new() };
+    let mut rest = numbers::decode(lengths, stored.size, LENGTH_BYTES, &mut decoded.lengths)?;
+    if !rest.is_empty() {
         return None;
     }
-    if !rows.windows(2).all(|pair| pair[0].0 < pair[1].0) {
-        return None;
+    rest = facts;
+    for _ in 0..FACT_BYTES / 8 {
+        rest = numbers::decode(rest, stored.size, 8, &mut decoded.facts)?;
     }
-    let checked: Vec<Option<Vec<Postings<'a>>>> = {
-        let chunks: Vec<_> = rows.chunks(rows.len().div_ceil(cores()).max(ROWS_PER_THREAD)).collect();
-        map_chunks(&chunks, 1, |chunk| {
-            chunk.iter().map(|(term, value)| check_postings(term, value, stored.size)).collect()
-        })
-    };
-    let mut postings = Vec::with_capacity(rows.len());
-    for chunk in checked {
-        postings.extend(chunk?);
-    }
-    if stored.removed.windows(2).any(|pair| pair[0] >= pair[1])
+    let total: u64 = numbers(&decoded.lengths).map(|length| length as u64).sum();
+    let sequences = &decoded.facts[8 * stored.size..16 * stored.size];
+    if !rest.is_empty()
+        || total != stored.total
+        || numbers_of(sequences).any(|sequence| sequence > SEQUENCE_MAX)
+        || stored.removed.windows(2).any(|pair| pair[0] >= pair[1])
         || stored.removed.last().is_some_and(|&last| usize::from(last) >= stored.size)
     {
         return None;
     }
-    Some(Part { before, size: stored.size, removed: stored.removed, postings, lengths, facts })
+    for pack in map_chunks(rows, PACKS_PER_THREAD, |(name, raw)| decode_pack(name, raw, stored.size)) {
+        decoded.packs.push(pack?);
+    }
+    let terms = || decoded.packs.iter().flat_map(|pack| &pack.terms).map(|term| term.0);
+    let ascending = terms().zip(terms().skip(1)).all(|(one, next)| one < next);
+    (ascending && terms().count() + COLUMN_ROWS == stored.count).then_some(decoded)
+}
+
+/// Return the part that a decoded segment becomes.
+fn part_of_stored<'a>(decoded: &'a Decoded<'a>, stored: &StoredInfo<'a>, before: usize) -> Part<'a> {
+    let mut postings = Vec::with_capacity(stored.count);
+    for pack in &decoded.packs {
+        let mut start = 0;
+        for &(term, max, end) in &pack.terms {
+            let offsets = &pack.offsets[2 * start..2 * end];
+            postings.push(Postings { term, max, offsets, tfs: &pack.tfs[start..end] });
+            start = end;
+        }
+    }
+    let (lengths, facts) = (&decoded.lengths[..], &decoded.facts[..]);
+    Part { before, size: stored.size, removed: stored.removed, postings, lengths, facts }
 }
 
 /// The values of a stored segment that can be used without Python.
@@ -274,31 +297,76 @@ fn blank(column: &mut [u8], removed: &[u16], width: usize) {
     }
 }
 
-/// A segment in its stored form, without its term rows.
+/// A block of rows: its root, and its stored rows with the positions of their names among all rows.
+struct Block {
+    root: Digest,
+    stored: Vec<(usize, Vec<u8>)>,
+}
+
+/// A segment in its stored form.
 struct Encoded {
-    lengths: Vec<u8>,
-    facts: Vec<u8>,
+    rows: Vec<(Vec<u8>, Vec<u8>)>,
     total: u64,
-    rows: usize,
+    count: usize,
     root: Digest,
     blocks: Vec<u8>,
 }
 
 fn finish(parts: &[Part<'_>], merged: &[Merged<'_>]) -> Encoded {
     let (lengths, facts, total) = column_rows(parts);
+    let size = parts.iter().map(|part| part.size).sum();
+    let mut rows: Vec<(&[u8], &[u8])> = vec![(LENGTHS, &lengths), (FACTS, &facts)];
     let mut leaves = vec![row_leaf(LENGTHS, &lengths), row_leaf(FACTS, &facts)];
-    leaves.extend(merged.iter().flat_map(|range| &range.leaves));
-    let groups: Vec<&[Digest]> = leaves.chunks(BLOCK_ROWS).collect();
-    let roots = map_chunks(&groups, 4, |group| rows_root(group));
-    let mut names = vec![LENGTHS, FACTS];
-    names.extend(merged.iter().flat_map(|range| &range.terms));
-    let mut blocks = Vec::new();
-    for (first, root) in names.iter().step_by(BLOCK_ROWS).zip(&roots) {
-        blocks.extend_from_slice(&(first.len() as u16).to_be_bytes());
-        blocks.extend_from_slice(first);
-        blocks.extend_from_slice(root);
+    for range in merged {
+        leaves.extend(&range.leaves);
+        let mut start = 0;
+        for (term, &end) in range.terms.iter().zip(&range.ends) {
+            rows.push((term, &range.values[start..end]));
+            start = end;
+        }
     }
-    Encoded { lengths, facts, total, rows: leaves.len(), root: rows_root(&roots), blocks }
+    let starts: Vec<usize> = (0..rows.len()).step_by(BLOCK_ROWS).collect();
+    let encoded = map_chunks(&starts, 4, |&start| {
+        let end = rows.len().min(start + BLOCK_ROWS);
+        let mut stored = Vec::new();
+        if start == 0 {
+            stored = vec![(0, encoded_columns(&lengths, 1)), (1, encoded_columns(&facts, FACT_BYTES / 8))];
+        }
+        let first = start + stored.len();
+        let packed = packs::pack(&rows[first..end], size);
+        stored.extend(packed.into_iter().map(|(at, raw)| (first + at, raw)));
+        Block { root: rows_root(&leaves[start..end]), stored }
+    });
+    let roots: Vec<Digest> = encoded.iter().map(|block| block.root).collect();
+    let blocks = blocks_row(&encoded, &rows);
+    let stored = encoded.into_iter().flat_map(|block| block.stored);
+    let named = stored.map(|(at, raw)| (rows[at].0.to_vec(), raw)).collect();
+    Encoded { rows: named, total, count: rows.len(), root: rows_root(&roots), blocks }
+}
+
+/// The stored form of a row of columns, of which there are `columns`, from the row that is hashed.
+fn encoded_columns(row: &[u8], columns: usize) -> Vec<u8> {
+    let plain = &row[HEAD_BYTES..];
+    let mut raw = Vec::new();
+    let wide = if columns == 1 { LENGTH_BYTES } else { 8 };
+    let size = plain.len() / columns;
+    for at in 0..columns {
+        numbers::encode(&plain[at * size..(at + 1) * size], wide, &mut raw);
+    }
+    raw
+}
+
+/// The row of blocks: the roots with the numbers of stored rows, and the names of these rows.
+fn blocks_row(blocks: &[Block], rows: &[(&[u8], &[u8])]) -> Vec<u8> {
+    let mut raw = Vec::new();
+    for block in blocks {
+        raw.extend_from_slice(&block.root);
+        raw.extend_from_slice(&(block.stored.len() as u16).to_be_bytes());
+    }
+    let stored = || blocks.iter().flat_map(|block| &block.stored).map(|(at, _)| rows[*at].0);
+    raw.extend(stored().map(|name| name.len() as u8));
+    stored().for_each(|name| raw.extend_from_slice(name));
+    raw
 }
 
 /// Read the postings of columns that were built in this call.
@@ -319,28 +387,11 @@ fn part_of(columns: &Columns, before: usize) -> Part<'_> {
     Part { before, size, removed: &[], postings, lengths: &columns.lengths, facts: &columns.facts }
 }
 
-/// Put all rows into a dict, whose keys begin with `prefix`.
-fn rows_dict<'py>(
-    py: Python<'py>,
-    prefix: &[u8],
-    merged: &[Merged<'_>],
-    encoded: &Encoded,
-) -> PyResult<Bound<'py, PyDict>> {
+/// Put all stored rows into a dict, whose keys begin with `prefix`.
+fn rows_dict<'py>(py: Python<'py>, prefix: &[u8], encoded: &Encoded) -> PyResult<Bound<'py, PyDict>> {
     let rows = PyDict::new(py);
-    let mut key = prefix.to_vec();
-    let mut put = |term: &[u8], value: &[u8]| {
-        key.truncate(prefix.len());
-        key.extend_from_slice(term);
-        rows.set_item(PyBytes::new(py, &key), PyBytes::new(py, value))
-    };
-    put(LENGTHS, &encoded.lengths)?;
-    put(FACTS, &encoded.facts)?;
-    for range in merged {
-        let mut start = 0;
-        for (term, &end) in range.terms.iter().zip(&range.ends) {
-            put(term, &range.values[start..end])?;
-            start = end;
-        }
+    for (name, value) in &encoded.rows {
+        rows.set_item(PyBytes::new(py, &[prefix, name].concat()), PyBytes::new(py, value))?;
     }
     Ok(rows)
 }
@@ -396,24 +447,25 @@ fn build_segment<'py>(
     if size > LARGEST {
         return Ok(None);
     }
-    let done = py.detach(|| {
+    let built = py.detach(|| {
+        let decoded = pairs.iter().zip(&infos).map(|(pairs, info)| decode(pairs, info));
+        let decoded: Vec<Decoded<'_>> = decoded.collect::<Option<_>>()?;
         let mut parts = Vec::with_capacity(pairs.len() + 1);
         let mut before = 0;
-        for (pairs, info) in pairs.iter().zip(&infos) {
-            parts.push(check(pairs, info, before)?);
+        for (one, info) in decoded.iter().zip(&infos) {
+            parts.push(part_of_stored(one, info, before));
             before += info.size;
         }
         if !columns.lengths.is_empty() {
             parts.push(part_of(&columns, before));
         }
         let merged = merge_all(&parts);
-        let encoded = finish(&parts, &merged);
-        Some((merged, encoded))
+        Some(finish(&parts, &merged))
     });
-    let Some((merged, encoded)) = done else { return Ok(None) };
-    let rows = rows_dict(py, &prefix, &merged, &encoded)?;
+    let Some(encoded) = built else { return Ok(None) };
+    let rows = rows_dict(py, &prefix, &encoded)?;
     let (root, blocks) = (PyBytes::new(py, &encoded.root), PyBytes::new(py, &encoded.blocks));
-    Ok(Some((rows, kept_documents, encoded.total, encoded.rows, root, blocks)))
+    Ok(Some((rows, kept_documents, encoded.total, encoded.count, root, blocks)))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,10 +6,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from backends.base import Reader, prefix_end
+from backends.base import Reader
 from engine.base.errors import CorruptionError
 from engine.followers.index import IndexFollower, read_summaries
-from engine.followers.postings import Tail, TermRow
+from engine.followers.postings import Tail, TermRow, stored_block
 from engine.followers.segments import BLOCK_ROWS, LENGTHS, SegmentName, decode_blocks, describe
 from engine.ledger.layout import tree_prefix
 from engine.ledger.pages import (
@@ -118,7 +118,7 @@ class IndexRows:
         """Read the summaries of the index, which must have processed all events in `rows`."""
         self._tail = index.tail(rows)
         self._segments = read_summaries(rows, self._tail.end)
-        self._blocks = [_stored(rows, name) for name, _ in self._segments]
+        self._blocks = [_stored(rows, name, summary) for name, summary in self._segments]
         if self._tail.documents:
             self._blocks.append(_in_memory(self._tail))
 
@@ -215,25 +215,29 @@ class _Blocks:
 
 
 def _in_memory(tail: Tail) -> _Blocks:
-    firsts, roots = decode_blocks(tail.blocks, "the tail")
-    return _Blocks(firsts, roots, lambda block: tail.rows[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS])
+    firsts = [term for term, _ in tail.rows[::BLOCK_ROWS]]
+    return _Blocks(firsts, tail.roots, lambda block: tail.rows[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS])
 
 
-def _stored(rows: Reader, name: SegmentName) -> _Blocks:
+def _stored(rows: Reader, name: SegmentName, summary: Summary) -> _Blocks:
+    where = describe(name.blocks_key)
     raw = rows.get(name.blocks_key)
     if raw is None:
-        raise CorruptionError(f"{describe(name.blocks_key)}: missing", family="index")
-    firsts, roots = decode_blocks(raw, describe(name.blocks_key))
-    if firsts[:1] != [LENGTHS]:
+        raise CorruptionError(f"{where}: missing", family="index")
+    names, starts, roots = decode_blocks(raw, summary.rows, where)
+    if names[:1] != [LENGTHS]:
         raise CorruptionError(
-            f"{describe(name.blocks_key)}: the row does not match the other rows of the segment",
-            family="index",
+            f"{where}: the row does not match the other rows of the segment", family="index"
         )
     prefix = name.row_prefix
 
     def load(block: int) -> Sequence[TermRow]:
-        end = prefix + firsts[block + 1] if block + 1 < len(firsts) else prefix_end(prefix)
-        scanned = rows.scan(prefix + firsts[block], end)
-        return [(key[len(prefix) :], value) for key, value in scanned]
+        keys = [prefix + own for own in names[starts[block] : starts[block + 1]]]
+        stored = []
+        for key, value in zip(keys, rows.multi_get(keys), strict=True):
+            if value is None:
+                raise CorruptionError(f"{describe(key)} is missing", family="index")
+            stored.append((key, value))
+        return stored_block(prefix, stored, name.size)
 
-    return _Blocks(firsts, roots, load)
+    return _Blocks([names[at] for at in starts[:-1]], roots, load)

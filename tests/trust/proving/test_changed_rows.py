@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from engine.base.errors import CorruptionError, EngineError, VerificationError
-from engine.followers.segments import SegmentName
+from engine.followers.segments import FACTS, LENGTHS, SegmentName
 from engine.ledger.layout import (
     DESTROYED,
     ERASURE,
@@ -135,6 +135,13 @@ def test_no_false_proof_is_served(prefix: bytes, change: Callable[[Rows, Random]
 
 
 SEGMENT = SegmentName(0, 0)
+
+
+def pack_of(term: bytes) -> bytes:
+    """Return the key of the stored row of the segment in which a term is."""
+    return max(key for key in ALL if SEGMENT.row_prefix <= key <= SEGMENT.row_prefix + term)
+
+
 NIBBLE = nibble_of(key_digest("atoms", raw_id(1)), 0)
 PAGE = tree_prefix("atoms") + b"\x01" + child_path(b"", 0, NIBBLE)
 """A page below the root's page, from which the root is computed."""
@@ -143,9 +150,10 @@ WITNESSES: list[tuple[bytes, Claim]] = [
     (payload_key(2), AtomIs(raw_id(1))),
     (journal_key(5), EventIs(5)),
     (payload_key(5), EventIs(5)),
-    (SEGMENT.row_prefix + b"kettl", AtomsMentioning("kettl")),
-    (SEGMENT.row_prefix + b"word90", NoneMentioning("word90a")),
-    (SEGMENT.row_prefix + b"word91", NoneMentioning("word90a")),
+    (pack_of(b"kettl"), AtomsMentioning("kettl")),
+    (pack_of(b"word90"), NoneMentioning("word90a")),
+    (SEGMENT.row_prefix + LENGTHS, NoneMentioning("!")),
+    (SEGMENT.row_prefix + FACTS, NoneMentioning("!")),
     (SEGMENT.blocks_key, NoneMentioning("unicorn")),
     (SEGMENT.summary_key, NoneMentioning("unicorn")),
     (PAGE, AtomIs(raw_id(1))),
