@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import islice
 
@@ -22,11 +23,12 @@ from engine.ledger.journal import (
     encode_seq,
     erased_at,
     read_entries,
+    read_header,
     read_log,
     read_raw,
     subject_key,
 )
-from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
+from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key, payload_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store, projections
 from proofs.log import Frontier, leaf_hash
@@ -157,6 +159,9 @@ def _headers_in(rows: Reader) -> int:
 def _correct_erasures(backend: Backend, log: LogState, stored: bytes | None) -> dict[bytes, bytes]:
     """Correct the rows about erased atoms and edges, and return those that follow from the headers.
 
+    In a copy that was broken off, such a row may name an event that was not copied. It remains if a payload
+    of its subject is missing.
+
     `stored` is the row with the state of the log.
     """
     erased = dict[bytes, bytes]()
@@ -166,17 +171,34 @@ def _correct_erasures(backend: Backend, log: LogState, stored: bytes | None) -> 
         for at in erasing(headers):
             seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
             erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
+    wrong = {key: row for key, row in backend.scan_prefix(ERASURE) if erased.get(key) != row}
+    if any(row >= encode_seq(log.size) for row in wrong.values()):
+        missing = _unexplained(backend, log.size, erased)
+        later = {key for key, row in wrong.items() if row >= encode_seq(log.size) and key in missing}
+        wrong = {key: row for key, row in wrong.items() if key not in later}
+        erased = {key: row for key, row in erased.items() if key not in later}
     batch = Batch()
-    for key, row in backend.scan_prefix(ERASURE):
-        if erased.get(key) != row:
-            batch.delete(key)
-    for key, row in erased.items():
-        if backend.get(key) != row:
-            batch.put(key, row)
+    batch.rows.update(dict.fromkeys(wrong))
+    batch.rows.update((key, row) for key, row in erased.items() if backend.get(key) != row)
     if batch.rows:
         with suppress(GuardFailed):  # another process is appending events; the next rebuild adds them
             backend.write(batch, guard=Guard(LOG, stored), durable=True)
     return erased
+
+
+def _unexplained(backend: Backend, size: int, erased: Mapping[bytes, bytes]) -> set[bytes]:
+    """Return the keys of the rows that would say why payloads of the first `size` events are missing.
+
+    Payloads that were destroyed by one of these events, as `erased` says, are left out.
+    """
+    payloads = {key for key, _ in backend.scan(payload_key(0), payload_key(size))}
+    found = set()
+    for seq in range(size):
+        if payload_key(seq) not in payloads:
+            key = erasure_key(subject_key(read_header(backend, seq)[0].detail))
+            if erased.get(key, b"") < encode_seq(seq):
+                found.add(key)
+    return found
 
 
 def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> Checkpoint:
