@@ -17,7 +17,6 @@ from backends.sqlite_errors import convert_error
 from backends.sqlite_lock import WriterLock
 from backends.sqlite_place import address, register_store
 from backends.sqlite_tables import (
-    UNNAMED,
     Statements,
     drop,
     make,
@@ -29,17 +28,24 @@ from backends.sqlite_tables import (
     statements_for,
 )
 from backends.sqlite_use import UseLock
+from backends.unwritable import why_unwritable
 
 BUSY_SECONDS = 10.0
 """The time, in seconds, that a change waits for writers in other processes."""
 
 
 def open_table(
-    connection: sqlite3.Connection, path: Path, memory: str | None, lock: WriterLock, *, create: bool
+    connection: sqlite3.Connection,
+    path: Path,
+    memory: str | None,
+    lock: WriterLock,
+    *,
+    create: bool,
+    summed: bool,
 ) -> tuple[Statements, UseLock | None]:
     """Return the SQL statements on the table of a memory, and the lock to hold while the memory is used.
 
-    With `create`, a missing table is created.
+    With `create`, a missing table is created. `summed` is false for a file of layout 1.
 
     Raises:
         BackendMissing: there is no memory of this name, and `create` is false.
@@ -48,9 +54,9 @@ def open_table(
     """
     if memory is None:
         others = [] if create else list(memory_numbers(connection))
-        if others and connection.execute("SELECT 1 FROM rows LIMIT 1").fetchone() is None:
+        if others and connection.execute("SELECT 1 FROM rows WHERE key > x'' LIMIT 1").fetchone() is None:
             raise BackendMissing(f"{path} contains no unnamed store; its memories are {', '.join(others)}")
-        return UNNAMED, None
+        return statements_for(0, summed=summed), None
     missing = BackendMissing(f"there is no memory {memory!r} in {path}")
     if not create and number_of(connection, memory) is None:
         raise missing
@@ -58,15 +64,15 @@ def open_table(
     try:
         # Check again under the lock: from here on, no other process can rename or delete the memory.
         number = number_of(connection, memory)
-        if number is None and create:
+        if number is None and create and summed:
             with lock, _transaction(connection):
-                number = make(connection, memory)
+                number = make(connection, memory, str(path))
         if number is None:
             raise missing
     except BaseException:
         use.close()
         raise
-    return statements_for(number), use
+    return statements_for(number, summed=summed), use
 
 
 @contextlib.contextmanager
@@ -97,6 +103,20 @@ def _connected(path: str) -> Iterator[tuple[Path, sqlite3.Connection]]:
             REGISTRY.leave(identity)
 
 
+@contextlib.contextmanager
+def _readable(path: str) -> Iterator[tuple[Path, sqlite3.Connection]]:
+    """Like `_connected`, but for reading only. A file that cannot be written is copied first."""
+    place = resolve_path(path)
+    with contextlib.ExitStack() as stack:
+        if why_unwritable("sqlite", place):
+            from backends.read_only import sqlite_copy
+
+            path = str(stack.enter_context(sqlite_copy(place)))
+        _, connection = stack.enter_context(_connected(path))
+        connection.execute("PRAGMA query_only = ON")
+        yield place, connection
+
+
 def memories_in(path: str) -> list[str]:
     """Return the names of the memories in a SQLite file, sorted. The result is empty if there is no file.
 
@@ -106,8 +126,7 @@ def memories_in(path: str) -> list[str]:
     """
     if not resolve_path(path).exists():
         return []
-    with _connected(path) as (_, connection):
-        connection.execute("PRAGMA query_only = ON")
+    with _readable(path) as (_, connection):
         return list(memory_numbers(connection))
 
 
@@ -117,7 +136,7 @@ def memory_bytes(path: str, name: str) -> int:
     Raises:
         BackendMissing: there is no memory of this name.
     """
-    with _connected(path) as (place, connection):
+    with _readable(path) as (place, connection):
         number = number_of(connection, memory_name(name))
         if number is None:
             raise BackendMissing(f"there is no memory {name!r} in {place}")

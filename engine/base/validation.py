@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from engine.base import limits
 from engine.base.errors import InvalidInputError, LimitError
+from engine.base.patterns import lazy
 from engine.base.unicode14 import is_assigned
 from proofs.codec import pack
 from proofs.further import Scalar, is_scalar
@@ -32,11 +33,11 @@ PROVENANCES = ("internal", "external", "quarantine")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LABEL = re.compile(r"[a-z0-9._-]{1,32}")
-_META_KEY = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_HEX_ID = re.compile(r"[0-9a-fA-F]{32}")
-_FORBIDDEN = re.compile("[\x00\ufffe\uffff]")
+_META_KEY = lazy(r"[A-Za-z0-9._-]{1,64}")
+_HEX_ID = lazy(r"[0-9a-fA-F]{32}")
+_FORBIDDEN = lazy("[\x00\ufffe\uffff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
-_COMBINING_CANDIDATES = re.compile(rf"[^\x00-\u02ff]{{{limits.COMBINING_RUN_MAX + 1}}}")
+_COMBINING_CANDIDATES = lazy(rf"[^\x00-\u02ff]{{{limits.COMBINING_RUN_MAX + 1}}}")
 _PLAIN_TAG = re.compile(r"[0-9A-Za-z]+(?:[-_./][0-9A-Za-z]+)*")
 _TAG_CATEGORIES_REFUSED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
@@ -360,6 +361,10 @@ def microseconds(value: object, what: str = "time") -> int:
         if value.tzinfo is None:
             raise InvalidInputError(f"{what} {value.isoformat()} has no time zone; add one, such as +00:00")
         value = (value - _EPOCH) // timedelta(microseconds=1)
+    if type(value) is not int:
+        raise InvalidInputError(
+            f"{what} must be a datetime with a time zone or a number of µs, not {quoted(value)}"
+        )
     return integer(value, what, least=limits.CREATED_MIN)
 
 
@@ -397,6 +402,16 @@ def instance(value: object, kind: type, what: str) -> None:
     """
     if not isinstance(value, kind):
         raise InvalidInputError(f"{what} must be a {kind.__name__}, not {type(value).__name__}")
+
+
+def callback(value: object, what: str) -> None:
+    """Check that `value` can be called.
+
+    Raises:
+        InvalidInputError: `value` cannot be called.
+    """
+    if not callable(value):
+        raise InvalidInputError(f"{what} must be a function, not {type(value).__name__}")
 
 
 def weight(value: object) -> bytes:

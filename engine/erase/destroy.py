@@ -7,18 +7,20 @@ commits are needed. From the first of these commits until the backend has purged
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple
 
 from backends.base import Batch, Guard, Reader
 from engine.base import limits
+from engine.base.direction import Direction
 from engine.base.errors import ConflictError
-from engine.base.model import Direction, EventRef, Receipt
+from engine.base.model import EventRef, Receipt
 from engine.base.validation import show_id
 from engine.commands.atoms import normalized_content, recorded
 from engine.commands.base import Transaction, receipt
+from engine.erase.stages import Stage, ignore_stage
 from engine.ledger.codec import fields, unpack
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.layout import ERASING, payload_key
@@ -178,15 +180,6 @@ def unerased_edges(rows: Reader, atom: bytes) -> list[EdgeRecord]:
     return list(edges_at(rows, atom, Direction.BOTH, (), tombstoned=True))
 
 
-Stage = Callable[[str], None]
-"""A callback that receives the name of each stage when the stage begins."""
-
-
-def ignore_stage(stage: str) -> None:
-    """Do nothing. This is the default callback for the stages of an erasure."""
-    del stage
-
-
 def carry_out(
     store: Store, pending: Pending, progress: Stage = ignore_stage
 ) -> tuple[DestroyedTotals, list[EventRef]]:
@@ -241,10 +234,12 @@ def finish(store: Store, pending: Pending, progress: Stage = ignore_stage) -> No
 def resume(store: Store) -> None:
     """If this or another process left an erasure unfinished, finish that erasure.
 
+    In a store that can only be read, the erasure stays unfinished.
+
     Raises:
         BackendBusy: another process holds the store's lock or an open snapshot.
     """
-    if store.backend.get(ERASING) is None:
+    if store.backend.get(ERASING) is None or store.backend.unwritable is not None:
         return
     with store.exclusive():
         pending = read_pending(store.backend)

@@ -13,15 +13,14 @@ from engine.base.model import EventRef
 from engine.base.validation import atom_id, line, show_id
 from engine.erase.destroy import (
     Pending,
-    Stage,
     carry_out,
     destroyable_events,
     destroyable_headers,
-    ignore_stage,
     read_pending,
     unerased_edges,
 )
 from engine.erase.probe import Occurrences, SharedPieces, find_occurrences, pieces_of, shared_pieces
+from engine.erase.stages import Stage, ignore_stage
 from engine.followers.segments import segments_of
 from engine.ledger.layout import payload_key
 from engine.ledger.queries import get_record
@@ -199,12 +198,14 @@ def erase(
         progress: Called with the name of each stage as it begins: events, followers, files.
 
     Raises:
-        InvalidInputError: the reason is not valid or repeats the content.
+        InvalidInputError: the reason is empty, not valid, or repeats the content.
         NotFoundError: the atom was never recorded.
         BackendBusy: a snapshot is open, so the files could not be purged. No answer contains the content any
             more. To finish the erasure, erase the atom again or reopen the store.
     """
     atom, reason = atom_id(id), line(reason, "reason", limits.REASON_BYTES_MAX)
+    if not reason.strip():
+        raise InvalidInputError("an erasure needs a reason", hint="say why, without quoting the content")
     store = view.store
     unfinished = read_pending(store.backend)
     if unfinished is not None and unfinished.id != atom:

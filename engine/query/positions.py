@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine.followers.columns import Facts
 from engine.followers.index_view import IndexView
 from engine.kernels import NATIVE
-from engine.query.arrays import T, distinct
+from engine.query.arrays import T, changes, distinct, sorted_pairs
 
 SKIPPED_MAX: Final = 8
 """The largest number of dead documents that are skipped in the search for a live neighbour."""
@@ -43,10 +43,13 @@ class _SortedDocuments:
         self.start, self.end = start, end
         sources, sequences, all_titles = (column[start:end] for column in facts[:3])
         placed = np.flatnonzero((sources > 0) & (sequences > 0))
-        placed = placed[np.lexsort((sequences[placed], sources[placed]))]
-        self._sources = distinct(sources[placed])
-        self._sequences = distinct(sequences[placed])
-        self.keys = self._keys(sources[placed], sequences[placed])
+        placed = placed[sorted_pairs(sources[placed], sequences[placed])]
+        sources, sequences = sources[placed], sequences[placed]
+        first = changes(sources)
+        self._sources, self._sequences = sources[first], distinct(sequences)
+        # The ranks of known values, as `_rank` numbers them.
+        ranks = (2 * np.cumsum(first) - 1).astype(np.uint64)
+        self.keys = ranks << np.uint64(_HALF) | _rank(self._sequences, sequences)
         self.ordinals = (placed + start).astype(np.uint32)
         self._places = np.full(end - start, _NOWHERE, np.uint32)
         self._places[placed] = np.arange(len(placed), dtype=np.uint32)

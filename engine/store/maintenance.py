@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import islice
 
-from backends.base import Backend, Batch, Guard, Reader
-from backends.errors import GuardFailed
+from backends.base import Backend, Batch, Guard, Reader, Snapshot
+from backends.errors import BackendCorrupt, GuardFailed
 from engine.base import limits
+from engine.base.checkpoint import Checkpoint
 from engine.base.collection import without_collection
 from engine.base.errors import CorruptionError, VerificationError
-from engine.base.model import Checkpoint
-from engine.followers.base import drop, read_cursor
+from engine.followers.base import drop, read_cursor, sweep
 from engine.followers.records import Records
 from engine.ledger.codec import decode_header
 from engine.ledger.heads import erasing, extended, leaf_hashes
@@ -47,6 +47,7 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     """
     size = _check_journal(backend, progress)
     drop(backend, projections())
+    sweep(backend, projections())
     store = Store(backend, None, finish=False)
     at = 0
     while at < size:
@@ -72,35 +73,48 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
     Raises:
         CorruptionError: An event differs from the one that the log commits to.
     """
-    log, stored = _journal_log(backend)
-    erased = _correct_erasures(backend, log, stored)
+    log, guard = _journal_log(backend)
+    erased = _correct_erasures(backend, log, guard)
     at = 0
     while at < log.size:
         stop = min(log.size, at + limits.FOLLOW_EVENTS_MAX)
-        if not erased:
-            check_entries(backend, at, stop)
-            at = stop
-            progress(at // 2, log.size)
-            continue
-        for raw in read_raw(backend, at, stop):
-            at += 1
-            if raw.payload is None:
-                continue
-            header = raw.entry.header
-            erased_by = erased_at(backend, header)
-            if erased_by is not None:
-                raise CorruptionError(
-                    f"payload {header.seq} exists, although event {erased_by} destroyed it",
-                    hint="another program wrote the payload; restore a copy of the store whose root you know",
-                    family="payload",
-                    seq=header.seq,
-                )
+        with _journal_rows(backend) as rows:
+            if erased:
+                _check_payloads(rows, at, stop)
+            else:
+                check_entries(rows, at, stop)
+        at = stop
         progress(at // 2, log.size)
-    if log.row is not None and log.row != stored:
+    if log.row is not None and (guard is None or log.row != guard.expected):
         corrected = Batch()
         corrected.put(LOG, log.row)
-        backend.write(corrected, guard=Guard(LOG, stored), durable=True)
+        backend.write(corrected, guard=guard, durable=True)
     return log.size
+
+
+@contextmanager
+def _journal_rows(backend: Backend) -> Iterator[Snapshot]:
+    """Open a snapshot for reading the journal, whose rows the caller checks against the log.
+
+    The rows next to the journal may be damaged, so the backend does not look at them.
+    """
+    with backend.snapshot() as rows:
+        rows.confirm_missing = False
+        yield rows
+
+
+def _check_payloads(rows: Reader, start: int, stop: int) -> None:
+    """Check the events `start` to `stop` − 1 of a journal in which payloads were destroyed."""
+    for raw in read_raw(rows, start, stop):
+        header = raw.entry.header
+        erased_by = None if raw.payload is None else erased_at(rows, header)
+        if erased_by is not None:
+            raise CorruptionError(
+                f"payload {header.seq} exists, although event {erased_by} destroyed it",
+                hint="another program wrote the payload; restore a copy of the store whose root you know",
+                family="payload",
+                seq=header.seq,
+            )
 
 
 LOG_DAMAGE_BYTES_MAX = 8
@@ -110,23 +124,25 @@ If more bytes differ, a header was changed: this changes all 32 bytes of a hash.
 """
 
 
-def _journal_log(backend: Backend) -> tuple[LogState, bytes | None]:
-    """Return the state of the log as computed from the headers, and the row with the stored state.
+def _journal_log(backend: Backend) -> tuple[LogState, Guard | None]:
+    """Return the state of the log as computed from the headers, and the guard on the row with the stored one.
 
     The row may be damaged, missing or older than the records, but must not show that a header was changed.
+    The guard is None if the backend refuses to read the row. Then no process can append events.
 
     Raises:
         CorruptionError: a header differs from the one that the log commits to.
     """
-    with backend.snapshot() as rows:
-        row, stored = rows.get(LOG), None
-        with suppress(CorruptionError):
-            stored = None if row is None else read_log(rows)
+    with _journal_rows(backend) as rows:
+        guard, stored = None, None
+        with suppress(CorruptionError, BackendCorrupt):
+            guard = Guard(LOG, rows.get(LOG))
+            stored = None if guard.expected is None else read_log(rows)
         size = max(_recorded(rows), 0 if stored is None else stored.size) or _headers_in(rows)
-    frontier, last = Frontier(), b""
-    headers = backend.scan(journal_key(0), journal_key(size))
-    while run := [raw for _, raw in islice(headers, limits.FOLLOW_EVENTS_MAX)]:
-        frontier, last = extended(frontier, leaf_hashes(run)), run[-1]
+        frontier, last = Frontier(), b""
+        headers = rows.scan(journal_key(0), journal_key(size))
+        while run := [raw for _, raw in islice(headers, limits.FOLLOW_EVENTS_MAX)]:
+            frontier, last = extended(frontier, leaf_hashes(run)), run[-1]
     wrong = not size or frontier.size != size
     if stored is not None and stored.size == size and not wrong:
         pairs = zip(frontier.to_bytes(), stored.frontier.to_bytes(), strict=True)
@@ -138,12 +154,12 @@ def _journal_log(backend: Backend) -> tuple[LogState, bytes | None]:
             family="journal",
         )
     time = decode_header(last, size - 1).time
-    return LogState(encode_log(time, frontier), time, frontier), row
+    return LogState(encode_log(time, frontier), time, frontier), guard
 
 
 def _recorded(rows: Reader) -> int:
     """Return the number of events that the records include, or 0 if their cursor is missing or damaged."""
-    with suppress(CorruptionError):
+    with suppress(CorruptionError, BackendCorrupt):
         cursor = read_cursor(rows, Records.name)
         if cursor is not None and cursor.size:
             header = rows.get(journal_key(cursor.size - 1))
@@ -156,49 +172,56 @@ def _headers_in(rows: Reader) -> int:
     return sum(1 for _ in rows.scan(journal_key(0), JOURNAL + b"\xff"))
 
 
-def _correct_erasures(backend: Backend, log: LogState, stored: bytes | None) -> dict[bytes, bytes]:
+def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> dict[bytes, bytes]:
     """Correct the rows about erased atoms and edges, and return those that follow from the headers.
 
-    In a copy that was broken off, such a row may name an event that was not copied. It remains if a payload
-    of its subject is missing.
-
-    `stored` is the row with the state of the log.
+    In a copy that was broken off, such a row may name an event that was not copied. It remains if it says why
+    a payload is missing. `guard` is the guard on the row with the state of the log.
     """
     erased = dict[bytes, bytes]()
-    rows = backend.scan(journal_key(0), journal_key(log.size))
-    while run := list(islice(rows, limits.FOLLOW_EVENTS_MAX)):
-        headers = [raw for _, raw in run]
-        for at in erasing(headers):
-            seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
-            erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
-    wrong = {key: row for key, row in backend.scan_prefix(ERASURE) if erased.get(key) != row}
-    if any(row >= encode_seq(log.size) for row in wrong.values()):
-        missing = _unexplained(backend, log.size, erased)
-        later = {key for key, row in wrong.items() if row >= encode_seq(log.size) and key in missing}
-        wrong = {key: row for key, row in wrong.items() if key not in later}
-        erased = {key: row for key, row in erased.items() if key not in later}
-    batch = Batch()
-    batch.rows.update(dict.fromkeys(wrong))
-    batch.rows.update((key, row) for key, row in erased.items() if backend.get(key) != row)
+    with _journal_rows(backend) as rows:
+        found = rows.scan(journal_key(0), journal_key(log.size))
+        while run := list(islice(found, limits.FOLLOW_EVENTS_MAX)):
+            headers = [raw for _, raw in run]
+            for at in erasing(headers):
+                seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
+                erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
+        erased |= _later_erasures(rows, log.size, erased)
+        batch = Batch()
+        if not _has_erasures(rows, erased):
+            batch.rows.update(dict.fromkeys(rows.keys(ERASURE, log.size)) | erased)
     if batch.rows:
         with suppress(GuardFailed):  # another process is appending events; the next rebuild adds them
-            backend.write(batch, guard=Guard(LOG, stored), durable=True)
+            backend.write(batch, guard=guard, durable=True)
     return erased
 
 
-def _unexplained(backend: Backend, size: int, erased: Mapping[bytes, bytes]) -> set[bytes]:
-    """Return the keys of the rows that would say why payloads of the first `size` events are missing.
+def _later_erasures(rows: Reader, size: int, erased: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return the rows that name events after the first `size`, and say why payloads of these are missing.
 
-    Payloads that were destroyed by one of these events, as `erased` says, are left out.
+    Payloads that were destroyed by one of the first `size` events, as `erased` says, are left out.
     """
-    payloads = {key for key, _ in backend.scan(payload_key(0), payload_key(size))}
-    found = set()
-    for seq in range(size):
-        if payload_key(seq) not in payloads:
-            key = erasure_key(subject_key(read_header(backend, seq)[0].detail))
-            if erased.get(key, b"") < encode_seq(seq):
-                found.add(key)
-    return found
+    named = {}
+    for key in rows.keys(ERASURE, size):
+        with suppress(BackendCorrupt):
+            row = rows.get(key) or b""
+            if len(row) == len(encode_seq(size)) and row >= encode_seq(size):
+                named[key] = row
+    if not named:
+        return {}
+    payloads = {key for key, _ in rows.scan(payload_key(0), payload_key(size))}
+    missing = [seq for seq in range(size) if payload_key(seq) not in payloads]
+    subjects = {seq: erasure_key(subject_key(read_header(rows, seq)[0].detail)) for seq in missing}
+    unexplained = {key for seq, key in subjects.items() if erased.get(key, b"") < encode_seq(seq)}
+    return {key: row for key, row in named.items() if key in unexplained}
+
+
+def _has_erasures(rows: Reader, erased: dict[bytes, bytes]) -> bool:
+    """Return True if the rows about erased atoms and edges are `erased`, and none of them is damaged."""
+    try:
+        return dict(rows.scan_prefix(ERASURE)) == erased
+    except BackendCorrupt:
+        return False
 
 
 def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> Checkpoint:
@@ -232,3 +255,25 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
             f"the copy has the root {copied_roots.overall.hex()}, and the original has {roots.overall.hex()}"
         )
     return copied_roots.as_checkpoint()
+
+
+def check_copy(backend: Backend, expected: Checkpoint, progress: Progress = no_progress) -> None:
+    """Check a copy that was closed and opened again: every event of its journal, and its roots.
+
+    Args:
+        backend: The copy.
+        expected: The result of `copy`.
+        progress: Called with the number of events checked and the number of all events.
+
+    Raises:
+        CorruptionError: An event differs from the one that the log commits to.
+        VerificationError: The copy has other roots.
+    """
+    _check_journal(backend, lambda done, size: progress(2 * done, size))
+    store = Store(backend, None)
+    with store.view(*store.followers) as rows:
+        found = store.roots(rows).as_checkpoint()
+    if found != expected:
+        raise VerificationError(
+            f"the copy has the root {found.root} after opening it again, not {expected.root}"
+        )

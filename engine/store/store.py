@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,9 +26,6 @@ from engine.base.errors import (
     InDoubtError,
     RefusedError,
 )
-from engine.base.model import Receipt
-from engine.commands.base import Command, Transaction
-from engine.commands.bulk import decide_all
 from engine.followers.base import Follower, are_current, catch_up, is_current
 from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
@@ -48,14 +46,16 @@ from engine.ledger.journal import (
 from engine.ledger.layout import COUNTERS, LOG, cursor_key
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
-from engine.store.aside import Aside
 from engine.store.together import catch_up_together
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.fingerprint import current_fingerprint
 from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 
 if TYPE_CHECKING:
+    from engine.base.model import Receipt
+    from engine.commands.base import Command, Transaction
     from engine.secrets.filter import SecretFilter
+    from engine.store.aside import Aside
 
 
 class Recent:
@@ -131,6 +131,15 @@ READ_RETRIES_MAX = 3
 locks these processes out."""
 
 
+@cache
+def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Command]], list[Receipt]]]:
+    """Return what decides commands. A process that only reads does not wait for these modules."""
+    from engine.commands.base import Transaction
+    from engine.commands.bulk import decide_all
+
+    return Transaction, decide_all
+
+
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
     """Return a new object for each projection (data derived from the journal), the records first."""
     return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower()
@@ -169,7 +178,10 @@ class Store:
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
-        self._aside = Aside()
+        self._nothing_destroyed_at: bytes | None = None
+        """The log row of a state in which no content had ever been erased, if one is known. The row commits
+        to the whole journal."""
+        self._aside: Aside | None = None
         self.write_problem: BackendEnvironment | BackendInDoubt | None = None
         """The exception with which the last attempt to write derived rows failed, or None.
 
@@ -261,6 +273,8 @@ class Store:
                 for attempt in range(2 * COMMIT_RETRIES_MAX):
                     waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else _NO_WAIT
                     with waiting, self.backend.snapshot() as rows:
+                        # Commands check for themselves what they find missing.
+                        rows.confirm_missing = False
                         receipts = self._attempt(
                             rows, self._sources, commands, actor, if_head, request, origin
                         )
@@ -284,6 +298,7 @@ class Store:
         origin: str | None,
     ) -> list[Receipt] | None:
         """Decide `commands` against `rows` and write the events; return None if this must be tried again."""
+        transaction, decide_all = _deciding()
         # Four single reads would take three times as long (measured).
         meta = dict(zip(_META, rows.multi_get(_META), strict=True))
         log = read_log(meta)
@@ -296,10 +311,10 @@ class Store:
                 return None
             self._check_head(rows, log)
         screen = None if self.secret_filter is None else self.secret_filter.screen()
-        if not self._evidence.move_to(rows, meta, log):
+        if not self._evidence.move_to(rows, log, meta):
             self.follow(self.trees)
             return None
-        tx = Transaction(
+        tx = transaction(
             rows,
             log,
             self._evidence,
@@ -309,6 +324,7 @@ class Store:
             screen,
             request=request,
             origin=origin,
+            destroyed=False if log.row == self._nothing_destroyed_at else None,
         )
         receipts = decide_all(tx, commands)
         if tx.entries:
@@ -377,6 +393,7 @@ class Store:
             event_id = first.commitment.hex()
             raise InDoubtError(str(error), seq=first.seq, event_id=event_id, hint=error.hint) from error
         self.recent.add(tx.entries)
+        self._nothing_destroyed_at = batch.rows[LOG] if tx.nothing_destroyed else None
         log = read_log(batch.rows)
         self._evidence.note(tx.entries, batch.rows[COUNTERS])
         self._head.trust(log)
@@ -448,13 +465,19 @@ class Store:
             self.write_problem = error
         else:
             self.write_problem = None
-            self._aside.drop()
+            if self._aside is not None:
+                self._aside.drop()
 
     @contextmanager
     def _view_aside(self, followers: Sequence[Follower], problem: BackendError) -> Iterator[Snapshot]:
         """Open a view with a layer in memory; raise `problem` if its cause also prevents reads."""
         with ExitStack() as stack:
-            view = self._aside.view(self.backend, self._apart(followers), self.read)
+            with self._follow_lock:
+                if self._aside is None:
+                    from engine.store.aside import Aside  # needed only by a store that cannot be written
+
+                    self._aside = Aside()
+                view = self._aside.view(self.backend, self._apart(followers), self.read)
             try:
                 rows = stack.enter_context(view)
             except (BackendEnvironment, BackendClosed):
@@ -517,7 +540,8 @@ class Store:
 
     def close(self) -> None:
         """Release the backend; closing twice is allowed."""
-        self._aside.drop()
+        if self._aside is not None:
+            self._aside.drop()
         self.backend.close()
 
 
