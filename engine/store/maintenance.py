@@ -270,7 +270,8 @@ def check_copy(backend: Backend, expected: Checkpoint, progress: Progress = no_p
         CorruptionError: An event differs from the one that the log commits to.
         VerificationError: The copy has other roots.
     """
-    _check_journal(backend, lambda done, size: progress(2 * done, size))
+    size = _check_journal(backend, lambda done, size: progress(2 * done, size))
+    progress(size, size)
     store = Store(backend, None)
     with store.view(*store.followers) as rows:
         found = store.roots(rows).as_checkpoint()
