@@ -73,7 +73,7 @@ def sample(
         log = read_log(rows)
         TrustedHead().check(rows, log)
         evidence = Evidence(store.trees)
-        evidence.move_to(rows, rows, log)
+        evidence.move_to(rows, log)
         while chosen < min(EVENTS_MAX, log.size) and (not chosen or time.monotonic() < until):
             seq = choice.randrange(log.size)
             try:

@@ -238,16 +238,14 @@ def test_an_older_log_state_never_overwrites_events() -> None:
     assert rows_of(backend_of(engine), "journal", "payload") == journal
 
 
-@pytest.mark.parametrize("at", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("at", [1, 2, 3, 4, 5])
 def test_an_interrupted_rebuild_is_reported_and_finished(at: int) -> None:
-    """A killed rebuild is reported by `verify`, unless all rows were written; opening the store finishes it."""
+    """A rebuild that was killed before it rebuilt the records is reported; opening the store finishes it."""
     store = copied_rows(STORE)
     engine = engine_on(FaultBackend(store, Fault("after", at, mode="crash")))
     with pytest.raises(EngineError):
         engine.rebuild()
-    is_whole = dict(store.scan()) == dict(STORE.scan())
-    assert verify(store).ok is is_whole
-    assert is_whole is (at == 6)
+    assert not verify(store).ok
     assert engine_on(store).root().root == ROOT
     assert dict(store.scan()) == dict(STORE.scan())
 
