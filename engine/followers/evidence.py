@@ -90,9 +90,9 @@ class Evidence:
     `move_to` selects the snapshot that the other methods read. One thread at a time may use the object.
     """
 
-    def __init__(self, trees: TreesFollower) -> None:
-        """Begin without a snapshot. `trees` must be the follower that updates the trees of the store."""
-        self._trees = trees
+    def __init__(self, trees: TreesFollower | None = None) -> None:
+        """Begin without a snapshot. `trees` is the follower that updates the trees, which shares its pages."""
+        self._trees = trees or TreesFollower()
         self._rows: Reader
         self._meta: Lookup
         self._cursor: bytes | None = b""
@@ -105,18 +105,18 @@ class Evidence:
         """Atoms whose records were found to be true, and which were not erased since."""
         self._counters: bytes | None = b""
 
-    def move_to(self, rows: Reader, meta: Lookup, log: LogState) -> bool:
+    def move_to(self, rows: Reader, log: LogState, meta: Lookup | None = None) -> bool:
         """Use the snapshot `rows`, whose log is `log`, from now on.
 
-        `meta` holds the rows of the snapshot with the cursor of the trees and with the counters.
+        `meta` holds the rows with the cursor of the trees and with the counters, if they were read already.
 
         Return False if the trees must be updated first, because they lack too many events.
 
         Raises:
             CorruptionError: the cursor of the trees, or a header after it, is damaged.
         """
-        self._rows, self._meta = rows, meta
-        raw = meta.get(_TREES)
+        self._rows, self._meta = rows, meta or rows
+        raw = self._meta.get(_TREES)
         if raw != self._cursor or log.size < self._size:
             self._begin(rows, raw, log.size)
         if len(self._last) > PENDING_MAX or log.size - self._size > UNREAD_MAX:

@@ -152,8 +152,9 @@ def read_texts(
     total: float,
     window: int,
     chars: int,
+    whole: bool,
     /,
-) -> list[tuple[list[str], float, str] | None]: ...
+) -> list[tuple[list[str] | None, float, str] | None]: ...
 def linked_rows(
     frontier: bytes,
     actor: str,

@@ -311,7 +311,7 @@ class Store:
                 return None
             self._check_head(rows, log)
         screen = None if self.secret_filter is None else self.secret_filter.screen()
-        if not self._evidence.move_to(rows, meta, log):
+        if not self._evidence.move_to(rows, log, meta):
             self.follow(self.trees)
             return None
         tx = transaction(
