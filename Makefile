@@ -13,7 +13,7 @@ KERNELS ?= auto python
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint crate words soak nightly torture coverage package docs workflows bench retrieval exploration dreaming clean
+.PHONY: demo test quick lint crate words soak nightly torture fuzz coverage package docs workflows bench retrieval exploration dreaming clean
 
 # The crate in engine/kernels is compiled during the installation if Cargo is there.
 CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernels/src/*.rs)
@@ -60,6 +60,12 @@ soak: $(VENV)/.installed
 SHARE ?= 1
 torture: $(VENV)/.installed
 	$(BIN)/python -m tests.torture $(if $(filter command,$(origin SEED)),--seed $(SEED)) --share $(SHARE) $(PAGE)
+
+# Guided fuzzing of every decoder, for SECONDS each. The first line fails where atheris has no wheel.
+SECONDS ?= 60
+fuzz: $(VENV)/.installed
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group fuzz
+	$(BIN)/python -m tests.torture.fuzz --seconds $(SECONDS)
 
 nightly: $(VENV)/.installed lint
 	for kernels in $(KERNELS); do MEMROOT_KERNELS=$$kernels MEMROOT_SOAK=10 \

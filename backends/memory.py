@@ -219,7 +219,11 @@ class MemoryBackend(Backend):
         with rows.locked():
             check_guards(guards, rows.values.get)
             if batch.rows:
-                rows.apply(batch)
+                try:
+                    rows.apply(batch)
+                except BaseException:
+                    rows.handle_state.refusal = "the memory store is closed: a write was interrupted half-way"
+                    raise
 
     def purge(self) -> None:
         """Only check that the handle is open, because there are no files to rewrite."""

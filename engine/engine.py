@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from engine.erase.run import Erasable, Erasure
     from engine.knowledge.dreaming.config import DreamConfig
     from engine.knowledge.dreaming.cycle import DreamReport
+    from engine.query.conflicts import Conflict
     from engine.query.context.windows import Context
     from engine.query.duplicates import DuplicateGroup
     from engine.query.explore.explorer import Explorer
@@ -643,6 +644,26 @@ class Engine:
 
         return self._apply_one(Unmerge(other, force))
 
+    def settle(self, file: str, hand: str, keep: str) -> Receipt:
+        """Settle a conflict between the text of a file and an atom that was changed by hand.
+
+        If both atoms are live, the atom that is not kept is merged into the other atom; `unmerge` reverts
+        this. If only one is live and the other is kept, the live atom is tombstoned.
+
+        Args:
+            file: The atom with the text of the file.
+            hand: The atom that was revised or tombstoned by hand.
+            keep: `file`, `hand` or `both`.
+
+        Raises:
+            InvalidInputError: `keep` is not one of these words.
+            NotFoundError: One of the atoms was never recorded.
+            ConflictError: There is no conflict between the two atoms.
+        """
+        from engine.commands.conflicts import Settle
+
+        return self._apply_one(Settle(file, hand, keep))
+
     def supersede(self, old: str, new: str, reason: str = "") -> Receipt:
         """Replace the atom `old` by `new`. `old` stays live, but recall no longer returns it by default.
 
@@ -748,6 +769,7 @@ class Engine:
         tags: Sequence[str] = (),
         buckets: Sequence[str] = ("inbox",),
         provenance: str = "internal",
+        moved: bool = False,
         prune: bool = False,
         sure: bool = False,
         force: bool = False,
@@ -766,8 +788,10 @@ class Engine:
             tags: Tags for every atom, in addition to the tags in the files.
             buckets: The buckets of new atoms.
             provenance: The provenance of new atoms.
+            moved: Accept that the folder has a different path than the folder of this name had before.
             prune: Also tombstone atoms of files that are no longer in the folders.
-            sure: Prune even if none of the files that exist now was ingested before.
+            sure: Prune even if none of the files that exist now was ingested before. Only needed for stores
+                that do not record the folder.
             force: Also ingest content that was erased. Otherwise such content is skipped and reported.
             dry_run: Only count the changes that would be made.
             progress: Called after each file.
@@ -777,7 +801,8 @@ class Engine:
 
         Raises:
             NotFoundError: A path does not exist. Nothing was written.
-            RefusedError: Pruning would tombstone every atom of a folder. Nothing was written.
+            RefusedError: Files were ingested from a different folder of the same name, and `moved` is not
+                set; or pruning would tombstone every atom of a folder. Nothing was written.
         """
         from engine.transfer.ingest.run import ingest
 
@@ -785,7 +810,7 @@ class Engine:
         with translated():
             return ingest(
                 self.store, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
-                prune=prune, sure=sure, force=force, dry_run=dry_run, progress=progress,
+                moved=moved, prune=prune, sure=sure, force=force, dry_run=dry_run, progress=progress,
             )  # fmt: skip
 
     def dream(
@@ -1024,6 +1049,17 @@ class Engine:
 
         with self._searching(None) as (view, rows):
             return duplicates(rows, view.store.index, limit=limit, of=of)
+
+    def conflicts(self) -> list[Conflict]:
+        """Return the conflicts that are not settled, sorted by source and position.
+
+        A conflict arises if the text of a file changed, and its atom had been revised or tombstoned by hand:
+        `ingest` keeps both. `settle` settles it.
+        """
+        from engine.query.conflicts import conflicts
+
+        with translated(), self.store.view() as rows:
+            return conflicts(rows)
 
     def held_back(self, id: str) -> str | None:  # noqa: A002
         """Return why a live atom is excluded from answers, or None if it is not excluded.

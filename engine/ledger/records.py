@@ -288,7 +288,7 @@ def type_name(rows: Lookup, code: bytes) -> str:
     """Return the name of an edge type, built in or registered.
 
     Raises:
-        CorruptionError: the code is neither built in nor registered.
+        CorruptionError: the code is neither built in nor registered, or its name is damaged.
     """
     if len(code) == 1:
         try:
@@ -298,7 +298,11 @@ def type_name(rows: Lookup, code: bytes) -> str:
     raw = rows.get(type_code_key(code))
     if raw is None:
         raise CorruptionError(f"edge type {code.hex()} was never registered")
-    return raw.decode()
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        where = f"the name of edge type {code.hex()} is damaged: {error}"
+        raise CorruptionError(where, hint="run `engine rebuild`", family="types-by-code") from error
 
 
 def type_code(rows: Lookup, name: str) -> bytes | None:

@@ -85,6 +85,17 @@ class MergingReference(Reference):
         self.hide(other, f"merged into {show_id(keep)}", hidden=True)
         self._note(keep, other, tags, buckets, set(aliases))
 
+    def supersede(self, old: bytes, new: bytes, reason: str) -> None:
+        """Replace `old` by `new`: an edge from the new atom, and a tag on the old one."""
+        self._live(old), self._live(new)
+        if old == new:
+            raise InvalidInputError("an atom by itself")
+        if self._has_edge(old, new):
+            raise ConflictError("the other way round already")
+        data = cbor2.dumps({"reason": reason}) if reason else b""
+        self.link(new, "supersedes", old, 1.0, data)
+        self.tag(old, ("superseded",), there=True)
+
     def _note(
         self, keep: bytes, other: bytes, tags: dict[str, str], buckets: set[str], aliases: set[str]
     ) -> None:

@@ -15,6 +15,7 @@ from engine.commands import (
     Relate,
     Revise,
     Revive,
+    Supersede,
     Tag,
     Tombstone,
     Unlink,
@@ -90,6 +91,11 @@ class Pairs:
     def _merge(self, first: int, second: int, force: bool) -> Pair:
         keep, other = self.atom(first), self.atom(second)
         return Merge(show_id(keep), show_id(other), force), lambda: self.model.merge(keep, other, force=force)
+
+    def _supersede(self, first: int, second: int, reason: str) -> Pair:
+        old, new = self.atom(first), self.atom(second)
+        command = Supersede(show_id(old), show_id(new), reason)
+        return command, lambda: self.model.supersede(old, new, reason)
 
     def _unmerge(self, number: int) -> Pair:
         atom = self.atom(number)

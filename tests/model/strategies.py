@@ -63,6 +63,7 @@ OPS = {
     "unlink": st.tuples(ATOMS, NAMES, ATOMS, st.just("")),
     "merge": st.tuples(ATOMS, ATOMS, st.booleans()),
     "unmerge": st.tuples(ATOMS),
+    "supersede": st.tuples(ATOMS, ATOMS, st.sampled_from(["", "newer"])),
     "relate": st.tuples(RELATED, PREDICATES, st.none() | ATOMS, WEIGHTS),
     "unrelate": st.tuples(RELATED, PREDICATES, st.just("gone")),
 }

@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any, Final, NamedTuple
 
-from tests.torture.exercises import EXERCISES
+from tests.torture.exercises import EXERCISES, SLICES_MAX
 from tests.torture.report import summarised, write
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -63,7 +63,7 @@ def _slices(name: str, variant: str, share: float) -> Iterator[Cell]:
 def carried_out(cell: Cell, seed: int) -> dict[str, Any]:
     """Carry out a slice in a process of its own, and return what it printed."""
     begin = time.monotonic()
-    given = [cell.exercise, cell.variant, str(seed * 100_000 + cell.number), str(cell.trials)]
+    given = [cell.exercise, cell.variant, str(seed * SLICES_MAX + cell.number), str(cell.trials)]
     command = [sys.executable, "-m", "tests.torture.cell", *given]
     try:
         made = subprocess.run(

@@ -88,6 +88,39 @@ def _reads(variant: str, seed: int, wanted: int, _: Path) -> Result:
     return torture(cast("Kind", variant), seed, wanted)
 
 
+def _interrupts(variant: str, seed: int, wanted: int, folder: Path) -> Result:
+    from tests.torture.interrupts import torture
+
+    return torture(variant, seed, wanted, folder)
+
+
+def _leaks(variant: str, _: int, wanted: int, folder: Path) -> Result:
+    from tests.torture.leaks import torture
+
+    return torture(variant, wanted, folder)
+
+
+def _cells(variant: str, seed: int, wanted: int, folder: Path) -> Result:
+    from tests.torture.determinism import torture
+
+    return torture(variant.split(maxsplit=1)[0], seed % SLICES_MAX * CELLS, wanted, folder)
+
+
+def _fuzz(variant: str, seed: int, wanted: int, _: Path) -> Result:
+    from tests.torture.fuzz import torture
+
+    return torture(variant, seed, wanted)
+
+
+SLICES_MAX: Final = 100_000
+"""A slice's seed is that of the run, times this, plus the number of the slice."""
+CELLS: Final = 81
+DECODERS: Final = (
+    "action", "atom-record", "blocks", "body", "counters", "dream", "edge-record", "erasing", "export",
+    "export-event", "export-head", "facts", "frontier", "frontmatter", "header", "json", "leaf", "lengths",
+    "log-state", "manifest", "note", "pack", "page", "proof-postings", "signatures", "strict-cbor",
+    "summary", "verifier-key",
+)  # fmt: skip
 COMMANDS: Final = (
     "add", "apply_many", "backup", "checkpoint", "dream", "erase", "import", "ingest", "merge", "mirror",
     "rebuild", "revise", "supersede",
@@ -155,6 +188,30 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
         "replayed",
         ("flip", "stale", "missing"), 2_000, 250,
         ("journals broken by a write", "errors that are not ours"), _reads,
+    ),
+    "interrupts": Exercise(
+        "Interrupts", "F9",
+        "KeyboardInterrupt is raised at one line of a commit or of what follows it; then the handle must go "
+        "on correctly, or refuse until the store is opened again",
+        ("memory", "sqlite", "leveldb"), 3_000, 250,
+        ("acknowledged events lost", "not verified", "errors that are not ours", "stuck",
+         "another root than that of the disk"),
+        _interrupts,
+    ),
+    "leaks": Exercise(
+        "Leaks", "F21", "a store is opened, asked and closed",
+        FILES, 10_000, 10_000, ("descriptors left open", "memory grew by over 5 %", "threads left"), _leaks,
+    ),
+    "cells": Exercise(
+        "Determinism", "",
+        "a process writes the same history; the backend, the hash seed, the locale, the time zone, the size "
+        "of the batches, the way to the root, the kernels and the Pythons in MEMROOT_PYTHONS vary",
+        ("native kernels", "python kernels"), 729, CELLS, ("other roots", "processes that failed"), _cells,
+    ),
+    "fuzz": Exercise(
+        "Decoders", "",
+        "a decoder gets a changed example; it must decode or refuse it with its own error, within a second",
+        DECODERS, 100_000, 20_000, ("errors that are not the decoder's", "slower than 1 s"), _fuzz,
     ),
 }  # fmt: skip
 """Name → exercise, in the order of the report."""

@@ -77,8 +77,9 @@ MATRIX: Final = (
     Row("F8", "memory runs out", (), (), "an error or the end of the process; then as F1", "everything"),
     Row(
         "F9", "an interrupt between the commit and what follows",
-        (_RULES + "test_r2_any_exception_in_a_write_poisons_the_handle",),
-        (), "the memory agrees with the disk, or the handle refuses writes", "each line of the commit",
+        (_HERE + "test_interrupts.py::test_an_interrupted_commit_is_whole_or_refused",
+         _RULES + "test_r2_any_exception_in_a_write_poisons_the_handle"),
+        ("interrupts",), "the memory agrees with the disk, or the handle refuses to go on",
     ),
     Row(
         "F10", "a bit flips in a file",
@@ -145,8 +146,9 @@ MATRIX: Final = (
     ),
     Row(
         "F21", "handles or memory leak",
-        ("tests/backends/test_sqlite_rules.py::test_connections_are_given_back",),
-        (), "the numbers stay flat", "ten thousand openings",
+        ("tests/backends/test_sqlite_rules.py::test_connections_are_given_back",
+         _HERE + "test_leaks.py::test_opening_again_and_again_leaves_nothing_behind"),
+        ("leaks",), "the numbers stay flat",
     ),
     Row("F22", "PostgreSQL", (), (), "", "everything: there is no such backend"),
 )  # fmt: skip

@@ -72,12 +72,16 @@ def examine(url: str, expected: Journal, acknowledged: int, *, verify: bool) -> 
             return Found(NOT_OPENED, said)
     with tempfile.TemporaryDirectory() as folder:
         rescued = str(Path(folder) / "rescued")
-        if _rescue(url, rescued):
+        if _rescue(url, rescued) not in RESCUED:
             return Found(NOT_OPENED, said)
         try:
             return _examined("rescued", rescued, expected, acknowledged, verify=verify)._replace(error=said)
         except EngineError as error:
             return Found(NOT_OPENED, f"{said}; rescued: {error}")
+
+
+RESCUED: Final = (0, 4)
+"""The exit codes of a rescue that made a new store; 4 if it knows of events that are not in it."""
 
 
 def _rescue(url: str, target: str) -> int:

@@ -69,7 +69,8 @@ def _rows(name: str, results: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         counts: Counter[str] = Counter()
         for one in members:
             counts.update(one.get("counts", {}))
-        variants = [one for one in exercise.variants if one == group or one.startswith(f"{group} ")]
+        whole = name == "fuzz"
+        variants = [one for one in exercise.variants if whole or one == group or one.startswith(f"{group} ")]
         yield {
             "exercise": name,
             "variant": group,

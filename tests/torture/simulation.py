@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from random import Random
-from typing import Final
+from typing import Any, Final
+from unittest.mock import patch
 
 from backends.base import Backend, Batch, Capabilities, Guards, Row, Snapshot
 from backends.errors import BackendBusy, BackendInDoubt
@@ -23,6 +25,7 @@ from engine.base.model import Receipt
 from engine.engine import Engine
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.layout import DREAM
+from engine.store import together
 from engine.trust.audit.verify import verify
 from tests.support.engines import fresh_rows, salt_of, ticking
 from tests.torture.acting import act
@@ -293,10 +296,27 @@ class Handle(Backend):
         """Do nothing; the disk stays."""
 
 
+class InTurn(Executor):
+    """An executor without threads, so that the order of the operations follows from the seed."""
+
+    def __init__(self, *_: object) -> None:
+        """Take the arguments of a ThreadPoolExecutor."""
+
+    def submit(self, call: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        """Carry out the call at once."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(call(*given, **named))
+        except Exception as error:  # noqa: BLE001  raised again where the result is read
+            future.set_exception(error)
+        return future
+
+
 def simulate(seed: int, processes: int = 0) -> tuple[Counter[str], str]:
     """Run one history; return its counts, and a digest of its order."""
     world = World(seed)
-    world.run(processes or world.chosen.choice((2, 2, 3)))
+    with patch.object(together, "ThreadPoolExecutor", InTurn):
+        world.run(processes or world.chosen.choice((2, 2, 3)))
     disk, counts = world.disk, world.counts
     counts["trials"] = 1
     size = read_log(disk).size

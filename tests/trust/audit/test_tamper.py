@@ -13,6 +13,7 @@ from engine.commands import RegisterType
 from engine.engine import Engine
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.layout import ATOM, CURSOR, FAMILIES, LOG, family_of, journal_key, payload_key
+from engine.ledger.records import type_name
 from engine.trust.audit.verify import Report, verify
 from proofs.codec import encode_header
 from tests.support.engines import backend_of, copied_rows, engine_on, put_rows, rows_of
@@ -200,6 +201,16 @@ def test_a_record_of_another_atom_is_not_served() -> None:
     put_rows(backend_of(engine), {atom: STORE.get(other)})
     with pytest.raises(CorruptionError):
         engine.get(atom[len(ATOM) :].hex())
+
+
+def test_a_damaged_name_of_an_edge_type_is_not_served() -> None:
+    """A name of an edge type that is not UTF-8 is an error that names its family."""
+    store = copied_rows(STORE)
+    key = next(iter(rows_of(STORE, "types-by-code")))
+    put_rows(store, {key: b"\xe5far"})
+    with pytest.raises(CorruptionError, match="name of edge type") as caught:
+        type_name(store, key.removeprefix(FAMILIES["types-by-code"]))
+    assert caught.value.family == "types-by-code"
 
 
 @pytest.mark.parametrize("lost", [LOG, journal_key(0), payload_key(0)])

@@ -1,0 +1,9 @@
+"""A plugin of pytest that replaces a module by the mutant that MEMROOT_MUTANT names."""
+
+import os
+
+from tests.torture.mutants import install
+
+if named := os.environ.get("MEMROOT_MUTANT"):
+    module, _, number = named.partition(":")
+    install(module, int(number))
