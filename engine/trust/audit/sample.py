@@ -15,6 +15,7 @@ from typing import Final
 from backends.base import Reader
 from engine.base.errors import CorruptionError, NotFoundError, RefusedError
 from engine.followers.evidence import Evidence, TrustedHead
+from engine.followers.trees import TreesFollower
 from engine.ledger.journal import read_entry, read_log
 from engine.ledger.queries import body_of
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, read_edge
@@ -72,8 +73,8 @@ def sample(
     with store.view(*store.followers) as rows:
         log = read_log(rows)
         TrustedHead().check(rows, log)
-        evidence = Evidence()
-        evidence.move_to(rows, log)
+        evidence = Evidence(TreesFollower())
+        evidence.move_to(rows, rows, log)
         while chosen < min(EVENTS_MAX, log.size) and (not chosen or time.monotonic() < until):
             seq = choice.randrange(log.size)
             try:
