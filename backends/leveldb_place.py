@@ -82,6 +82,16 @@ def open_data(data: Path) -> Any:
         raise convert_error(f"{data} cannot be opened", str(data), error) from error
 
 
+def open_copy(copy: Path, *, strict: bool) -> Any:
+    """Open a copy of a LevelDB that may be damaged; without `strict`, LevelDB skips what it cannot read.
+
+    Raises:
+        plyvel.Error: LevelDB does not open the copy.
+    """
+    options = OPTIONS | {"paranoid_checks": strict}
+    return plyvel_module().DB(str(copy), create_if_missing=False, **options)
+
+
 def is_leveldb_store(path: Path) -> bool:
     """Return True if `path` has the layout of a LevelDB store of this package, even during a rewrite."""
     return (path / LOCK).is_file() and ((path / DATA).is_dir() or (path / NEW).is_dir())

@@ -127,6 +127,7 @@ from .knowledge.dreaming.config import DreamConfig as DreamConfig
 from .knowledge.dreaming.cycle import DreamReport as DreamReport
 from .language.categories import Category as Category
 from .named.changing import memories as memories
+from .query.conflicts import Conflict as Conflict
 from .query.context.windows import Context as Context
 from .query.context.windows import Window as Window
 from .query.duplicates import Duplicate as Duplicate
@@ -173,6 +174,8 @@ from .store.status import Status as Status
 from .transfer.ingest.run import IngestReport as IngestReport
 from .transfer.mirror.report import MirrorCheck as MirrorCheck
 from .transfer.mirror.report import MirrorReport as MirrorReport
+from .transfer.rescue.run import Rescued as Rescued
+from .transfer.rescue.run import rescue as rescue
 from .trust.audit.verify import Report as Report
 from .trust.audit.verify import verify as verify
 from .trust.notes.issue import CheckpointNote as CheckpointNote

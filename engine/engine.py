@@ -23,7 +23,16 @@ from engine.base import limits
 from engine.base.direction import Direction
 from engine.base.error_translation import callers, translated
 from engine.base.unchanged import UNCHANGED, Unchanged
-from engine.base.validation import atom_id, instance, integer, label, optional_integer, several, show_id
+from engine.base.validation import (
+    atom_id,
+    callback,
+    instance,
+    integer,
+    label,
+    optional_integer,
+    several,
+    show_id,
+)
 from engine.erase.stages import Stage, ignore_stage
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, read_entries, read_entry, read_log
@@ -43,6 +52,7 @@ if TYPE_CHECKING:
     from engine.erase.run import Erasable, Erasure
     from engine.knowledge.dreaming.config import DreamConfig
     from engine.knowledge.dreaming.cycle import DreamReport
+    from engine.query.conflicts import Conflict
     from engine.query.context.windows import Context
     from engine.query.duplicates import DuplicateGroup
     from engine.query.explore.explorer import Explorer
@@ -128,6 +138,12 @@ class Engine:
             CorruptionError: Bytes of the store are damaged.
         """
         self.actor = label(actor, "actor")
+        callback(clock, "clock")
+        callback(salts, "salts")
+        if config is not None:
+            from engine.query.recall.config import RecallConfig
+
+            instance(config, RecallConfig, "config")
         with translated():
             store = Store(backend, Sources(clock, salts), resume=_resume)
         self.view = View(store, config)
@@ -176,6 +192,15 @@ class Engine:
     def store(self) -> Store:
         """The open store, for internal use. The methods of the store can also raise backend errors."""
         return self.view.store
+
+    @property
+    def read_only(self) -> str | None:
+        """Why the store can only be read, such as `the file system is read-only`; None if it can be written.
+
+        Queries, proofs, exports and verification work as usual. If derived data is behind the journal, it is
+        completed in a temporary copy of the store. Commands that would append an event are refused.
+        """
+        return self.store.backend.unwritable
 
     def close(self) -> None:
         """Wait for calls in progress, then release the store. Closing the memory again has no effect."""
@@ -619,6 +644,26 @@ class Engine:
 
         return self._apply_one(Unmerge(other, force))
 
+    def settle(self, file: str, hand: str, keep: str) -> Receipt:
+        """Settle a conflict between the text of a file and an atom that was changed by hand.
+
+        If both atoms are live, the atom that is not kept is merged into the other atom; `unmerge` reverts
+        this. If only one is live and the other is kept, the live atom is tombstoned.
+
+        Args:
+            file: The atom with the text of the file.
+            hand: The atom that was revised or tombstoned by hand.
+            keep: `file`, `hand` or `both`.
+
+        Raises:
+            InvalidInputError: `keep` is not one of these words.
+            NotFoundError: One of the atoms was never recorded.
+            ConflictError: There is no conflict between the two atoms.
+        """
+        from engine.commands.conflicts import Settle
+
+        return self._apply_one(Settle(file, hand, keep))
+
     def supersede(self, old: str, new: str, reason: str = "") -> Receipt:
         """Replace the atom `old` by `new`. `old` stays live, but recall no longer returns it by default.
 
@@ -694,6 +739,7 @@ class Engine:
         from engine.erase.run import erase
 
         by = label(self._actor(actor), "actor")
+        callback(progress, "progress")
         with translated():
             return erase(self.view, id, reason, actor=by, remember=remember, probe=probe, progress=progress)
 
@@ -723,6 +769,7 @@ class Engine:
         tags: Sequence[str] = (),
         buckets: Sequence[str] = ("inbox",),
         provenance: str = "internal",
+        moved: bool = False,
         prune: bool = False,
         sure: bool = False,
         force: bool = False,
@@ -741,8 +788,10 @@ class Engine:
             tags: Tags for every atom, in addition to the tags in the files.
             buckets: The buckets of new atoms.
             provenance: The provenance of new atoms.
+            moved: Accept that the folder has a different path than the folder of this name had before.
             prune: Also tombstone atoms of files that are no longer in the folders.
-            sure: Prune even if none of the files that exist now was ingested before.
+            sure: Prune even if none of the files that exist now was ingested before. Only needed for stores
+                that do not record the folder.
             force: Also ingest content that was erased. Otherwise such content is skipped and reported.
             dry_run: Only count the changes that would be made.
             progress: Called after each file.
@@ -752,14 +801,16 @@ class Engine:
 
         Raises:
             NotFoundError: A path does not exist. Nothing was written.
-            RefusedError: Pruning would tombstone every atom of a folder. Nothing was written.
+            RefusedError: Files were ingested from a different folder of the same name, and `moved` is not
+                set; or pruning would tombstone every atom of a folder. Nothing was written.
         """
         from engine.transfer.ingest.run import ingest
 
+        callback(progress, "progress")
         with translated():
             return ingest(
                 self.store, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
-                prune=prune, sure=sure, force=force, dry_run=dry_run, progress=progress,
+                moved=moved, prune=prune, sure=sure, force=force, dry_run=dry_run, progress=progress,
             )  # fmt: skip
 
     def dream(
@@ -791,6 +842,7 @@ class Engine:
         """
         from engine.knowledge.dreaming.cycle import dream
 
+        callback(progress, "progress")
         with translated():
             return dream(
                 self.store,
@@ -997,6 +1049,17 @@ class Engine:
 
         with self._searching(None) as (view, rows):
             return duplicates(rows, view.store.index, limit=limit, of=of)
+
+    def conflicts(self) -> list[Conflict]:
+        """Return the conflicts that are not settled, sorted by source and position.
+
+        A conflict arises if the text of a file changed, and its atom had been revised or tombstoned by hand:
+        `ingest` keeps both. `settle` settles it.
+        """
+        from engine.query.conflicts import conflicts
+
+        with translated(), self.store.view() as rows:
+            return conflicts(rows)
 
     def held_back(self, id: str) -> str | None:  # noqa: A002
         """Return why a live atom is excluded from answers, or None if it is not excluded.
@@ -1289,6 +1352,7 @@ class Engine:
         """
         from engine.trust.audit.verify import verify
 
+        callback(progress, "progress")
         with translated():
             return verify(self.store.backend, expect=expect, progress=progress)
 
@@ -1321,6 +1385,7 @@ class Engine:
         """
         from engine.store.maintenance import rebuild
 
+        callback(progress, "progress")
         with translated(), self.store.paused():
             return rebuild(self.store.backend, progress)
 
@@ -1347,6 +1412,7 @@ class Engine:
         """
         from engine.transfer.mirror.sync import mirror
 
+        callback(progress, "progress")
         with translated():
             return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
 
@@ -1362,6 +1428,7 @@ class Engine:
         """
         from engine.transfer.mirror.check import check
 
+        callback(progress, "progress")
         with translated():
             return check(self.store, folder, progress)
 
@@ -1377,6 +1444,8 @@ class Engine:
         """
         from engine.transfer.backup import export_store
 
+        callback(write, "write")
+        callback(progress, "progress")
         with translated():
             return export_store(self.store, write, progress)
 
@@ -1392,6 +1461,7 @@ class Engine:
         """
         from engine.transfer.backup import backup
 
+        callback(progress, "progress")
         with translated():
             return backup(self.store, path, progress)
 

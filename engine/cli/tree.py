@@ -36,6 +36,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "supersede": ("atoms", "Mark an atom as replaced by another atom; the old atom is kept."),
         "merge": ("atoms", "Merge an atom into its near-duplicate."),
         "unmerge": ("atoms", "Undo a merge."),
+        "settle": ("settling", "Settle a conflict between a file and a change by hand."),
         "revert": ("changes", "Undo events by appending events that do the opposite."),
     },
     "Query": {
@@ -47,6 +48,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "edges": ("edges", "List the edges of an atom."),
         "tags": ("edges", "List the tags, each with its number of atoms."),
         "duplicates": ("atoms", "List groups of near-duplicate atoms."),
+        "conflicts": ("settling", "List texts of files that conflict with changes by hand."),
         "history": ("journal", "List all events of an atom, oldest first."),
         "diff": ("changes", "Show what changed between two moments."),
         "why": ("changes", "Show where an atom comes from and who changed it."),
@@ -69,6 +71,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "memory": ("memories", "List, create, rename or delete named memories."),
         "secrets": ("erasing", "Search the store for passwords, keys and other secrets."),
         "erase": ("erasing", "Permanently destroy the content and the edges of an atom."),
+        "scrub": ("scrubbing", "Read the whole store again, slowly, to find damage in time."),
         "rebuild": ("upkeep", "Rebuild all derived data of the store from the journal."),
         "doctor": ("doctor", "Show versions and settings, for a bug report."),
     },

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
+from typing import TypeGuard
 
 from backends.base import Reader
 from engine.base.errors import EngineError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id
-from engine.commands.atoms import Add, is_destroyed
+from engine.commands.atoms import Add, is_destroyed, says
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.edge_runs import UpsertEdges, edge_run
 from engine.commands.reconcile import UpsertAtom
@@ -64,7 +65,7 @@ def _run(commands: Sequence[Command], start: int, most: int) -> list[AddLike]:
         # A subclass may decide differently.
         if type(command) is Add:
             content = command.content
-        elif type(command) is UpsertAtom and type(command.wanted) is Add and command.wanted.id is None:
+        elif _adds_by_content(command):
             content = command.wanted.content
         else:
             break
@@ -73,6 +74,16 @@ def _run(commands: Sequence[Command], start: int, most: int) -> list[AddLike]:
         run.append(command)
         chars += len(content) if type(content) is str else 0
     return run
+
+
+def _adds_by_content(command: Command) -> TypeGuard[UpsertAtom]:
+    """Return True if the key or the content of the wanted atom determines which atom the command concerns."""
+    return (
+        type(command) is UpsertAtom
+        and command.atom is None
+        and type(command.wanted) is Add
+        and command.wanted.id is None
+    )
 
 
 class _Adds:
@@ -114,9 +125,11 @@ class _Adds:
                 or record.state is State.ERASED
                 or add.id is not None
                 or add.key is not None
+                or not says(tx.rows, record, body.content)
             ):
                 self._receipts.append(command.decide(tx))
-                changed.add(atom)
+                # An added atom has a different id if the atom with this id was revised.
+                changed.update({atom, atom_id(self._receipts[-1].subject)})
             else:
                 self._receipts.append(receipt(atom, record.state))
         self._append()

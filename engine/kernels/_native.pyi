@@ -82,9 +82,9 @@ def update_pages(
     root: bytes | None,
     /,
 ) -> tuple[dict[bytes, bytes | None], bytes] | None: ...
-def tree_holds(
-    namespace: str,
+def held_leaves(
     prefix: bytes,
+    namespace: str,
     keys: list[bytes],
     pages: dict[bytes, bytes | None],
     read: Callable[[list[bytes]], Sequence[bytes | None]],

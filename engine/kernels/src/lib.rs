@@ -14,7 +14,6 @@ mod digests;
 mod documents;
 mod folding;
 mod hashing;
-mod holding;
 mod leaves;
 mod limits;
 mod links;
@@ -46,7 +45,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         documents::register,
         folding::register,
         hashing::register,
-        holding::register,
         leaves::register,
         links::register,
         log::register,
