@@ -72,8 +72,8 @@ def sample(
     with store.view(*store.followers) as rows:
         log = read_log(rows)
         TrustedHead().check(rows, log)
-        evidence = Evidence()
-        evidence.move_to(rows, log)
+        evidence = Evidence(store.trees)
+        evidence.move_to(rows, rows, log)
         while chosen < min(EVENTS_MAX, log.size) and (not chosen or time.monotonic() < until):
             seq = choice.randrange(log.size)
             try:

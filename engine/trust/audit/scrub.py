@@ -22,6 +22,7 @@ from backends.base import Backend
 from backends.files import resolve_path
 from engine.base.errors import CorruptionError
 from engine.followers.evidence import Evidence, TrustedHead
+from engine.followers.trees import TreesFollower
 from engine.ledger.heads import extended, leaf_hashes
 from engine.ledger.journal import check_entries, read_identity, read_log
 from engine.ledger.layout import ATOM, EDGE_FROM, journal_key
@@ -135,8 +136,8 @@ def _events(backend: Backend, progress: Scrub) -> Scrub:
 
 def _rows(backend: Backend, progress: Scrub) -> tuple[Scrub, bool]:
     with backend.snapshot() as rows:
-        evidence = Evidence()
-        current = evidence.move_to(rows, read_log(rows))
+        evidence = Evidence(TreesFollower())
+        current = evidence.move_to(rows, rows, read_log(rows))
         count, last = 0, b""
         for key, value in islice(rows.scan(bytes.fromhex(progress.key or "")), ROWS):
             count, last = count + 1, key
