@@ -91,7 +91,7 @@ class Evidence:
     """
 
     def __init__(self, trees: TreesFollower | None = None) -> None:
-        """Begin without a snapshot. `trees` is the follower that updates the trees, which shares its pages."""
+        """Begin without a snapshot. `trees` is the follower of the store, with which pages are shared."""
         self._trees = trees or TreesFollower()
         self._rows: Reader
         self._meta: Lookup
