@@ -22,7 +22,6 @@ from backends.base import Backend
 from backends.files import resolve_path
 from engine.base.errors import CorruptionError
 from engine.followers.evidence import Evidence, TrustedHead
-from engine.followers.trees import TreesFollower
 from engine.ledger.heads import extended, leaf_hashes
 from engine.ledger.journal import check_entries, read_identity, read_log
 from engine.ledger.layout import ATOM, EDGE_FROM, journal_key
