@@ -157,4 +157,4 @@ def test_the_command_line_says_that_the_store_is_read_only_and_behind(tmp_path: 
     ended, out = run(code, "add", "more", "--store", f"sqlite:{folder / 'store'}", prefix=prefix)
     assert ended == 10
     assert "cannot be written: the file system is read-only" in out
-    assert {path.name for path in folder.iterdir()} == {"store", "store-lock"}
+    assert {path.name for path in folder.iterdir()} == {"store", "store-lock", "store-wal-mark"}
