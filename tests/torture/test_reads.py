@@ -8,12 +8,8 @@ from tests.support.faults import Kind
 from tests.torture.oracle import FOREIGN
 from tests.torture.reads import BROKEN_JOURNAL, KINDS, torture
 
-BELIEVED = pytest.mark.xfail(reason="commands believe that a row which is not there was never written")
 
-
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=BELIEVED if kind == "missing" else ()) for kind in KINDS]
-)
+@pytest.mark.parametrize("kind", KINDS)
 def test_no_write_rests_on_a_wrong_read(kind: Kind) -> None:
     """After a flipped bit, an earlier value or a missing row, the journal is still valid."""
     counts, told = torture(kind, 1, 25)
