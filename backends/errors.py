@@ -43,7 +43,22 @@ class BackendClosed(BackendError):
 
 
 class BackendCorrupt(BackendError):
-    """Raised if the stored bytes fail the backend's own checks."""
+    """Raised if the stored bytes fail the backend's own checks.
+
+    `key` is the key of the damaged row, or None if the damage is not in one row.
+    """
+
+    def __init__(self, message: str, *, key: bytes | None = None) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+class BackendLost(BackendCorrupt):
+    """Raised if a store lacks writes that were acknowledged. `hint` tells the user how to go on."""
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class BackendInDoubt(BackendError):

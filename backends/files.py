@@ -39,6 +39,19 @@ def fsync_opened(descriptor: int) -> None:
     os.fsync(descriptor)
 
 
+def drop_cached(path: Path) -> None:
+    """Ask the system to forget what it holds of a synced file, so that the next read comes from the disk.
+
+    Not every system can do this.
+    """
+    if hasattr(os, "posix_fadvise"):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(descriptor)
+
+
 def fsync_tree(root: Path) -> None:
     """Flush `root` and all files and folders in it to the disk, the innermost first."""
     for folder, _, names in os.walk(root, topdown=False):

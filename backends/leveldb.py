@@ -34,6 +34,7 @@ from backends.base import (
     Backend,
     Batch,
     Capabilities,
+    Guard,
     Guards,
     Row,
     Snapshot,
@@ -101,6 +102,7 @@ class LevelDBBackend(Backend):
             raise
         self._live: set[Any] = set()
         self._names: set[str] = set()
+        self._log, self._log_size = "", 0
         self._unsynced = False
         self._writing = threading.Lock()
         self._handle_state = HandleState(str(place), self._fork_unsafe)
@@ -225,28 +227,36 @@ class LevelDBBackend(Backend):
         """Apply `batch` atomically; with `durable`, this and all earlier writes survive a power failure."""
         check_batch(batch)
         guards = guards_of(guard)
-        with self._handle_state.inside(), self._writing:
-            self._handle_state.check_writable()
-            check_guards(guards, self.get)
-            if not batch.rows and not (durable and self._unsynced):
-                return
-            self._check_space(batch)
-            sync = durable and not self._unsynced
-            built = self._db.write_batch(sync=sync)
-            for key, value in batch.rows.items():
-                if value is None:
-                    built.delete(key)
-                else:
-                    built.put(key, value)
-            try:
-                self._send(built, sync=sync, durable=durable)
-            except BaseException as error:
-                # Including exceptions from signal handlers: the write may have been interrupted at any point.
-                self._handle_state.poison(error)
-                if isinstance(error, Exception):
-                    what = f"a write to {self._handle_state.where} failed and may have taken effect"
-                    raise convert_doubt(what, error) from error
-                raise
+        self._handle_state.enter()
+        try:
+            with self._writing:
+                self._write(batch, guards, durable=durable)
+        finally:
+            self._handle_state.leave()
+
+    def _write(self, batch: Batch, guards: tuple[Guard, ...], *, durable: bool) -> None:
+        self._handle_state.check_writable()
+        check_guards(guards, self.get)
+        if not batch.rows and not (durable and self._unsynced):
+            return
+        self._check_space(batch)
+        sync = durable and not self._unsynced
+        built = self._db.write_batch(sync=sync)
+        put, delete = built.put, built.delete
+        for key, value in batch.rows.items():
+            if value is None:
+                delete(key)
+            else:
+                put(key, value)
+        try:
+            self._send(built, sync=sync, durable=durable)
+        except BaseException as error:
+            # Including exceptions from signal handlers: the write may have been interrupted at any point.
+            self._handle_state.poison(error)
+            if isinstance(error, Exception):
+                what = f"a write to {self._handle_state.where} failed and may have taken effect"
+                raise convert_doubt(what, error) from error
+            raise
 
     def _check_space(self, batch: Batch) -> None:
         """Raise BackendEnvironment if the disk has too little free space for `batch`. Nothing is sent then.
@@ -285,22 +295,37 @@ class LevelDBBackend(Backend):
             self._unsynced = False
 
     def _sync_names(self) -> None:
-        """Sync the folder and all logs except the newest, if the list of files has changed.
+        """Sync the folder and all logs except the newest, if LevelDB has started a new log.
 
         LevelDB does not sync the folder after it starts a new log. If the folder is not synced, POSIX allows
-        a file system to lose the log's name in a crash, and with the name the whole log. Measured: 7 to 12 µs
-        for 10 to 25 files if nothing has changed.
+        a file system to lose the log's name in a crash, and with the name the whole log. This is called after
+        each write. If the log that was the newest has grown, LevelDB has appended the write to it, and has
+        not started another one. Measured: 2 µs; to list the folder, 7 to 12 µs for 10 to 25 files.
         """
+        if self._log_has_grown():
+            return
         names = set(os.listdir(self._data))  # noqa: PTH208 - half the time of iterdir, at every write
+        logs = sorted((name for name in names if name.endswith(".log")), key=lambda name: int(name[:-4]))
+        self._log, self._log_size = os.path.join(self._data, logs[-1]) if logs else "", 0  # noqa: PTH118
+        self._log_has_grown()
         if names == self._names:
             return
-        logs = sorted((name for name in names if name.endswith(".log")), key=lambda name: int(name[:-4]))
         for name in logs[:-1]:
             # If the log is gone, its rows are already in a synced table.
             with contextlib.suppress(FileNotFoundError):
                 fsync_path(self._data / name)
         fsync_path(self._data)
         self._names = names
+
+    def _log_has_grown(self) -> bool:
+        """Return True if the log `_log` is longer than at the last call."""
+        try:
+            size = os.stat(self._log).st_size  # noqa: PTH116 - a third of the time of Path.stat
+        except OSError:
+            return False
+        grown = size > self._log_size
+        self._log_size = size
+        return grown
 
     def purge(self) -> None:
         """Copy all rows into a new LevelDB and replace the old one with it."""
@@ -323,7 +348,7 @@ class LevelDBBackend(Backend):
                     what = f"rewriting {self._handle_state.where} failed, and no rows are lost"
                     raise convert_doubt(what, error) from error
                 raise
-            self._names, self._unsynced = set(), False
+            self._names, self._log, self._unsynced = set(), "", False
 
     def files(self) -> tuple[Path, ...]:
         """Return the paths of LevelDB's files."""

@@ -2,9 +2,10 @@
 
 A file in WAL mode has one table for the store without a name and one for each named memory. Only one writer
 at a time can write: a mutex excludes other threads of this process, and a lock file (`backends.sqlite_lock`)
-excludes other processes. Readers never wait for writers. SQLite has no checksums, so unlike LevelDB it does
-not detect a flipped bit in a value. Callers detect the flipped bit, because they check the hashes of the
-data.
+excludes other processes. Readers never wait for writers. SQLite has no checksums, so each row has one
+(`backends.checksum`), and every row that is read is compared with it (`backends.sqlite_reads`). SQLite drops
+the end of a damaged WAL without an error, so a file next to the store says how far the store reached
+(`backends.sqlite_mark`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeGuard
 
@@ -29,24 +31,29 @@ from backends.base import (
     check_guards,
     guards_of,
 )
-from backends.errors import BackendError, GuardFailed
+from backends.checksum import with_checksums
+from backends.environment import system_error
+from backends.errors import BackendCorrupt, BackendError, BackendUnusable, GuardFailed
 from backends.files import resolve_path
 from backends.handle_state import HandleState
 from backends.registry import REGISTRY
-from backends.sqlite_errors import convert_doubt, convert_error
+from backends.sqlite_errors import DATABASE_ERRORS, convert_doubt, convert_error
 from backends.sqlite_lock import WriterLock
+from backends.sqlite_mark import SUFFIX as MARK_SUFFIX
+from backends.sqlite_mark import Mark, check_marks, is_left_over
+from backends.sqlite_migration import bring_up_to_date
 from backends.sqlite_named import open_table
+from backends.sqlite_own import Own, read_own, swap_own, write_own
 from backends.sqlite_place import address, register_store
-from backends.sqlite_snapshot import SQLiteSnapshot, get_many, get_one, vacuum
-from backends.sqlite_tables import UNNAMED, Statements, memory_name
+from backends.sqlite_reads import Rows
+from backends.sqlite_snapshot import SQLiteSnapshot, vacuum
+from backends.sqlite_tables import UNNAMED, memory_name
 from backends.sqlite_use import UseLock
 
 BUSY_SECONDS = 10.0
 """The time, in seconds, that a write waits for other processes before it raises BackendBusy."""
 
 _IDLE_READERS_MAX = 8
-
-_TURN = "UPDATE turns SET n = n + 1"
 
 
 class SQLiteBackend(Backend):
@@ -79,9 +86,11 @@ class SQLiteBackend(Backend):
         memory: str | None = None,
     ) -> None:
         self._memory = None if memory is None else memory_name(memory)
-        self._sql: Statements = UNNAMED
         self._use: UseLock | None = None
         self._path: Path = resolve_path(os.fspath(path))
+        self._table = Rows(str(self._path), UNNAMED)
+        self._mark = Mark(self._path, UNNAMED.number)
+        self._last_own: Own | None = None
         self._busy_seconds = busy_seconds
         self._all: set[sqlite3.Connection] = set()
         self._snapshots: weakref.WeakSet[SQLiteSnapshot] = weakref.WeakSet()
@@ -93,6 +102,7 @@ class SQLiteBackend(Backend):
         self._handle_state = HandleState(str(self._path), self._fork_unsafe)
         self._identity = register_store(self._path, create=create)
         try:
+            self._check_marks()
             self._writer = self._connect("PRAGMA secure_delete = ON", "PRAGMA cache_size = -16000")
             self._settle_table(create=create)
             self._idle.append(self._reader())
@@ -112,23 +122,51 @@ class SQLiteBackend(Backend):
             self._all.add(connection)
             for setting in settings:
                 connection.execute(setting)
-        except sqlite3.Error as error:
+        except DATABASE_ERRORS as error:
             raise convert_error(self._handle_state.where, error) from error
         return connection
 
+    def _check_marks(self) -> None:
+        """Raise BackendLost if commits of any memory are missing, before SQLite changes the damaged WAL.
+
+        The last connection that could write moves the readable part of the WAL into the database and removes
+        the rest. A connection that can only read leaves the WAL as it is.
+        """
+        if not is_left_over(self._path):
+            return
+        try:
+            with contextlib.closing(
+                sqlite3.connect(address(self._path, "ro"), uri=True, timeout=self._busy_seconds)
+            ) as connection:
+                check_marks(connection, self._path)
+        except DATABASE_ERRORS as error:
+            raise convert_error(self._handle_state.where, error) from error
+
     def _settle_table(self, *, create: bool) -> None:
         try:
-            self._sql, self._use = open_table(
-                self._writer, self._path, self._memory, self._lock, create=create
+            summed = bring_up_to_date(self._writer, str(self._path))
+            sql, self._use = open_table(
+                self._writer, self._path, self._memory, self._lock, create=create, summed=summed
             )
-        except sqlite3.Error as error:
+            self._table = Rows(self._handle_state.where, sql)
+            self._mark = Mark(self._path, sql.number)
+            if summed:
+                self._mark.check(self._mark.read(), self._own(), self._handle_state.where)
+        except DATABASE_ERRORS as error:
             raise convert_error(self._handle_state.where, error) from error
+        except OSError as error:
+            raise system_error(f"{self._path}{MARK_SUFFIX} cannot be read", error) from error
+
+    def _own(self) -> Own:
+        return read_own(self._writer, self._table.sql, self._handle_state.where)
 
     def _reader(self) -> sqlite3.Connection:
         connection = self._connect("PRAGMA query_only = ON")
+        # A damaged record may say that a value is a text. Its bytes are compared with the checksum, too.
+        connection.text_factory = bytes
         try:
-            get_one(connection, self._sql, b"")
-        except sqlite3.Error as error:
+            self._table.begin(connection)
+        except DATABASE_ERRORS as error:
             raise convert_error(self._handle_state.where, error) from error
         return connection
 
@@ -163,7 +201,7 @@ class SQLiteBackend(Backend):
             reader = self._take_reader()
             try:
                 yield reader
-            except sqlite3.Error as error:
+            except DATABASE_ERRORS as error:
                 raise convert_error(self._handle_state.where, error) from error
             finally:
                 self._return_reader(reader)
@@ -175,10 +213,10 @@ class SQLiteBackend(Backend):
         try:
             reader = self._take_reader()
             try:
-                return get_one(reader, self._sql, key)
+                return self._table.get(reader, key)
             finally:
                 self._return_reader(reader)
-        except sqlite3.Error as error:
+        except DATABASE_ERRORS as error:
             raise convert_error(self._handle_state.where, error) from error
         finally:
             self._handle_state.leave()
@@ -186,7 +224,7 @@ class SQLiteBackend(Backend):
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the values of `keys`, in the same order. To read them at one moment, use a snapshot."""
         with self._borrowed() as reader:
-            return get_many(reader, self._sql, keys)
+            return self._table.get_many(reader, keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         """Return an iterator over the rows with start <= key < end that exist at the time of the call.
@@ -203,10 +241,10 @@ class SQLiteBackend(Backend):
             try:
                 reader.execute("BEGIN")
                 # The transaction sees the rows at the time of its first read, not of BEGIN.
-                get_one(reader, self._sql, b"")
-            except sqlite3.Error as error:
+                self._table.begin(reader)
+            except DATABASE_ERRORS as error:
                 raise convert_error(self._handle_state.where, error) from error
-            snapshot = SQLiteSnapshot(self._handle_state, self._sql, reader, self._return_reader)
+            snapshot = SQLiteSnapshot(self._handle_state, self._table, reader, self._return_reader)
             self._snapshots.add(snapshot)
             return snapshot
 
@@ -246,10 +284,15 @@ class SQLiteBackend(Backend):
         return tuple(path for end in ("", "-wal", "-shm") if (path := Path(f"{self._path}{end}")).is_file())
 
     def _send(self, batch: Batch, guards: Sequence[Guard], durable: bool) -> None:
-        """Run one transaction. If it fails and may have taken effect, the handle refuses all later writes."""
+        """Run one transaction. If it fails and may have taken effect, the handle refuses all later writes.
+
+        A crash between the commit and the mark leaves a mark that lags. The next durable write corrects it.
+        """
         try:
             self._begin(durable)
-            self._apply(batch, guards, durable)
+            own = self._apply(batch, guards, durable)
+            if own is not None:
+                self._mark.write(own)
             self._unsynced = not durable
         except BackendError:
             raise
@@ -267,11 +310,20 @@ class SQLiteBackend(Backend):
     def _begin(self, durable: bool) -> None:
         """Take the write lock and set the sync level of the COMMIT. No row is written yet."""
         level = "FULL" if durable else "NORMAL"
+        if not self._table.sql.summed:
+            raise BackendUnusable(
+                f"{self._path} was written by an earlier version and must be converted before it can be "
+                f"changed; open it again when it is not write-protected and the disk has space"
+            )
         try:
+            if durable:
+                self._mark.prepare()
             self._set_level(level)
             self._writer.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
+        except DATABASE_ERRORS as error:
             raise convert_error(self._handle_state.where, error) from error
+        except OSError as error:
+            raise system_error(f"{self._path}{MARK_SUFFIX} cannot be written", error) from error
 
     def _set_level(self, level: str) -> None:
         """Set whether COMMIT waits until the data is on the disk: FULL waits, NORMAL does not."""
@@ -279,26 +331,44 @@ class SQLiteBackend(Backend):
             self._writer.execute(f"PRAGMA synchronous = {level}")
             self._level = level
 
-    def _apply(self, batch: Batch, guards: Sequence[Guard], durable: bool) -> None:
+    def _apply(self, batch: Batch, guards: Sequence[Guard], durable: bool) -> Own | None:
         """Execute the statements of a transaction that has begun, and end the transaction.
 
         SQLite syncs nothing if no page changes. A durable write of rows that were already written without
         `durable`, here or in another process, would then return before the rows are on the disk. So each
-        durable write increments a counter, which changes a page.
+        durable write increments the counter in the backend's own row, which changes a page.
+
+        Returns:
+            The backend's own row after a durable write; None after another write.
         """
-        writer = self._writer
+        writer, sql = self._writer, self._table.sql
+        own = None
         try:
-            check_guards(guards, lambda key: get_one(writer, self._sql, key))
-        except GuardFailed:
+            check_guards(guards, lambda key: self._table.get(writer, key, confirm=False))
+            if durable:
+                own = self._advance_own(batch.reaches)
+        except (GuardFailed, BackendCorrupt):
             writer.execute("ROLLBACK")
             raise
         # In key order each page of the tree is visited once, in sequence.
-        rows = sorted(batch.rows.items(), key=_key_of)
-        writer.executemany(self._sql.put, [row for row in rows if row[1] is not None])
-        writer.executemany(self._sql.delete, [(key,) for key, value in rows if value is None])
-        if durable:
-            writer.execute(_TURN)
+        rows = sorted(batch.rows.items(), key=itemgetter(0))
+        writer.executemany(sql.put, with_checksums(rows))
+        writer.executemany(sql.delete, [(key,) for key, value in rows if value is None])
         writer.execute("COMMIT")
+        self._last_own = own or self._last_own
+        return own
+
+    def _advance_own(self, reaches: int | None) -> Own:
+        """Count a durable write in the backend's own row, and return the new row."""
+        writer, sql, last = self._writer, self._table.sql, self._last_own
+        if last is not None:
+            own = last.after_write(reaches)
+            if swap_own(writer, sql, last, own):
+                return own
+        # Another handle has written since, or this is the handle's first write.
+        own = self._own().after_write(reaches)
+        write_own(writer, sql, own)
+        return own
 
     def _is_rolled_back(self, error: BaseException) -> TypeGuard[sqlite3.Error]:
         """Return True if the disk was full and the transaction is undone, so that the handle stays usable.
@@ -328,10 +398,7 @@ class SQLiteBackend(Backend):
                 self._all.discard(connection)
             self._idle.clear()
             self._lock.close()
+            self._mark.close()
             if self._use is not None:
                 self._use.close()
             REGISTRY.leave(self._identity)
-
-
-def _key_of(row: tuple[bytes, bytes | None]) -> bytes:
-    return row[0]

@@ -10,6 +10,9 @@ from pathlib import Path
 from backends.environment import environment_error, in_doubt
 from backends.errors import BackendBusy, BackendCorrupt, BackendEnvironment, BackendError, BackendInDoubt
 
+DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""The exceptions of SQLite. A message that quotes damaged bytes may not be a text."""
+
 _ERRNOS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_NOMEM: errno.ENOMEM,
@@ -23,12 +26,15 @@ _UNSURE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOER
 """The result codes that have several causes."""
 
 
-def convert_error(where: str, error: sqlite3.Error) -> BackendError:
+def convert_error(where: str, error: sqlite3.Error | UnicodeDecodeError) -> BackendError:
     """Return the backend exception for an exception of SQLite; `where` is the path of the store."""
+    if isinstance(error, UnicodeDecodeError) or "decode to UTF-8" in str(error):
+        return BackendCorrupt(f"{where} is damaged: SQLite returned bytes that are not a text")
     code = _code(error)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return BackendBusy(where, "another process")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    # All statements are constant, so a table or column that does not exist is damage, too.
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
         return BackendCorrupt(f"{where} is damaged: {error}")
     if code in _ERRNOS or code in _UNSURE:
         return _environment(f"{where} cannot be used", where, code, str(error))

@@ -17,7 +17,6 @@ from backends.sqlite_errors import convert_error
 from backends.sqlite_lock import WriterLock
 from backends.sqlite_place import address, register_store
 from backends.sqlite_tables import (
-    UNNAMED,
     Statements,
     drop,
     make,
@@ -35,11 +34,17 @@ BUSY_SECONDS = 10.0
 
 
 def open_table(
-    connection: sqlite3.Connection, path: Path, memory: str | None, lock: WriterLock, *, create: bool
+    connection: sqlite3.Connection,
+    path: Path,
+    memory: str | None,
+    lock: WriterLock,
+    *,
+    create: bool,
+    summed: bool,
 ) -> tuple[Statements, UseLock | None]:
     """Return the SQL statements on the table of a memory, and the lock to hold while the memory is used.
 
-    With `create`, a missing table is created.
+    With `create`, a missing table is created. `summed` is false for a file of layout 1.
 
     Raises:
         BackendMissing: there is no memory of this name, and `create` is false.
@@ -48,9 +53,9 @@ def open_table(
     """
     if memory is None:
         others = [] if create else list(memory_numbers(connection))
-        if others and connection.execute("SELECT 1 FROM rows LIMIT 1").fetchone() is None:
+        if others and connection.execute("SELECT 1 FROM rows WHERE key > x'' LIMIT 1").fetchone() is None:
             raise BackendMissing(f"{path} contains no unnamed store; its memories are {', '.join(others)}")
-        return UNNAMED, None
+        return statements_for(0, summed=summed), None
     missing = BackendMissing(f"there is no memory {memory!r} in {path}")
     if not create and number_of(connection, memory) is None:
         raise missing
@@ -58,15 +63,15 @@ def open_table(
     try:
         # Check again under the lock: from here on, no other process can rename or delete the memory.
         number = number_of(connection, memory)
-        if number is None and create:
+        if number is None and create and summed:
             with lock, _transaction(connection):
-                number = make(connection, memory)
+                number = make(connection, memory, str(path))
         if number is None:
             raise missing
     except BaseException:
         use.close()
         raise
-    return statements_for(number), use
+    return statements_for(number, summed=summed), use
 
 
 @contextlib.contextmanager

@@ -11,6 +11,8 @@ from backends.errors import BackendCorrupt, BackendMissing, BackendUnusable
 from backends.files import fsync_path, make_parents, staging
 from backends.registry import REGISTRY, Identity, identity_of
 from backends.sqlite_errors import creation_error
+from backends.sqlite_own import FILE_BYTES
+from backends.sqlite_tables import EARLIEST_LAYOUT, LAYOUT, UNNAMED, create_rows
 
 APPLICATION_ID = 0x6D656D72
 """The application id of a store, stored at offset 68 of the file: the bytes `memr`.
@@ -18,25 +20,11 @@ APPLICATION_ID = 0x6D656D72
 It distinguishes stores from other SQLite files.
 """
 
-LAYOUT = 1
-"""The version of the table layout, stored as SQLite's user_version.
-
-The table `turns` counts durable writes (see backends.sqlite).
-"""
-
 HEADER = b"SQLite format 3\0"
 
 _APPLICATION_ID_AT = 68
 _LAYOUT_AT = 60
 _HEADER_BYTES = 100
-
-_SCHEMA = """
-PRAGMA journal_mode = WAL;
-PRAGMA secure_delete = ON;
-CREATE TABLE rows (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE turns (n INTEGER NOT NULL);
-INSERT INTO turns VALUES (0);
-"""
 
 
 def is_sqlite(path: Path) -> bool:
@@ -56,12 +44,12 @@ def _header(path: Path) -> bytes:
         return file.read(_HEADER_BYTES)
 
 
-def address(path: Path) -> str:
+def address(path: Path, mode: str = "rw") -> str:
     """Return a URI with which SQLite opens exactly this file and never creates it.
 
-    All bytes of the path are percent-encoded.
+    All bytes of the path are percent-encoded. `mode` is `rw`, or `ro` for reading only.
     """
-    return "file:" + "".join(f"%{byte:02x}" for byte in os.fsencode(path)) + "?mode=rw"
+    return "file:" + "".join(f"%{byte:02x}" for byte in os.fsencode(path)) + f"?mode={mode}"
 
 
 def register_store(path: Path, *, create: bool) -> Identity:
@@ -109,9 +97,9 @@ def _check_store_file(path: Path) -> None:
             f"{path} is a SQLite file of another program (application id {application_id:#010x})"
         )
     layout = int.from_bytes(header[_LAYOUT_AT : _LAYOUT_AT + 4], "big")
-    if layout != LAYOUT:
+    if not EARLIEST_LAYOUT <= layout <= LAYOUT:
         raise BackendUnusable(
-            f"{path} has table layout {layout}, but this version supports only layout {LAYOUT}"
+            f"{path} has table layout {layout}, but this version supports only layouts up to {LAYOUT}"
         )
 
 
@@ -129,7 +117,9 @@ def _create(path: Path) -> None:
         try:
             connection = sqlite3.connect(address(new), uri=True, isolation_level=None)
             try:
-                connection.executescript(_SCHEMA)
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA secure_delete = ON")
+                create_rows(connection, UNNAMED, os.urandom(FILE_BYTES))
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {LAYOUT}")
             finally:

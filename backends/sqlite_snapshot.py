@@ -10,32 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from backends.base import Row, Snapshot
 from backends.errors import BackendBusy, BackendClosed
 from backends.handle_state import HandleState
-from backends.sqlite_errors import convert_error
-from backends.sqlite_tables import KEYS_PER_QUERY, Statements
+from backends.sqlite_errors import DATABASE_ERRORS, convert_error
+from backends.sqlite_reads import Rows
 
-_CHUNK_ROWS = 32
 _OPENED: Row = (b"", b"")
-
-
-def get_one(connection: sqlite3.Connection, sql: Statements, key: bytes) -> bytes | None:
-    """Return the value of `key` in the transaction of `connection`, or None."""
-    row = connection.execute(sql.get, (key,)).fetchone()
-    return None if row is None else row[0]
-
-
-def get_many(connection: sqlite3.Connection, sql: Statements, keys: Sequence[bytes]) -> list[bytes | None]:
-    """Return the values of `keys`, with one query for each hundred keys.
-
-    The last query is padded, so that SQLite compiles only one statement.
-    """
-    values: dict[bytes, bytes] = {}
-    for at in range(0, len(keys), KEYS_PER_QUERY):
-        some = keys[at : at + KEYS_PER_QUERY]
-        if len(some) < 8:
-            return [*map(values.get, keys[:at]), *(get_one(connection, sql, key) for key in some)]
-        padded = [*some, *[some[-1]] * (KEYS_PER_QUERY - len(some))]
-        values.update(connection.execute(sql.get_many, padded))
-    return [values.get(key) for key in keys]
 
 
 def vacuum(writer: sqlite3.Connection, where: str) -> None:
@@ -59,7 +37,7 @@ class SQLiteSnapshot(Snapshot):
 
     Args:
         handle_state: The state of the store's handle.
-        sql: The SQL statements on the store's table.
+        rows: The rows of the store's table.
         reader: A connection with an open read transaction, used by this snapshot only.
         return_reader: A function that takes back the connection after the end of the transaction.
     """
@@ -67,12 +45,12 @@ class SQLiteSnapshot(Snapshot):
     def __init__(
         self,
         handle_state: HandleState,
-        sql: Statements,
+        rows: Rows,
         reader: sqlite3.Connection,
         return_reader: Callable[[sqlite3.Connection], None],
     ) -> None:
         self._handle_state = handle_state
-        self._sql = sql
+        self._table = rows
         self._return_reader = return_reader
         self._reader: sqlite3.Connection | None = reader
         self._using = threading.Lock()
@@ -92,22 +70,27 @@ class SQLiteSnapshot(Snapshot):
                 raise BackendClosed("the snapshot is closed")
             try:
                 yield self._reader
-            except sqlite3.Error as error:
+            except DATABASE_ERRORS as error:
                 raise convert_error(self._handle_state.where, error) from error
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of `key`, or None."""
         with self.using() as reader:
-            return get_one(reader, self._sql, key)
+            return self._table.get(reader, key, confirm=self.confirm_missing)
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the values of `keys`, in their order."""
         with self.using() as reader:
-            return get_many(reader, self._sql, keys)
+            return self._table.get_many(reader, keys, confirm=self.confirm_missing)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         """Return an iterator over the rows with start <= key < end, fetched a few rows at a time."""
         return self.rows(start, end, reverse=reverse, close=False)
+
+    def keys(self, prefix: bytes, limit: int) -> list[bytes]:
+        """Return the first `limit` keys that begin with `prefix`, also of rows with damaged values."""
+        with self.using() as reader:
+            return self._table.keys(reader, prefix, limit)
 
     def rows(self, start: bytes, end: bytes | None, *, reverse: bool, close: bool) -> Iterator[Row]:
         """Return a started iterator over rows. With `close`, the end of the iterator closes the snapshot."""
@@ -122,23 +105,21 @@ class SQLiteSnapshot(Snapshot):
         return rows
 
     def _rows(self, start: bytes, end: bytes | None, reverse: bool, close: bool) -> Iterator[Row]:
-        order = " DESC" if reverse else ""
         with self.using() as reader:
-            if end is None:
-                cursor = reader.execute(self._sql.scan + order, (start,))
-            else:
-                cursor = reader.execute(self._sql.scan_to + order, (start, end))
+            cursor, chunks = self._table.scan(
+                reader, start, end, reverse=reverse, confirm=self.confirm_missing
+            )
             self.cursors.add(cursor)
         try:
             yield _OPENED
             while True:
                 with self.using():
-                    chunk = cursor.fetchmany(_CHUNK_ROWS)
+                    chunk = next(chunks, None)
+                if chunk is None:
+                    return
                 for row in chunk:
                     self.check()
                     yield row
-                if len(chunk) < _CHUNK_ROWS:
-                    return
         finally:
             if close:
                 self.close()

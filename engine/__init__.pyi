@@ -127,6 +127,7 @@ from .knowledge.dreaming.config import DreamConfig as DreamConfig
 from .knowledge.dreaming.cycle import DreamReport as DreamReport
 from .language.categories import Category as Category
 from .named.changing import memories as memories
+from .query.conflicts import Conflict as Conflict
 from .query.context.windows import Context as Context
 from .query.context.windows import Window as Window
 from .query.duplicates import Duplicate as Duplicate

@@ -20,27 +20,30 @@ from weakref import WeakSet
 from backends import open_backend
 from backends.base import Backend, Snapshot
 from engine.base import limits
+from engine.base.direction import Direction
 from engine.base.error_translation import callers, translated
-from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt, Scalar
+from engine.base.unchanged import UNCHANGED, Unchanged
 from engine.base.validation import atom_id, instance, integer, label, optional_integer, several, show_id
-from engine.commands.atoms import UNCHANGED, Add, Revise, Revive, Tag, Tombstone, Unchanged, Untag
-from engine.commands.base import Command
-from engine.erase.destroy import Stage, ignore_stage, resume
+from engine.erase.stages import Stage, ignore_stage
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, read_entries, read_entry, read_log
+from engine.ledger.layout import ERASING
 from engine.ledger.queries import atom_of, get_record, resolve_id
 from engine.query.filters import NO_FILTERS, FilterFields, Filters, narrowed
 from engine.query.view import View
 from engine.store.past import AsOf, atom_record_at, history, history_item, size_at
 from engine.store.replay import Progress, no_progress
-from engine.store.status import Status, status
 from engine.store.store import Store
 
 if TYPE_CHECKING:
+    from engine.base.checkpoint import Checkpoint
+    from engine.base.model import Atom, Edge, HistoryItem, Receipt, Scalar
+    from engine.commands.base import Command
     from engine.commands.edges import TypeName
     from engine.erase.run import Erasable, Erasure
     from engine.knowledge.dreaming.config import DreamConfig
     from engine.knowledge.dreaming.cycle import DreamReport
+    from engine.query.conflicts import Conflict
     from engine.query.context.windows import Context
     from engine.query.duplicates import DuplicateGroup
     from engine.query.explore.explorer import Explorer
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from engine.query.recall.answer import Recall
     from engine.query.recall.config import RecallConfig
     from engine.secrets.policy import SecretsPolicy
+    from engine.store.status import Status
     from engine.transfer.ingest.run import IngestProgress, IngestReport
     from engine.transfer.mirror.report import MirrorCheck, MirrorReport
     from engine.trust.audit.verify import Report
@@ -126,7 +130,7 @@ class Engine:
         """
         self.actor = label(actor, "actor")
         with translated():
-            store = Store(backend, Sources(clock, salts), resume=resume)
+            store = Store(backend, Sources(clock, salts), resume=_resume)
         self.view = View(store, config)
         """The object through which queries read the store, for internal use; it can raise backend errors."""
         if secrets is not None:
@@ -354,6 +358,8 @@ class Engine:
             ConflictError: An atom with the given id or key is already recorded and has different content.
             RefusedError: The atom or its content was erased, and `force` is not set.
         """
+        from engine.commands.atoms import Add
+
         return self._apply_one(
             Add(
                 content, title, kind, tags, buckets, source, sequence, provenance, trust, created,
@@ -410,6 +416,8 @@ class Engine:
             ConflictError: The atom is tombstoned or erased.
             RefusedError: The content was erased, and `force` is not set.
         """
+        from engine.commands.atoms import Revise
+
         return self._apply_one(
             Revise(
                 id, content, title, kind, tags, buckets, source, sequence, provenance, trust, created,
@@ -427,6 +435,8 @@ class Engine:
         Raises:
             NotFoundError: The atom was never recorded.
         """
+        from engine.commands.atoms import Tombstone
+
         return self._apply_one(Tombstone(id, reason))
 
     def revive(self, id: str, reason: str = "", *, force: bool = False) -> Receipt:  # noqa: A002
@@ -442,6 +452,8 @@ class Engine:
             RefusedError: The atom was erased; or another atom with the same content was erased, and `force`
                 is not set.
         """
+        from engine.commands.atoms import Revive
+
         return self._apply_one(Revive(id, reason, force))
 
     def tag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
@@ -456,6 +468,8 @@ class Engine:
             ConflictError: The atom is tombstoned or erased.
             LimitError: The atom would have more than 256 tags.
         """
+        from engine.commands.atoms import Tag
+
         return self._apply_one(Tag(id, tags))
 
     def untag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
@@ -469,6 +483,8 @@ class Engine:
             NotFoundError: The atom was never recorded.
             ConflictError: The atom is tombstoned or erased.
         """
+        from engine.commands.atoms import Untag
+
         return self._apply_one(Untag(id, tags))
 
     def register_type(self, name: str) -> Receipt:
@@ -604,6 +620,26 @@ class Engine:
 
         return self._apply_one(Unmerge(other, force))
 
+    def settle(self, file: str, hand: str, keep: str) -> Receipt:
+        """Settle a conflict between the text of a file and an atom that was changed by hand.
+
+        If both atoms are live, the atom that is not kept is merged into the other atom; `unmerge` reverts
+        this. If only one is live and the other is kept, the live atom is tombstoned.
+
+        Args:
+            file: The atom with the text of the file.
+            hand: The atom that was revised or tombstoned by hand.
+            keep: `file`, `hand` or `both`.
+
+        Raises:
+            InvalidInputError: `keep` is not one of these words.
+            NotFoundError: One of the atoms was never recorded.
+            ConflictError: There is no conflict between the two atoms.
+        """
+        from engine.commands.conflicts import Settle
+
+        return self._apply_one(Settle(file, hand, keep))
+
     def supersede(self, old: str, new: str, reason: str = "") -> Receipt:
         """Replace the atom `old` by `new`. `old` stays live, but recall no longer returns it by default.
 
@@ -708,6 +744,7 @@ class Engine:
         tags: Sequence[str] = (),
         buckets: Sequence[str] = ("inbox",),
         provenance: str = "internal",
+        moved: bool = False,
         prune: bool = False,
         sure: bool = False,
         force: bool = False,
@@ -726,8 +763,10 @@ class Engine:
             tags: Tags for every atom, in addition to the tags in the files.
             buckets: The buckets of new atoms.
             provenance: The provenance of new atoms.
+            moved: Accept that the folder has a different path than the folder of this name had before.
             prune: Also tombstone atoms of files that are no longer in the folders.
-            sure: Prune even if none of the files that exist now was ingested before.
+            sure: Prune even if none of the files that exist now was ingested before. Only needed for stores
+                that do not record the folder.
             force: Also ingest content that was erased. Otherwise such content is skipped and reported.
             dry_run: Only count the changes that would be made.
             progress: Called after each file.
@@ -737,14 +776,15 @@ class Engine:
 
         Raises:
             NotFoundError: A path does not exist. Nothing was written.
-            RefusedError: Pruning would tombstone every atom of a folder. Nothing was written.
+            RefusedError: Files were ingested from a different folder of the same name, and `moved` is not
+                set; or pruning would tombstone every atom of a folder. Nothing was written.
         """
         from engine.transfer.ingest.run import ingest
 
         with translated():
             return ingest(
                 self.store, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
-                prune=prune, sure=sure, force=force, dry_run=dry_run, progress=progress,
+                moved=moved, prune=prune, sure=sure, force=force, dry_run=dry_run, progress=progress,
             )  # fmt: skip
 
     def dream(
@@ -983,6 +1023,17 @@ class Engine:
         with self._searching(None) as (view, rows):
             return duplicates(rows, view.store.index, limit=limit, of=of)
 
+    def conflicts(self) -> list[Conflict]:
+        """Return the conflicts that are not settled, sorted by source and position.
+
+        A conflict arises if the text of a file changed, and its atom had been revised or tombstoned by hand:
+        `ingest` keeps both. `settle` settles it.
+        """
+        from engine.query.conflicts import conflicts
+
+        with translated(), self.store.view() as rows:
+            return conflicts(rows)
+
     def held_back(self, id: str) -> str | None:  # noqa: A002
         """Return why a live atom is excluded from answers, or None if it is not excluded.
 
@@ -1175,6 +1226,8 @@ class Engine:
 
     def status(self) -> Status:
         """Return counts of the store's content and the position of each follower. No follower is updated."""
+        from engine.store.status import status
+
         with translated(), self.store.backend.snapshot() as rows:
             return status(rows, self.store)
 
@@ -1379,10 +1432,20 @@ class Engine:
             return backup(self.store, path, progress)
 
 
+def _resume(store: Store) -> None:
+    """Finish an erasure that was interrupted, if there is one."""
+    if store.backend.get(ERASING) is not None:
+        from engine.erase.destroy import resume
+
+        resume(store)
+
+
 def _is_command(value: object) -> TypeGuard[Command]:
     """Return True, or raise InvalidInputError if `value` is not a command."""
     # `isinstance` of a protocol compares its attributes, which takes 5 µs.
     if type(value) not in _COMMANDS:
+        from engine.commands.base import Command
+
         instance(value, Command, "a command")
         _COMMANDS.add(type(value))
     return True

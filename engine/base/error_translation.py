@@ -14,6 +14,7 @@ from backends.errors import (
     BackendEnvironment,
     BackendError,
     BackendInDoubt,
+    BackendLost,
     BackendMissing,
     BackendUnusable,
 )
@@ -29,6 +30,12 @@ from engine.base.errors import (
 )
 
 Item = TypeVar("Item")
+
+row_families: dict[str, bytes] = {}
+"""Name of a family of rows → the prefix of its keys. `engine.ledger.layout` fills it."""
+
+_ORIGINALS = frozenset({"journal", "payload", "unknown"})
+"""The families that cannot be computed from other rows. A row has an unknown family if its key is damaged."""
 
 _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
     (
@@ -67,6 +74,10 @@ class _Translation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(error, BackendLost):
+            raise CorruptionError(str(error), hint=error.hint) from error
+        if isinstance(error, BackendCorrupt) and error.key is not None:
+            raise _damaged_row(error, error.key) from error
         if isinstance(error, BackendError):
             translated_class, hint = next(
                 (target, hint) for source, target, hint in _TRANSLATIONS if isinstance(error, source)
@@ -76,6 +87,17 @@ class _Translation:
         if isinstance(error, _OWN) and not isinstance(error, BrokenPipeError) and not _is_callers(error):
             raise system_failure(error) from error
 
+
+def _damaged_row(error: BackendCorrupt, key: bytes) -> CorruptionError:
+    """Return the error for one damaged row: it names the row's family, and the repair."""
+    family = next((name for name, prefix in row_families.items() if key.startswith(prefix)), "unknown")
+    repair = _RESCUE if family in _ORIGINALS else _REBUILD
+    return CorruptionError(f"{error} (family {family})", hint=f"{_COPY}; then {repair}", family=family)
+
+
+_COPY = "copy the store's files to another folder"
+_REBUILD = "run `engine rebuild`"
+_RESCUE = "restore a backup, or read what is left with `engine rescue STORE -o NEW`"
 
 _TRANSLATION = _Translation()
 

@@ -14,24 +14,25 @@ from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 from engine.base.errors import InvalidInputError
+from engine.base.patterns import lazy
 
 DEPTH_MAX: Final = 64
 """The maximum nesting depth of arrays and objects."""
 
 BYTES_MAX: Final = 64 << 20
 
-_WHITE: Final = re.compile(r"[ \t\r\n]*")
-_ESCAPE: Final = re.compile(
+_WHITE: Final = lazy(r"[ \t\r\n]*")
+_ESCAPE: Final = lazy(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F])|.)", re.DOTALL
 )
-_SURROGATE: Final = re.compile("(?P<lone>[\ud800-\udfff])")
-_TOKEN: Final = re.compile(
+_SURROGATE: Final = lazy("(?P<lone>[\ud800-\udfff])")
+_TOKEN: Final = lazy(
     r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|NaN|-?Infinity|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|[^\s"\[\]{},:]',
     re.DOTALL,
 )
 """The pattern of one JSON token. As in Python's parser, a number or a constant is matched without a check of
 the character after it."""
-_ESCAPED: Final = re.compile(
+_ESCAPED: Final = lazy(
     "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
     "\U000e0000-\U000e0fff]"
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from engine.base.checkpoint import Checkpoint
+from engine.base.direction import Direction
 from proofs.events import EventKind
 from proofs.further import Scalar
 from proofs.leaves import EdgeType, State
@@ -23,14 +24,6 @@ __all__ = [
     "State",
     "Tombstone",
 ]
-
-
-class Direction(StrEnum):
-    """The direction in which edges are followed."""
-
-    OUT = "out"
-    IN = "in"
-    BOTH = "both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +128,3 @@ class HistoryItem:
     subject: str
     event_id: str
     detail: dict[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """The overall root of a store with `size` events, and the roots from which that root is computed."""
-
-    size: int
-    root: str
-    log_root: str
-    namespaces: dict[str, str]

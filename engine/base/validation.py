@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from engine.base import limits
 from engine.base.errors import InvalidInputError, LimitError
+from engine.base.patterns import lazy
 from engine.base.unicode14 import is_assigned
 from proofs.codec import pack
 from proofs.further import Scalar, is_scalar
@@ -32,11 +33,11 @@ PROVENANCES = ("internal", "external", "quarantine")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LABEL = re.compile(r"[a-z0-9._-]{1,32}")
-_META_KEY = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_HEX_ID = re.compile(r"[0-9a-fA-F]{32}")
-_FORBIDDEN = re.compile("[\x00\ufffe\uffff]")
+_META_KEY = lazy(r"[A-Za-z0-9._-]{1,64}")
+_HEX_ID = lazy(r"[0-9a-fA-F]{32}")
+_FORBIDDEN = lazy("[\x00\ufffe\uffff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
-_COMBINING_CANDIDATES = re.compile(rf"[^\x00-\u02ff]{{{limits.COMBINING_RUN_MAX + 1}}}")
+_COMBINING_CANDIDATES = lazy(rf"[^\x00-\u02ff]{{{limits.COMBINING_RUN_MAX + 1}}}")
 _PLAIN_TAG = re.compile(r"[0-9A-Za-z]+(?:[-_./][0-9A-Za-z]+)*")
 _TAG_CATEGORIES_REFUSED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from engine.base.direction import Direction
 from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
-from engine.base.model import Direction
 from engine.base.validation import choice
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.options import (

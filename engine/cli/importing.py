@@ -58,6 +58,7 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
     default="internal",
     help="The provenance of new atoms: internal, external or quarantine.",
 )
+@option("--moved", help="Accept that the folder was moved since the last ingest.")
 @option("--prune", help="Also tombstone the atoms of files that no longer exist.")
 @option("sure", "--yes", help="Allow --prune even if none of the current files was ingested before.")
 @option("--force", help="Also ingest content that was erased.")
@@ -240,6 +241,8 @@ def _files(report: IngestReport) -> Iterator[Line]:
     yield line(
         "links", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved_links:,} unresolved"
     )
+    if report.conflicts:
+        yield line("conflicts", f"{report.conflicts:,} new; `engine conflicts` lists them")
 
 
 def _taken(report: ImportReport) -> Iterator[Line]:

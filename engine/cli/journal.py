@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.base.error_translation import translated
 from engine.base.errors import InconsistentError, InvalidInputError
-from engine.base.model import HistoryItem
 from engine.cli.command import argument, command, option
 from engine.cli.options import AS_OF, ID, at_least, limit
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Table, counted, dumped
 from engine.front.times import Moment, shown_time
+
+if TYPE_CHECKING:
+    from engine.base.model import HistoryItem
 
 LAST = 20
 """The default number of events that `log` lists."""

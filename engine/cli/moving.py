@@ -16,6 +16,8 @@ from engine.transfer.other_programs import export_items
 from engine.trust.notes.trust import read_note
 
 JOURNAL = "journal"
+
+_READ_BACK = "{file} was read back: all {size:,} events and the roots are those of the store"
 FORMATS = ("basic-memory", JOURNAL, "mcp-memory", "mem0")
 
 
@@ -49,6 +51,7 @@ def _journal(session: Session, file: str) -> int:
             engine.export(sys.stdout.buffer.write, progress=move)
             return 0
         found = backups.export_to(engine.store, file, move)
+    session.out.note(_READ_BACK.format(file=file, size=found.size))
     return session.out.answer({"file": file, "format": JOURNAL, **plain(found)}, [found.root])
 
 
@@ -69,8 +72,9 @@ def _items(session: Session, file: str, form: str) -> int:
 def backup(session: Session, file: str) -> int:
     """Write the journal to a file, replacing an earlier backup.
 
-    Prints the root. Other processes may write to the store meanwhile. Exit code 9: the existing backup is
-    of a different store, or contains events that this store has lost; the existing backup is kept.
+    The file is read back and compared with the store before it replaces the earlier backup. Prints the root.
+    Other processes may write to the store meanwhile. Exit code 9: the existing backup is of a different
+    store, or contains events that this store has lost; the existing backup is kept.
     `engine import journal FILE` restores a backup.
     """
     if file == STDIN:
@@ -80,6 +84,7 @@ def backup(session: Session, file: str) -> int:
         )
     with session.engine() as engine, session.meter("written", "events") as move:
         found = engine.backup(file, progress=move)
+    session.out.note(_READ_BACK.format(file=file, size=found.size))
     return session.out.answer({"file": file, **plain(found)}, [found.root])
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from engine.base.errors import InvalidInputError
-from engine.base.json_text import JsonError, parse
 from engine.cli.command import Function, argument, option, repeated
 from engine.front.times import Moment, parse_moment, parse_time
 
@@ -30,6 +29,8 @@ def _entries(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
     Raises:
         InvalidInputError: `=` is missing, or VALUE is a list, an object or null.
     """
+    from engine.base.json_text import JsonError, parse
+
     del ctx, param
     found: dict[str, Any] = {}
     for entry in given:

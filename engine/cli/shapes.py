@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from engine.base.patterns import lazy
+
 Span = tuple[str, str]
 """A text and a Rich style, which is used only on a terminal."""
 
@@ -18,9 +20,9 @@ Line = tuple[Span, ...]
 """One line of output; line breaks inside the texts are escaped."""
 
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
-_UNSAFE = re.compile(f"[{_CONTROL}]")
-_UNSAFE_IN_LINE = re.compile(f"[\t\n{_CONTROL}]")
-_RAW_IN_JSON = re.compile(f"[<>{_CONTROL}]")
+_UNSAFE = lazy(f"[{_CONTROL}]")
+_UNSAFE_IN_LINE = lazy(f"[\t\n{_CONTROL}]")
+_RAW_IN_JSON = lazy(f"[<>{_CONTROL}]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ functions, for this reason only.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -37,6 +36,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "supersede": ("atoms", "Mark an atom as replaced by another atom; the old atom is kept."),
         "merge": ("atoms", "Merge an atom into its near-duplicate."),
         "unmerge": ("atoms", "Undo a merge."),
+        "settle": ("settling", "Settle a conflict between a file and a change by hand."),
         "revert": ("changes", "Undo events by appending events that do the opposite."),
     },
     "Query": {
@@ -48,6 +48,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "edges": ("edges", "List the edges of an atom."),
         "tags": ("edges", "List the tags, each with its number of atoms."),
         "duplicates": ("atoms", "List groups of near-duplicate atoms."),
+        "conflicts": ("settling", "List texts of files that conflict with changes by hand."),
         "history": ("journal", "List all events of an atom, oldest first."),
         "diff": ("changes", "Show what changed between two moments."),
         "why": ("changes", "Show where an atom comes from and who changed it."),
@@ -137,6 +138,8 @@ class Tree(click.Group):
         # Set before the command's options are parsed, so that an error in them can name the command.
         ctx.ensure_object(Session).out.command = name or args[0]
         if name is None and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
             near = " or ".join(get_close_matches(args[0], COMMANDS))
             ctx.fail(f"there is no command {args[0]!r}" + (f"; did you mean {near}?" if near else ""))
         return super().resolve_command(ctx, [name or args[0], *args[1:]])

@@ -92,7 +92,8 @@ def rebuild(session: Session) -> int:
 def copy(session: Session, source: str, target: str) -> int:
     """Copy a store to another place or backend, with the same root.
 
-    Prints the root after checking that both stores have the same root. Continues an interrupted copy.
+    Opens the copy again, checks every event in it, and prints the root after checking that both stores have
+    the same root. Continues an interrupted copy.
     """
     with translated():
         places = [(os.path.realpath(found.path), found.memory) for found in map(locate, (source, target))]
@@ -104,6 +105,11 @@ def copy(session: Session, source: str, target: str) -> int:
         session.meter("copied", "events") as move,
     ):
         found = maintenance.copy(original, new, move)
+    with session.backend(target) as new, session.meter("read back", "events") as move:
+        maintenance.check_copy(new, found, move)
+    session.out.note(
+        f"{target} was opened again: all {found.size:,} events and the roots are those of {source}"
+    )
     return session.out.answer({"source": source, "target": target, **plain(found)}, [found.root])
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag
     from engine.commands.base import Command, Transaction
+    from engine.commands.conflicts import Settle
     from engine.commands.edges import Link, RegisterType, Relate, Unlink, Unrelate
     from engine.commands.merge import Merge, Supersede, Unmerge
 
@@ -23,6 +24,7 @@ __all__ = [
     "Relate",
     "Revise",
     "Revive",
+    "Settle",
     "Supersede",
     "Tag",
     "Tombstone",
@@ -33,7 +35,7 @@ __all__ = [
     "Untag",
 ]
 
-_MODULES = ("atoms", "base", "edges", "merge")
+_MODULES = ("atoms", "base", "conflicts", "edges", "merge")
 
 
 def __getattr__(name: str) -> Any:

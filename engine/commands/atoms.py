@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from enum import Enum
-from typing import Any, Final
+from typing import Any
 
 from engine.base import limits, validation
 from engine.base.errors import ConflictError, LimitError, NotFoundError, RefusedError
 from engine.base.model import Receipt
+from engine.base.unchanged import UNCHANGED, Unchanged
 from engine.base.validation import atom_id, show_id
 from engine.commands.base import Transaction, receipt
 from engine.ledger.layout import destroyed_key
+from engine.ledger.queries import body_of
 from engine.ledger.records import AtomRecord, Lookup, default_id
 from proofs.codec import encode_body
 from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, TagsBody
@@ -26,16 +27,6 @@ from proofs.leaves import State
 from proofs.sets import tag_identity
 
 _line = validation.optional_line
-
-
-class Unchanged(Enum):
-    """The type of the constant `UNCHANGED`: an enumeration that has no other member."""
-
-    UNCHANGED = "unchanged"
-
-
-UNCHANGED: Final = Unchanged.UNCHANGED
-"""A field of `Revise` that has this value is not changed in the atom."""
 
 
 _REUSABLE = frozenset({tuple, list, type(None)})
@@ -60,7 +51,8 @@ class Add(_ReusableFields):
     With `id` or `key` the caller names the atom: adding the same content again appends no event, and adding
     different content raises ConflictError. Without `id` and `key`, the id is derived from source, content and
     `occurrence` (the number of equal texts that come earlier in the source). If an atom with the derived
-    id is already recorded, no event is appended, whatever the present state and content of that atom are.
+    id is already recorded and has this content, no event is appended, whether the atom is live or hidden. If
+    the recorded atom was revised and has a different content, the next higher occurrence is used.
     """
 
     content: str
@@ -118,11 +110,11 @@ class Add(_ReusableFields):
             RefusedError: The atom or its content was erased, and `force` is not set.
         """
         body = _screened(tx, self.body())
-        if self.id is not None:
-            atom = atom_id(self.id)
+        if self.id is None and self.key is None:
+            atom, record, body = _by_content(tx, body)
         else:
-            atom = default_id(tx.id_key, body.source, body.content, body.occurrence, body.key)
-        record = tx.atom(atom)
+            atom = default_id_of(tx, body) if self.id is None else atom_id(self.id)
+            record = tx.atom(atom)
         if record is None or record.state is State.ERASED:
             if record is not None and not self.force:
                 raise RefusedError(
@@ -291,6 +283,40 @@ class Untag(_ReusableFields):
             return receipt(record.id, record.state)
         entry = tx.append(EventKind.TAGS_REMOVED, record.last_seq, _detail(record), TagsBody(gone))
         return receipt(record.id, record.state, entry)
+
+
+def default_id_of(tx: Transaction, body: AtomBody) -> bytes:
+    """Return the id that an atom with this body gets if the caller gives no id."""
+    return default_id(tx.id_key, body.source, body.content, body.occurrence, body.key)
+
+
+def _by_content(tx: Transaction, body: AtomBody) -> tuple[bytes, AtomRecord | None, AtomBody]:
+    """Return the id and the record of the atom with this content, and the body with the occurrence of the id.
+
+    If an atom was revised and has a different content now, its id is passed over.
+
+    Raises:
+        RefusedError: Too many atoms of the source had this content and were revised.
+    """
+    for occurrence in range(body.occurrence, body.occurrence + limits.RESULTS_MAX):
+        wanted = body if occurrence == body.occurrence else body._replace(occurrence=occurrence)
+        atom = default_id_of(tx, wanted)
+        record = tx.atom(atom)
+        if record is None or says(tx.rows, record, body.content):
+            return atom, record, wanted
+    raise RefusedError(
+        f"{limits.RESULTS_MAX} atoms of this source had this content and were revised since",
+        hint="add the content with a different source, or with a key",
+    )
+
+
+def says(rows: Lookup, record: AtomRecord, content: str) -> bool:
+    """Return True if the content of the recorded atom is `content`, or was before the atom was erased.
+
+    The id of the atom must be the default id for `content`: then only a revision can have changed the
+    content, and the content of an atom with version 1 is not read.
+    """
+    return record.version == 1 or record.state is State.ERASED or body_of(rows, record).content == content
 
 
 def recorded(tx: Transaction, atom: str) -> AtomRecord:

@@ -60,6 +60,7 @@ class Transaction:
         *,
         request: str | None = None,
         origin: str | None = None,
+        destroyed: bool | None = None,
     ) -> None:
         """Begin a transaction that continues the journal whose present end is `log`.
 
@@ -73,6 +74,7 @@ class Transaction:
             screen: The filter for secrets that is applied to texts, or None for no filter.
             request: The caller's key for the request, which is recorded in every event of the transaction.
             origin: The producer of the events, which is recorded in every event of the transaction.
+            destroyed: False if it is known that no content was ever erased in `rows`, otherwise None.
         """
         self.batch = Batch()
         self.head = rows
@@ -88,7 +90,7 @@ class Transaction:
         self._atoms: dict[bytes, AtomRecord | None] = {}
         self._edges: dict[bytes, EdgeRecord | None] = {}
         self._counters = evidence.counters()
-        self._destroyed: bool | None = None
+        self._destroyed = destroyed
 
     @property
     def entries(self) -> list[Entry]:
@@ -248,6 +250,11 @@ class Transaction:
         if self._request is not None or self._origin is not None:
             bodies = [body._replace(request=self._request, origin=self._origin) for body in bodies]
         return self._appender.append_linked(self.actor, edges, bodies)
+
+    @property
+    def nothing_destroyed(self) -> bool:
+        """True if it is known that no content was ever erased, in this transaction or before."""
+        return self._destroyed is False
 
     def may_be_destroyed(self) -> bool:
         """Return False if no content was ever erased, so that no content needs to be looked up."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
+from typing import TypeGuard
 
 from engine.base.errors import EngineError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id
-from engine.commands.atoms import Add, is_destroyed
+from engine.commands.atoms import Add, is_destroyed, says
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.edge_runs import UpsertEdges, edge_run
 from engine.commands.reconcile import UpsertAtom
@@ -25,9 +26,6 @@ from proofs.leaves import State
 RUN_CHARS_MAX = 1 << 20
 """A run ends once its contents have more than this many characters. Otherwise a batch with too many bytes
 would be noticed late."""
-
-_SCAN_FROM = 4
-"""In a run of at least this many commands, one scan first tells whether any content was ever erased."""
 
 
 def decide_all(tx: Transaction, commands: Sequence[Command]) -> list[Receipt]:
@@ -61,7 +59,7 @@ def _run(commands: Sequence[Command], start: int, most: int) -> list[AddLike]:
         # A subclass may decide differently.
         if type(command) is Add:
             content = command.content
-        elif type(command) is UpsertAtom and type(command.wanted) is Add and command.wanted.id is None:
+        elif _adds_by_content(command):
             content = command.wanted.content
         else:
             break
@@ -70,6 +68,16 @@ def _run(commands: Sequence[Command], start: int, most: int) -> list[AddLike]:
         run.append(command)
         chars += len(content) if type(content) is str else 0
     return run
+
+
+def _adds_by_content(command: Command) -> TypeGuard[UpsertAtom]:
+    """Return True if the key or the content of the wanted atom determines which atom the command concerns."""
+    return (
+        type(command) is UpsertAtom
+        and command.atom is None
+        and type(command.wanted) is Add
+        and command.wanted.id is None
+    )
 
 
 class _Adds:
@@ -108,9 +116,11 @@ class _Adds:
                 or record.state is State.ERASED
                 or add.id is not None
                 or add.key is not None
+                or not says(tx.rows, record, body.content)
             ):
                 self._receipts.append(command.decide(tx))
-                changed.add(atom)
+                # An added atom has a different id if the atom with this id was revised.
+                changed.update({atom, atom_id(self._receipts[-1].subject)})
             else:
                 self._receipts.append(receipt(atom, record.state))
         self._append()
@@ -120,11 +130,8 @@ class _Adds:
 
     def _is_refused(self, add: Add, body: AtomBody) -> bool:
         tx = self._tx
-        return (
-            not add.force
-            and (len(self._run) < _SCAN_FROM or tx.may_be_destroyed())
-            and is_destroyed(tx.rows, tx.id_key, body.content)
-        )
+        may_be_refused = not add.force and tx.may_be_destroyed()
+        return may_be_refused and is_destroyed(tx.rows, tx.id_key, body.content)
 
     def _valid_bodies(self) -> list[AtomBody]:
         """Return the bodies of the commands before the first command that is not valid."""

@@ -17,11 +17,8 @@ matter which actor hid or revised it. Tags are then only added, never removed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
-from dataclasses import fields as fields_of
-from operator import attrgetter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from backends.base import Reader
@@ -31,14 +28,12 @@ from engine.base.validation import tags as checked_tags
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.edges import Link, RegisterType, TypeName, Unlink
-from engine.commands.sequence import place
-from engine.followers.tags import members
 from engine.ledger.journal import entries_back, read_header
-from engine.ledger.queries import body_of, edges_at, record_at
-from engine.ledger.records import AtomRecord, Lookup, default_id, read_counters
+from engine.ledger.queries import body_of, edges_at
+from engine.ledger.records import AtomRecord, Lookup, default_id
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
-from proofs.sets import Group, tag_identity
+from proofs.sets import tag_identity
 
 BACK: Final = "back in its file"
 """The reason that is recorded by default when an atom is revived."""
@@ -90,8 +85,8 @@ def is_refused(
 class UpsertAtom:
     """Add an atom or, if it is already recorded, change it to match `wanted`.
 
-    Content, title, kind, sequence, time and tags of a recorded atom are changed to match. All other fields
-    are used only for a new atom.
+    Content, title, kind, source, sequence, time and tags of a recorded atom are changed to match. All other
+    fields are used only for a new atom.
     """
 
     wanted: Add
@@ -99,6 +94,8 @@ class UpsertAtom:
     override: bool = False
     reason: str = BACK
     """The reason that is recorded if a hidden atom is revived."""
+    atom: bytes | None = None
+    """The id of the recorded atom to change. By default, the key or the content of `wanted` identifies it."""
 
     def decide(self, tx: Transaction) -> Receipt:
         """Append the events that add or change the atom.
@@ -110,7 +107,7 @@ class UpsertAtom:
         Raises:
             RefusedError: The atom was erased, and `override` is set without `force`.
         """
-        atom = wanted_id(tx.id_key, self.wanted)
+        atom = wanted_id(tx.id_key, self.wanted) if self.atom is None else self.atom
         record = tx.atom(atom)
         body = None if record is None or record.state is State.ERASED else tx.body(record)
         if not self.override and is_refused(tx.rows, tx.id_key, self.wanted, record, body):
@@ -128,14 +125,17 @@ class UpsertAtom:
         return receipt(atom, State.LIVE, *tx.entries[first:])
 
     def _update(self, tx: Transaction, record: AtomRecord, present: AtomBody) -> None:
+        # A folder is not recorded later, because that alone would revise every atom of an older store.
         wanted, name = self.wanted, show_id(record.id)
         fields: dict[str, Any] = {
             field: getattr(wanted, field)
-            for field in ("content", "title", "kind", "sequence")
+            for field in ("content", "title", "kind", "source", "sequence")
             if getattr(wanted, field) != getattr(present, field)
         }
         if wanted.created not in {None, present.created}:
             fields["created"] = wanted.created
+        if None not in {wanted.folder, present.folder} and wanted.folder != present.folder:
+            fields["folder"] = wanted.folder
         missing, gone = self._tags(tx, record, present)
         if fields:
             if missing or gone:
@@ -266,71 +266,6 @@ class RetireEdge:
 
 def _code(tx: Transaction, kind: TypeName) -> bytes | None:
     return bytes([kind]) if isinstance(kind, EdgeType) else tx.type_code(kind)
-
-
-# The functions below select commands for a whole source, or for all edges of one type at an atom. They only
-# leave out commands that are clearly not needed; the commands compare again when they are decided.
-
-
-def atoms_of(rows: Reader, source: str) -> dict[bytes, AtomRecord]:
-    """Return the atoms with this source, as listed by the follower `tags`: id → record."""
-    atoms = {}
-    for ordinal in members(rows, (Group.SOURCE, source), read_counters(rows).next_ordinal):
-        record = record_at(rows, ordinal)
-        if record.ordinal == ordinal:
-            atoms[record.id] = record
-    return atoms
-
-
-def reconcile_source(
-    rows: Reader, actor: str, source: str, atoms: Sequence[bytes], wanted: Sequence[Add]
-) -> Iterator[Command]:
-    """Yield the commands that make a source consist of the wanted atoms, in the given order.
-
-    Other atoms of the source are hidden if `actor` wrote their content. A wanted atom and a recorded atom
-    match if they have the same id, so a text that was changed becomes a new atom. Each recorded atom keeps
-    its sort key if the order allows it.
-
-    Args:
-        rows: The rows to compare with.
-        actor: The actor that will carry out the commands.
-        source: The name of the source, as in the field `source` of its atoms.
-        atoms: The ids of `wanted`, in the order of the source.
-        wanted: The atoms that the source contains.
-    """
-    recorded = atoms_of(rows, source)
-    known = [recorded[atom].sequence if atom in recorded else None for atom in atoms]
-    for add, sequence in zip(wanted, place(known), strict=True):
-        yield UpsertAtom(_placed(add, sequence))
-    yield from _retire(rows, actor, recorded, set(atoms), GONE)
-
-
-def _placed(add: Add, sequence: int) -> Add:
-    """Return `add` with this sequence. Measured: `dataclasses.replace` takes three times as long."""
-    if type(add) is not Add:
-        return replace(add, sequence=sequence)
-    values: tuple[Any, ...] = _values(add)
-    return Add(*values[:_SEQUENCE], sequence, *values[_SEQUENCE + 1 :])  # type: ignore[call-arg]
-
-
-_FIELDS: Final = tuple(field.name for field in fields_of(Add))
-_SEQUENCE: Final = _FIELDS.index("sequence")
-_values: Final = attrgetter(*_FIELDS)
-
-
-def retire_others(
-    rows: Reader, actor: str, source: str, keep: AbstractSet[bytes], reason: str = GONE
-) -> Iterator[Command]:
-    """Yield commands that hide the live atoms of `source` that `actor` wrote, except the atoms in `keep`."""
-    return _retire(rows, actor, atoms_of(rows, source), keep, reason)
-
-
-def _retire(
-    rows: Reader, actor: str, atoms: Mapping[bytes, AtomRecord], keep: AbstractSet[bytes], reason: str
-) -> Iterator[Command]:
-    for atom, record in sorted(atoms.items()):
-        if atom not in keep and record.state is State.LIVE and is_by(rows, record.payload_seq, actor):
-            yield RetireAtom(atom, reason)
 
 
 def reconcile_edges(

@@ -20,7 +20,7 @@ def place(known: Sequence[int | None]) -> list[int]:
     As many known keys as possible are kept: those of a longest ascending subsequence. All other items get new
     keys between the kept ones.
     """
-    staying = _longest_ascending(known)
+    staying = longest_ascending(known)
     keys: list[int] = []
     before = 0
     for at, key in enumerate(known):
@@ -35,7 +35,7 @@ def place(known: Sequence[int | None]) -> list[int]:
     return keys
 
 
-def _longest_ascending(known: Sequence[int | None]) -> set[int]:
+def longest_ascending(known: Sequence[int | None]) -> set[int]:
     """Return the positions of a longest strictly ascending subsequence of known keys (patience sorting)."""
     tails: list[int] = []
     last_at: list[int] = []

@@ -7,18 +7,20 @@ commits are needed. From the first of these commits until the backend has purged
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple
 
 from backends.base import Batch, Guard, Reader
 from engine.base import limits
+from engine.base.direction import Direction
 from engine.base.errors import ConflictError
-from engine.base.model import Direction, EventRef, Receipt
+from engine.base.model import EventRef, Receipt
 from engine.base.validation import show_id
 from engine.commands.atoms import normalized_content, recorded
 from engine.commands.base import Transaction, receipt
+from engine.erase.stages import Stage, ignore_stage
 from engine.ledger.codec import fields, unpack
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.layout import ERASING, payload_key
@@ -176,15 +178,6 @@ def destroyable_headers(rows: Lookup, last: int) -> Iterator[Header]:
 def unerased_edges(rows: Reader, atom: bytes) -> list[EdgeRecord]:
     """Return the edges of an atom, including tombstoned edges but not erased edges."""
     return list(edges_at(rows, atom, Direction.BOTH, (), tombstoned=True))
-
-
-Stage = Callable[[str], None]
-"""A callback that receives the name of each stage when the stage begins."""
-
-
-def ignore_stage(stage: str) -> None:
-    """Do nothing. This is the default callback for the stages of an erasure."""
-    del stage
 
 
 def carry_out(

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from backends.base import Reader
+from engine.base.direction import Direction
 from engine.base.errors import EngineError
-from engine.base.model import Direction
 from engine.base.validation import show_id
 from engine.followers.tags import tag_counts
 from engine.ledger.codec import decode_header

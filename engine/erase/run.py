@@ -13,15 +13,14 @@ from engine.base.model import EventRef
 from engine.base.validation import atom_id, line, show_id
 from engine.erase.destroy import (
     Pending,
-    Stage,
     carry_out,
     destroyable_events,
     destroyable_headers,
-    ignore_stage,
     read_pending,
     unerased_edges,
 )
 from engine.erase.probe import Occurrences, SharedPieces, find_occurrences, pieces_of, shared_pieces
+from engine.erase.stages import Stage, ignore_stage
 from engine.followers.segments import segments_of
 from engine.ledger.layout import payload_key
 from engine.ledger.queries import get_record

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import NamedTuple
 
 from backends.base import Backend, Batch, Guard, Reader
@@ -73,6 +74,7 @@ class Cursor(NamedTuple):
 _CURSOR_FIELDS = (uint(255), uint(limits.SEQ_MAX), sized(32))
 
 
+@lru_cache(maxsize=16)
 def encode_cursor(cursor: Cursor) -> bytes:
     """Return the value of the row that stores a cursor."""
     return pack(list(cursor))
@@ -227,11 +229,11 @@ def _restart(rows: Reader, follower: Follower) -> Batch:
     # the rows as void. Only the batch that deletes the last old rows sets the cursor to the beginning.
     batch = Batch()
     for prefix in follower.prefixes:
-        for key, _ in rows.scan_prefix(prefix):
+        for key in rows.keys(prefix, SWEEP_ROWS - len(batch)):
             batch.delete(key)
-            if len(batch) >= SWEEP_ROWS:
-                batch.delete(cursor_key(follower.name))
-                return batch
+        if len(batch) >= SWEEP_ROWS:
+            batch.delete(cursor_key(follower.name))
+            return batch
     batch.put(cursor_key(follower.name), encode_cursor(Cursor(follower.version, 0, bytes(32))))
     return batch
 
@@ -246,3 +248,21 @@ def drop(backend: Backend, followers: Sequence[Follower]) -> None:
     for follower in followers:
         batch.delete(cursor_key(follower.name))
     backend.write(batch, durable=True)
+
+
+def sweep(backend: Backend, followers: Iterable[Follower]) -> None:
+    """Delete the rows of all `followers` that have no cursor, and set their cursors to the beginning.
+
+    No value is read, so this also deletes damaged rows, which would be in the way of a follower that reads
+    the rows next to them. A crash leaves a part of the rows without a cursor; catching up deletes the rest.
+    """
+    for follower in followers:
+        key = cursor_key(follower.name)
+        while True:
+            with backend.snapshot() as rows:
+                rows.confirm_missing = False
+                if rows.get(key) is not None:
+                    break
+                batch = _restart(rows, follower)
+            with suppress(GuardFailed):
+                backend.write(batch, guard=Guard(key, None), durable=False)

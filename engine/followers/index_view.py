@@ -33,6 +33,9 @@ ENTRY_BYTES: Final = 400
 ROW_BYTES: Final = 40
 """The size in bytes of a row without the bytes in it."""
 
+DFS_MAX: Final = 1 << 14
+"""The largest number of terms for which the number of documents is cached. It takes about 150 bytes each."""
+
 ROOM_SHARE: Final = 8
 ROOM_LEAST: Final = 1024
 """An array of facts has room for an eighth more documents than there are, and at least for this many."""
@@ -116,6 +119,8 @@ class PostingsCache:
         self._used_bytes = 0
         self._older_bytes = 0
         self._packs: dict[bytes, list[bytes]] = {}
+        self._dfs: dict[bytes, tuple[tuple[bytes, ...], int]] = {}
+        """For each term, the roots of the segments and the number of documents that mention the term."""
         self._lengths: dict[bytes, _Lengths] = {}
         self._norms: tuple[tuple[object, ...], Norms] | None = None
         self._facts: _CachedFacts | None = None
@@ -166,6 +171,9 @@ class PostingsCache:
                 df = sum([df_of(row) for row in read if row is not None])
                 entry = _CachedRows(roots, tuple(read), df, size + ENTRY_BYTES + 8 * len(read))
                 self._keep(term, entry)
+                if len(self._dfs) >= DFS_MAX:
+                    self._dfs = {}
+                self._dfs[term] = roots, df
                 found[number] = entry
         return [one for one in found if one is not None]
 
@@ -207,6 +215,20 @@ class PostingsCache:
             current[summary.root] = names
         self._packs = current
         return [current[summary.root] for _, summary in segments]
+
+    def dfs(self, rows: Reader, segments: Segments, terms: Sequence[bytes]) -> list[int]:
+        """Return the number of documents of all segments that mention each term.
+
+        The numbers are cached longer than the rows, which are large if many documents mention a term.
+
+        Raises:
+            CorruptionError: a row is malformed.
+        """
+        roots = tuple([summary.root for _, summary in segments])
+        known = list(map(self._dfs.get, terms))
+        new = [term for term, df in zip(terms, known, strict=True) if df is None or df[0] != roots]
+        read = iter(self.rows(rows, segments, new)) if new else iter(())
+        return [df[1] if df is not None and df[0] == roots else next(read).df for df in known]
 
     def _keep(self, term: bytes, entry: _CachedRows) -> None:
         if 2 * (self._used_bytes + entry.size) > CACHE_BYTES_MAX:
@@ -371,7 +393,15 @@ class IndexView:
 
     def df(self, term: str) -> int:
         """Return the number of documents that mention `term`."""
-        return self.find([term])[0].df
+        return self.dfs([term])[0]
+
+    def dfs(self, terms: Sequence[str]) -> list[int]:
+        """Return the number of documents that mention each of `terms`."""
+        keys = [term.encode() for term in terms]
+        wanted = [raw for raw in keys if _can_be_indexed(raw)]
+        found = dict(zip(wanted, self._cache.dfs(self._rows, self._segments, wanted), strict=True))
+        of_tail = self._tail.df if self._tail.documents else None
+        return [0 if raw not in found else found[raw] + (of_tail(raw) if of_tail else 0) for raw in keys]
 
     def heads(self, term: str) -> list[Postings]:
         """Return the postings of the documents that have `term` in their head.
@@ -391,7 +421,7 @@ class IndexView:
         if heads:
             wanted += [HEAD + raw for raw in wanted]
         read = self._cache.rows(self._rows, self._segments, wanted)
-        newest = list(map(self._newest, wanted)) if self._tail.documents else [None] * len(wanted)
+        newest = list(map(self._tail.row, wanted)) if self._tail.documents else [None] * len(wanted)
         others = len(wanted) // 2
         found, at = [], 0
         for key in keys:
@@ -404,14 +434,6 @@ class IndexView:
             found.append(TermRows(df, (*read[at].rows, tail), in_heads))
             at += 1
         return found
-
-    def _newest(self, raw: bytes) -> bytes | None:
-        """Return the row that a term would have if the tail were a segment."""
-        found = self._tail.find(raw)
-        if found is None:
-            return None
-        tfs = found.tfs.tobytes()
-        return len(tfs).to_bytes(4, "big") + bytes([max(tfs)]) + found.offsets.tobytes() + tfs
 
     def _decoded(self, rows: Sequence[bytes | None]) -> list[Postings]:
         return [
@@ -432,10 +454,6 @@ class IndexView:
         """Return the length of each of these documents, whose ordinals are ascending."""
         import numpy as np
 
-        if NATIVE is not None:
-            raw = NATIVE.lengths_at(self.starts, [part.raw for part in self._lengths], ordinals.tobytes())
-            if raw is not None:
-                return np.frombuffer(raw)
         lengths = np.zeros(len(ordinals))
         bounds = ordinals.searchsorted((*self.starts, self.documents)).tolist()
         for part, of_part in enumerate(self._lengths):

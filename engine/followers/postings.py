@@ -297,10 +297,22 @@ class Tail:
         pairs = zip(starts.tolist(), ends.tolist(), strict=True)
         return dict(zip(self.columns.terms, pairs, strict=True))
 
-    def find(self, term: bytes) -> Postings | None:
-        """Return the postings of `term`, or None if no document has it. A term of a head begins with HEAD."""
+    def row(self, term: bytes) -> bytes | None:
+        """Return the row that `term` would have if the tail were a segment, or None."""
         bounds = self._ranges.get(term)
         if bounds is None:
             return None
         start, end = bounds
-        return Postings(self.start, self.columns.offsets[start:end], self.columns.tfs[start:end])
+        offsets, tfs = self._raw
+        own = tfs[start:end]
+        return b"%b%c%b%b" % ((end - start).to_bytes(4, "big"), max(own), offsets[2 * start : 2 * end], own)
+
+    def df(self, term: bytes) -> int:
+        """Return the number of documents that have `term`. A term of a head begins with HEAD."""
+        start, end = self._ranges.get(term, (0, 0))
+        return end - start
+
+    @cached_property
+    def _raw(self) -> tuple[bytes, bytes]:
+        """The offsets and the frequencies of all postings, in the form of rows."""
+        return self.columns.offsets.astype("<u2").tobytes(), self.columns.tfs.tobytes()

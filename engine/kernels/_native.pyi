@@ -43,12 +43,37 @@ def gains_at(
     ordinals: bytes,
     /,
 ) -> tuple[bytes, bytes] | None: ...
-def lengths_at(starts: Sequence[int], lengths: Sequence[bytes], ordinals: bytes, /) -> bytes | None: ...
-def ranked(scores: bytes, /) -> bytes | None: ...
-def best_nearby(
-    scores: bytes, ordinals: bytes, hits: bytes, others: Sequence[tuple[float, bytes]], /
+def lacking(
+    lists: tuple[
+        Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
+        float,
+        Sequence[tuple[float, bytes]],
+        Sequence[int],
+        Sequence[bytes],
+        bytes,
+    ],
+    ordinals: bytes,
+    /,
 ) -> bytes | None: ...
-def best_in_groups(scores: bytes, sources: bytes, chosen: bytes, /) -> tuple[bytes, bytes] | None: ...
+def ranked(scores: bytes, /) -> bytes | None: ...
+def near_documents(
+    orders: Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]],
+    live: bytes,
+    hits: bytes,
+    steps: int,
+    /,
+) -> tuple[bytes, list[bytes]] | None: ...
+def surrounding_scores(
+    orders: Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]],
+    lengths: tuple[Sequence[int], Sequence[bytes]],
+    ordinals: bytes,
+    scores: bytes,
+    hits: bytes,
+    near: Sequence[tuple[float, bytes]],
+    most: int,
+    weights: tuple[float, float, float, float],
+    /,
+) -> tuple[bytes, bytes] | None: ...
 def update_pages(
     prefix: bytes,
     changes: dict[bytes, bytes | None],
@@ -130,4 +155,15 @@ def linked_rows(
     times: list[int],
     /,
 ) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
+def most_relevant(
+    own: Terms,
+    texts: Sequence[Sequence[str]],
+    shares: Sequence[float],
+    known: Sequence[str],
+    most: int,
+    /,
+) -> list[tuple[str, float]] | None: ...
+def hit_tokens(
+    title: str | None, source: str | None, sequence: int | None, digits: str, content: str, /
+) -> int | None: ...
 def near_earlier(raw: bytes, start: int, /) -> list[bool]: ...

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from backends.base import Reader
+from engine.base.direction import Direction
 from engine.base.errors import LimitError
-from engine.base.model import Direction
 from engine.commands.sequence import STEP
 from engine.followers.tags import LIVE, members
 from engine.knowledge import forms

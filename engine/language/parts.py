@@ -8,15 +8,15 @@ a Title Like This, a word counts as a name only if it is in no word list.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from engine.base.patterns import lazy
 from engine.language import lexicon
 from engine.language.tokenizer import Token, bare
 
-_NUMBER: Final = re.compile("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
+_NUMBER: Final = lazy("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
 _LAST_KNOWN: Final = "\u036f"
 """The last code point of the scripts that the rules cover. The part of speech of a word with a later code
 point, such as an emoji, is unknown."""

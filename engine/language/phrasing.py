@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
+from engine.base.patterns import lazy
 from engine.language.model import Ask
 from engine.language.tokenizer import Token
 
@@ -164,10 +165,10 @@ _AUX: Final = (
 _BEFORE: Final = (
     r"(?:(?:in|on|at|by|from|to|for|since|until|with|after|before|during|around|under|and|but|of|about) )?"
 )
-_OPENING: Final = re.compile(rf"{_BEFORE}(?P<word>when|where)(?:'s|s)?\b(?!.*, (?:what|which|who|how|why)\b)")
-_FIRST: Final = re.compile(rf"{_BEFORE}(?P<word>what|which|who|whom|whose|how|why)(?:'s|s)?\b")
-_YES_OR_NO: Final = re.compile(rf"{_AUX} ")
-_INNER_INTERROGATIVE: Final = re.compile(
+_OPENING: Final = lazy(rf"{_BEFORE}(?P<word>when|where)(?:'s|s)?\b(?!.*, (?:what|which|who|how|why)\b)")
+_FIRST: Final = lazy(rf"{_BEFORE}(?P<word>what|which|who|whom|whose|how|why)(?:'s|s)?\b")
+_YES_OR_NO: Final = lazy(rf"{_AUX} ")
+_INNER_INTERROGATIVE: Final = lazy(
     # Inside a sentence "when" and "where" are conjunctions unless an auxiliary or the end follows.
     r"\b(?P<word>what|which|who|whom|whose|how|why"
     rf"|(?:when|where)(?=(?:'s)? {_AUX}\b| ?[?.,]| ?$))(?:'s|s)?\b"
@@ -175,25 +176,25 @@ _INNER_INTERROGATIVE: Final = re.compile(
 
 _IS_THE: Final = r"(?: (?:is|are|was|were|the|exact|specific|approximate|total|average|highest|lowest)){0,3}"
 _WORDS: Final = r"(?: [a-z'-]{1,20}){0,2}?"
-_TIMES: Final = re.compile(
+_TIMES: Final = lazy(
     rf"how (?:long ago|recently|soon)\b|(?:what|which){_IS_THE} "
     r"(?:time|date|day|weekday|month|year|week|weekend|season|decade|century|era|hour)\b"
 )
-_QUANTITIES: Final = re.compile(
+_QUANTITIES: Final = lazy(
     r"how (?:many|much|often|old|long|far|tall|big|large|frequently|high|deep|heavy)\b"
     rf"|(?:what|which){_IS_THE} (?:number|amount|quantity|count|percentage|price|cost|age|population)\b"
 )
-_PLACES: Final = re.compile(
+_PLACES: Final = lazy(
     rf"(?:what|which){_WORDS} (?:place|places|city|cities|town|country|countries|state|states|location|"
     r"locations|province|region|continent|village|county|island|address|street|venue|district|neighbou?rhood|spot)\b"
 )
-_PERSONS: Final = re.compile(
+_PERSONS: Final = lazy(
     rf"(?:what|which)(?: of the)?{_WORDS} (?:person|people|man|woman|boy|girl|actor|actors|actress|actresses|"
     r"director|author|writer|singer|musician|player|politician|friend|colleague|neighbou?r|artist|composer|"
     r"president|king|queen|senator|rapper|poet|scientist|founder|founders|teacher|doctor)\b"
 )
 _RELATED: Final = r"(?:related|connected|linked|associated|tied|alike|similar|different)"
-_RELATIONS: Final = re.compile(
+_RELATIONS: Final = lazy(
     rf"\bhow (?:is|are|was|were) (?:[^ ]{{1,40}} ){{1,16}}{_RELATED}\b"
     r"|\bhow (?:do|does|did) (?:[^ ]{1,40} ){1,16}(?:relate|connect|differ|compare|know)\b"
     r"|\b(?:relations?|relationships?|connections?|links?|differences?|similarity|similarities|overlap) "
@@ -201,7 +202,7 @@ _RELATIONS: Final = re.compile(
     rf"|\b(?:have (?:[a-z]{{1,12}} )?in common|{_RELATED} to each other|know each other)\b"
     r"|\bwhat is (?:[^ ]{1,40} ){1,3}(?:relation|relationship|connection) (?:to|with)\b"
 )
-_LATEST: Final = re.compile(
+_LATEST: Final = lazy(
     r"\b(?:latest|newest|most recent|most recently|current|currently|at the moment|at present|right now|"
     r"these days|nowadays|as of now|up to date|up-to-date|what's new|what is new|"
     r"where (?:do (?:we|things) stand|are we))\b"

@@ -15,6 +15,7 @@ from datetime import datetime
 from functools import cache
 from typing import Final, NamedTuple
 
+from engine.base.patterns import lazy
 from engine.language.calendar import (
     Dated,
     Side,
@@ -73,14 +74,14 @@ _GAP: Final = r"[\s,]{1,3}"
 _SEASON: Final = "(?:spring|summer|autumn|fall|winter)"
 _PART: Final = "(?: morning| afternoon| evening| night)?"
 
-_LEADING_WORDS: Final = re.compile(
+_LEADING_WORDS: Final = lazy(
     r"\b(?ai:in|since|until|till|during|by|last|next|this|every|each|from|before|after|early|late|mid|between|"
     r"and|or|to|through|around|of)[\s-]$"
 )
-_CERTAIN_LEADING_WORDS: Final = re.compile(r"\b(?ai:in|since|until|during|last|next|early|late|mid)[\s-]$")
+_CERTAIN_LEADING_WORDS: Final = lazy(r"\b(?ai:in|since|until|during|last|next|early|late|mid)[\s-]$")
 """The words after which "may" or "march" in lower case counts as a month. After other prepositions it is
 treated as a verb."""
-_COUNTED_NOUN: Final = re.compile(r"\s(?:[a-z]+s|people|men|women|children)\b")
+_COUNTED_NOUN: Final = lazy(r"\s(?:[a-z]+s|people|men|women|children)\b")
 _PREPOSITION_CHARS: Final = 12
 
 
@@ -277,23 +278,24 @@ READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] =
 The patterns match at the start of a word and ignore case."""
 
 
-_HINT: Final = re.compile(
+_HINT_WORDS: Final = (
     r"(?ai:[0-9]|january|february|march|april|may\b|june|july|august|september|october|november|december|"
     r"day|night|noon|tomorrow|morning|afternoon|evening|\bago\b|week|month|year|decade|quarter|"
     r"spring|summer|autumn|fall\b|winter)"
 )
-_HINT_IN_LOWER_CASE: Final = re.compile(_HINT.pattern.replace("(?ai:", "(?a:"))
+_HINT: Final = lazy(_HINT_WORDS)
+_HINT_IN_LOWER_CASE: Final = lazy(_HINT_WORDS.replace("(?ai:", "(?a:"))
 """Finds what `_HINT` finds in an ASCII text in lower case, in a fifth of the time (measured)."""
-_BEFORE: Final = re.compile(
+_BEFORE: Final = lazy(
     rf"\b(?ai:(?:(?:(?:the )?{COUNT} {unit_pattern('unit')}|the {unit_pattern('one')}|the {WEEKDAY}|"
     r"(?:the |last )?(?P<weekend>weekend)) )?"
     r"(?P<side>before|prior to|until|till|up to|by|since|after|following)(?: the)?)\s{1,3}$"
 )
-_FROM: Final = re.compile(r"\b(?ai:(?P<word>from|between)(?: the)?)\s{1,3}$")
-_AS_MENTIONED: Final = re.compile(
+_FROM: Final = lazy(r"\b(?ai:(?P<word>from|between)(?: the)?)\s{1,3}$")
+_AS_MENTIONED: Final = lazy(
     r"\b(?ai:as (?:of|mentioned|said|stated|told|noted|discussed)(?: on| in| by)?)\s{1,3}$"
 )
-_THROUGH: Final = re.compile(
+_THROUGH: Final = lazy(
     r"\s{0,3}(?:[-\u2010-\u2014]|\b(?ai:(?P<word>to|until|till|through|and))\b)(?ai:\s{1,3}the\b)?\s{0,3}"
 )
 _LEAD_CHARS: Final = 48

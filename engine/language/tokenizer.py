@@ -11,6 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from engine.base.patterns import lazy
+
 # The marks between words: ASCII punctuation except `_`, and the punctuation of other common scripts. A mark
 # that is not listed here stays in its word, where the analyzer ignores it. The typographic apostrophe and
 # hyphens join words, and zero-width joiners belong to their word.
@@ -33,7 +35,7 @@ _PIECES: Final = re.compile(rf"(?P<word>{_WORD})|[{_MARKS}]")
 _UNREADABLE: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _TRAILING: Final = ".,;:!?)]}'\""
 
-_IDENTIFIERS: Final = re.compile(
+_IDENTIFIERS: Final = lazy(
     r"[@#].+"
     r"|.*(?:://|[\\/@_]|\+\+$)"
     r"|[A-Za-z][#+]$"
@@ -41,7 +43,7 @@ _IDENTIFIERS: Final = re.compile(
     r"|.*[a-z][A-Z]"
     r"|[A-Za-z][\w-]*\.[a-z][a-z0-9]{0,4}$"
 )
-_MEASURES: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[a-z]{1,3}|-[a-z-]+)")
+_MEASURES: Final = lazy(r"[0-9]+(?:\.[0-9]+)?(?:[a-z]{1,3}|-[a-z-]+)")
 """Numbers that are followed by letters: `10km`, `18th`, `5pm`, `4-letter`."""
 
 _QUOTES: Final = {

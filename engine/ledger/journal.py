@@ -281,7 +281,9 @@ class Appender:
 
     def finish(self) -> None:
         """Put the new state of the log into the batch. Call this once, after the last event."""
-        self._rows.batch.put(LOG, encode_log(self._time, self._frontier))
+        batch = self._rows.batch
+        batch.put(LOG, encode_log(self._time, self._frontier))
+        batch.reaches = self._frontier.size
 
 
 def read_header(rows: Lookup, seq: int) -> tuple[Header, bytes]:
@@ -402,7 +404,7 @@ def read_raw(
     """
     read = 0
     for seq, headers, payloads in _runs(rows, start, stop):
-        for at, entry in enumerate(_decoded(headers, payloads, seq)):
+        for at, entry in enumerate(decoded_entries(headers, payloads, seq)):
             raw_header, raw_payload, erased = headers[at], payloads[at], None
             if entry is None:
                 header = decode_header(raw_header, seq + at)
@@ -484,7 +486,7 @@ _CLASSES = (
 """The classes of an entry and its parts, for the compiled `decode_entries`."""
 
 
-def _decoded(headers: list[bytes], payloads: list[bytes | None], start: int) -> Sequence[Entry | None]:
+def decoded_entries(headers: list[bytes], payloads: list[bytes | None], start: int) -> Sequence[Entry | None]:
     """Return the checked entries of consecutive events; None for each event that must be decoded here."""
     if NATIVE is None:
         return [None] * len(headers)

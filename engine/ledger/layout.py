@@ -5,6 +5,8 @@ Numbers in keys are big-endian, so key order is numeric order.
 
 from __future__ import annotations
 
+from engine.base.error_translation import row_families
+
 LOG = b"meta/log"
 """The key of the row with the size, time and frontier of the log. A commit succeeds only if this row is
 unchanged."""
@@ -66,6 +68,8 @@ FAMILIES = {
 }
 """Name of a family of rows → the prefix of the keys of these rows. No prefix is the beginning of a different
 prefix, so every row belongs to exactly one family."""
+
+row_families.update(FAMILIES)
 
 
 def journal_key(seq: int) -> bytes:

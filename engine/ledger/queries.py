@@ -6,11 +6,11 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backends.base import Reader
+from engine.base.direction import Direction
 from engine.base.errors import ConflictError, CorruptionError, InvalidInputError, NotFoundError
-from engine.base.model import Atom, Direction, Edge, Tombstone
 from engine.base.validation import atom_id, show_id
 from engine.kernels import NATIVE
 from engine.ledger.codec import decode_header, unpack
@@ -29,6 +29,9 @@ from engine.ledger.records import (
 from proofs.events import AtomBody, Body, Header
 from proofs.leaves import State
 from proofs.subjects import ID_BYTES
+
+if TYPE_CHECKING:
+    from engine.base.model import Atom, Edge, Tombstone
 
 ID_DIGITS_MIN = 4
 """The minimum number of hexadecimal digits in an abbreviated atom id."""
@@ -154,6 +157,8 @@ def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
 
     In an erased atom, the fields that came from payloads are empty or 0.
     """
+    from engine.base.model import Atom
+
     body, created = NO_ATOM, record.created
     if record.state is State.ERASED:
         first = read_header(rows, record.created_seq)[0]
@@ -190,6 +195,8 @@ def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
 
 def edge_of(rows: Lookup, record: EdgeRecord) -> Edge:
     """Return an edge with the name of its type."""
+    from engine.base.model import Edge
+
     return Edge(
         src=show_id(record.src),
         type=type_name(rows, record.type),
@@ -208,6 +215,8 @@ def edge_of(rows: Lookup, record: EdgeRecord) -> Edge:
 def _tombstone(record: AtomRecord | EdgeRecord) -> Tombstone | None:
     if record.tombstoned_at is None or not record.tombstoned_by:
         return None
+    from engine.base.model import Tombstone
+
     return Tombstone(record.tombstoned_at, record.tombstoned_reason, record.tombstoned_by)
 
 

@@ -129,7 +129,7 @@ def _set_aside(entry: Path) -> list[Path]:
 
 def beside(entry: Path) -> list[Path]:
     """Return the paths of the files that SQLite and memroot create next to the SQLite file `entry`."""
-    return [entry.with_name(entry.name + end) for end in ("-wal", "-shm", "-lock")]
+    return [entry.with_name(entry.name + end) for end in ("-wal", "-shm", "-lock", "-wal-mark")]
 
 
 @contextlib.contextmanager

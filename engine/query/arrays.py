@@ -16,6 +16,34 @@ def distinct(values: NDArray[T]) -> NDArray[T]:
     The first call of `numpy.unique` in a process imports masked arrays, which takes 10 ms (measured).
     """
     ordered = np.sort(values)
-    first = np.ones(len(ordered), np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered[first]
+    return ordered[changes(ordered)]
+
+
+def changes(values: NDArray[T]) -> NDArray[np.bool_]:
+    """Return True for the first value, and for each value that differs from the value before it."""
+    changed = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=changed[1:])
+    return changed
+
+
+def sorted_pairs(major: NDArray[np.uint64], minor: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return the indexes that sort pairs of numbers, as `numpy.lexsort((minor, major))` does.
+
+    Pairs that follow each other and are in order already are moved together. If most pairs are, as the
+    documents of a store that was filled source by source, this takes a tenth of the time (measured).
+    """
+    count = len(major)
+    begins = changes(major)
+    begins[1:] |= minor[1:] < minor[:-1]
+    starts = np.flatnonzero(begins)
+    if 3 * len(starts) > count:
+        return np.lexsort((minor, major))
+    order = np.lexsort((minor[starts], major[starts]))
+    sizes = np.diff(starts, append=count)[order]
+    places = np.arange(count) + np.repeat(starts[order] - (np.cumsum(sizes) - sizes), sizes)
+    ordered, after = major[places], minor[places]
+    # Runs of one source may overlap; and of equal pairs, the first must come first.
+    wrong = after[1:] < after[:-1]
+    wrong |= (after[1:] == after[:-1]) & (places[1:] < places[:-1])
+    wrong &= ordered[1:] == ordered[:-1]
+    return np.lexsort((minor, major)) if wrong.any() else places

@@ -14,11 +14,12 @@ as many tokens as all these texts together.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from typing import Final
 
+from engine.base.patterns import lazy
+from engine.kernels import NATIVE
 from engine.text.tokens import estimate_tokens
 
 ID_DIGITS: Final = 8
@@ -38,9 +39,7 @@ are a single token."""
 CHARS_PER_TOKEN_MAX: Final = 18
 """The largest number of characters in one token. Only tokens that consist of white space are so long."""
 
-_UNSEEN: Final = re.compile(
-    "[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+_UNSEEN: Final = lazy("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Matches a character that is shown as U+FFFD: a control character (except tabs and line ends), an override
 of the direction of text (bidi), or a lone surrogate."""
 
@@ -53,6 +52,15 @@ def tokens_of(text: str) -> int:
 def hit_text(title: str | None, source: str | None, sequence: int | None, id: str, content: str) -> str:  # noqa: A002
     """Return the text of one atom for a prompt: a heading and the lines of the indented content."""
     return f"{heading(title, source, sequence, sequence, id)}{body(content)}\n"
+
+
+def hit_tokens(title: str | None, source: str | None, sequence: int | None, id: str, content: str) -> int:  # noqa: A002
+    """Return the tokens of `hit_text`."""
+    if NATIVE is not None:
+        found: int | None = NATIVE.hit_tokens(title, source, sequence, id[:ID_DIGITS], content)
+        if found is not None:
+            return found
+    return tokens_of(hit_text(title, source, sequence, id, content))
 
 
 def heading(

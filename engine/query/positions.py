@@ -7,14 +7,15 @@ most 255, are not yet in a segment. They are sorted again each time the head has
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.followers.columns import Facts
 from engine.followers.index_view import IndexView
-from engine.query.arrays import distinct
+from engine.kernels import NATIVE
+from engine.query.arrays import T, changes, distinct, sorted_pairs
 
 SKIPPED_MAX: Final = 8
 """The largest number of dead documents that are skipped in the search for a live neighbour."""
@@ -23,6 +24,8 @@ NO_NEIGHBOUR: Final = -1
 """The value that is returned in place of a neighbour's ordinal if a document has no neighbour."""
 
 _HALF: Final = 32
+_NOWHERE: Final = (1 << 32) - 1
+"""The place of a document that has none."""
 _FILTER_BITS: Final = 16
 
 
@@ -38,19 +41,32 @@ class _SortedDocuments:
     def __init__(self, facts: Facts, start: int, end: int) -> None:
         """Sort the documents with ordinals from `start` up to, but not including, `end`."""
         self.start, self.end = start, end
-        sources, sequences, titles = (column[start:end] for column in facts[:3])
+        sources, sequences, all_titles = (column[start:end] for column in facts[:3])
         placed = np.flatnonzero((sources > 0) & (sequences > 0))
-        placed = placed[np.lexsort((sequences[placed], sources[placed]))]
-        self._sources = distinct(sources[placed])
-        self._sequences = distinct(sequences[placed])
-        self.keys = self._keys(sources[placed], sequences[placed])
-        self.ordinals = placed + start
-        self._key_of_document = np.zeros(end - start, np.uint64)
-        self._key_of_document[placed] = self.keys
-        titled = np.flatnonzero(titles)
-        titled = titled[titles[titled].argsort(kind="stable")]
-        self.titles = titles[titled]
+        placed = placed[sorted_pairs(sources[placed], sequences[placed])]
+        sources, sequences = sources[placed], sequences[placed]
+        first = changes(sources)
+        self._sources, self._sequences = sources[first], distinct(sequences)
+        # The ranks of known values, as `_rank` numbers them.
+        ranks = (2 * np.cumsum(first) - 1).astype(np.uint64)
+        self.keys = ranks << np.uint64(_HALF) | _rank(self._sequences, sequences)
+        self.ordinals = (placed + start).astype(np.uint32)
+        self._places = np.full(end - start, _NOWHERE, np.uint32)
+        self._places[placed] = np.arange(len(placed), dtype=np.uint32)
+        titled = np.flatnonzero(all_titles)
+        titled = titled[all_titles[titled].argsort(kind="stable")]
+        self.titles = all_titles[titled]
         self.titled = titled + start
+        self.kernel_order: tuple[Any, ...] = ()
+        """The order in the form that the compiled functions read; the arrays show the same bytes."""
+        if NATIVE is not None:
+            self.keys, keys = _shared(self.keys)
+            self.ordinals, ordinals = _shared(self.ordinals)
+            self._places, places = _shared(self._places)
+            self.kernel_order = (
+                *(start, keys, ordinals, places),
+                *(some.tobytes() for some in (all_titles, self._sources, self._sequences)),
+            )
         # True at an index if the hash of any title begins with the bits of this index. This test rejects most
         # phrases of a text.
         self.first_bits = np.zeros(1 << _FILTER_BITS, np.bool_)
@@ -63,13 +79,13 @@ class _SortedDocuments:
     def _keys_at(self, facts: Facts, ordinals: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the sort keys of documents that have a position.
 
-        The keys of documents in this range were computed in advance.
+        The places of documents in this range were computed in advance.
         """
         own = (ordinals >= self.start) & (ordinals < self.end)
         if own.all():
-            return self._key_of_document[ordinals - self.start]
+            return self.keys[self._places[ordinals - self.start]]
         keys = np.empty(len(ordinals), np.uint64)
-        keys[own] = self._key_of_document[ordinals[own] - self.start]
+        keys[own] = self.keys[self._places[ordinals[own] - self.start]]
         others = ordinals[~own]
         keys[~own] = self._keys(facts.sources[others], facts.sequences[others])
         return keys
@@ -129,6 +145,11 @@ class Positions:
     def titles(self) -> NDArray[np.uint64]:
         """The hash of the title of each document; 0 if the document has no title."""
         return self._facts.titles
+
+    @property
+    def kernel_orders(self) -> list[tuple[Any, ...]]:
+        """The orders of all documents in the form that the compiled functions read."""
+        return [part.kernel_order for part in self._parts]
 
     @property
     def has_titles(self) -> bool:
@@ -223,6 +244,12 @@ class PositionsCache:
 def first_bits(hashes: NDArray[np.uint64]) -> NDArray[np.intp]:
     """Return the first 16 bits of each hash, as indexes into `_SortedDocuments.first_bits`."""
     return (hashes >> np.uint64(64 - _FILTER_BITS)).astype(np.intp)
+
+
+def _shared(numbers: NDArray[T]) -> tuple[NDArray[T], bytes]:
+    """Return the bytes of an array, and an equal array that shows these bytes."""
+    raw = numbers.tobytes()
+    return np.frombuffer(raw, numbers.dtype), raw
 
 
 def _rank(known: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:

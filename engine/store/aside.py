@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from backends.base import Backend, Snapshot
-from backends.memory import MemoryBackend
 from engine.followers.base import EntrySource, Follower, catch_up
 from engine.ledger.journal import read_log
 from engine.store.layers import LayeredBackend
@@ -21,6 +20,8 @@ class _Layer:
     """A layer over one snapshot, and the number of views that use it."""
 
     def __init__(self, snapshot: Snapshot) -> None:
+        from backends.memory import MemoryBackend  # hardly any process needs it
+
         self.snapshot = snapshot
         self.head = read_log(snapshot).row
         self.backend = LayeredBackend(snapshot, MemoryBackend())

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import islice
 
-from backends.base import Backend, Batch, Guard, Reader
-from backends.errors import GuardFailed
+from backends.base import Backend, Batch, Guard, Reader, Snapshot
+from backends.errors import BackendCorrupt, GuardFailed
 from engine.base import limits
+from engine.base.checkpoint import Checkpoint
 from engine.base.collection import without_collection
 from engine.base.errors import CorruptionError, VerificationError
-from engine.base.model import Checkpoint
-from engine.followers.base import drop, read_cursor
+from engine.followers.base import drop, read_cursor, sweep
 from engine.followers.records import Records
 from engine.ledger.codec import decode_header
 from engine.ledger.heads import erasing, extended, leaf_hashes
@@ -26,7 +27,7 @@ from engine.ledger.journal import (
     read_raw,
     subject_key,
 )
-from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key, payload_key
+from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store, projections
 from proofs.log import Frontier, leaf_hash
@@ -45,6 +46,7 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     """
     size = _check_journal(backend, progress)
     drop(backend, projections())
+    sweep(backend, projections())
     store = Store(backend, None, finish=False)
     at = 0
     while at < size:
@@ -70,36 +72,48 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
     Raises:
         CorruptionError: An event differs from the one that the log commits to.
     """
-    log, stored = _journal_log(backend)
-    erased = _correct_erasures(backend, log, stored)
+    log, guard = _journal_log(backend)
+    erased = _correct_erasures(backend, log, guard)
     at = 0
     while at < log.size:
         stop = min(log.size, at + limits.FOLLOW_EVENTS_MAX)
-        if not erased:
-            check_entries(backend, at, stop)
-            at = stop
-            progress(at // 2, log.size)
-            continue
-        for raw in read_raw(backend, at, stop):
-            at += 1
-            if raw.payload is None:
-                continue
-            header = raw.entry.header
-            erased_by = erased_at(backend, header)
-            # Another process may have destroyed the payload after it was read here.
-            if erased_by is not None and backend.get(payload_key(header.seq)) is not None:
-                raise CorruptionError(
-                    f"payload {header.seq} exists, although event {erased_by} destroyed it",
-                    hint="another program wrote the payload; restore a copy of the store whose root you know",
-                    family="payload",
-                    seq=header.seq,
-                )
+        with _journal_rows(backend) as rows:
+            if erased:
+                _check_payloads(rows, at, stop)
+            else:
+                check_entries(rows, at, stop)
+        at = stop
         progress(at // 2, log.size)
-    if log.row is not None and log.row != stored:
+    if log.row is not None and (guard is None or log.row != guard.expected):
         corrected = Batch()
         corrected.put(LOG, log.row)
-        backend.write(corrected, guard=Guard(LOG, stored), durable=True)
+        backend.write(corrected, guard=guard, durable=True)
     return log.size
+
+
+@contextmanager
+def _journal_rows(backend: Backend) -> Iterator[Snapshot]:
+    """Open a snapshot for reading the journal, whose rows the caller checks against the log.
+
+    The rows next to the journal may be damaged, so the backend does not look at them.
+    """
+    with backend.snapshot() as rows:
+        rows.confirm_missing = False
+        yield rows
+
+
+def _check_payloads(rows: Reader, start: int, stop: int) -> None:
+    """Check the events `start` to `stop` − 1 of a journal in which payloads were destroyed."""
+    for raw in read_raw(rows, start, stop):
+        header = raw.entry.header
+        erased_by = None if raw.payload is None else erased_at(rows, header)
+        if erased_by is not None:
+            raise CorruptionError(
+                f"payload {header.seq} exists, although event {erased_by} destroyed it",
+                hint="another program wrote the payload; restore a copy of the store whose root you know",
+                family="payload",
+                seq=header.seq,
+            )
 
 
 LOG_DAMAGE_BYTES_MAX = 8
@@ -109,23 +123,25 @@ If more bytes differ, a header was changed: this changes all 32 bytes of a hash.
 """
 
 
-def _journal_log(backend: Backend) -> tuple[LogState, bytes | None]:
-    """Return the state of the log as computed from the headers, and the row with the stored state.
+def _journal_log(backend: Backend) -> tuple[LogState, Guard | None]:
+    """Return the state of the log as computed from the headers, and the guard on the row with the stored one.
 
     The row may be damaged, missing or older than the records, but must not show that a header was changed.
+    The guard is None if the backend refuses to read the row. Then no process can append events.
 
     Raises:
         CorruptionError: a header differs from the one that the log commits to.
     """
-    with backend.snapshot() as rows:
-        row, stored = rows.get(LOG), None
-        with suppress(CorruptionError):
-            stored = None if row is None else read_log(rows)
+    with _journal_rows(backend) as rows:
+        guard, stored = None, None
+        with suppress(CorruptionError, BackendCorrupt):
+            guard = Guard(LOG, rows.get(LOG))
+            stored = None if guard.expected is None else read_log(rows)
         size = max(_recorded(rows), 0 if stored is None else stored.size) or _headers_in(rows)
-    frontier, last = Frontier(), b""
-    headers = backend.scan(journal_key(0), journal_key(size))
-    while run := [raw for _, raw in islice(headers, limits.FOLLOW_EVENTS_MAX)]:
-        frontier, last = extended(frontier, leaf_hashes(run)), run[-1]
+        frontier, last = Frontier(), b""
+        headers = rows.scan(journal_key(0), journal_key(size))
+        while run := [raw for _, raw in islice(headers, limits.FOLLOW_EVENTS_MAX)]:
+            frontier, last = extended(frontier, leaf_hashes(run)), run[-1]
     wrong = not size or frontier.size != size
     if stored is not None and stored.size == size and not wrong:
         pairs = zip(frontier.to_bytes(), stored.frontier.to_bytes(), strict=True)
@@ -137,12 +153,12 @@ def _journal_log(backend: Backend) -> tuple[LogState, bytes | None]:
             family="journal",
         )
     time = decode_header(last, size - 1).time
-    return LogState(encode_log(time, frontier), time, frontier), row
+    return LogState(encode_log(time, frontier), time, frontier), guard
 
 
 def _recorded(rows: Reader) -> int:
     """Return the number of events that the records include, or 0 if their cursor is missing or damaged."""
-    with suppress(CorruptionError):
+    with suppress(CorruptionError, BackendCorrupt):
         cursor = read_cursor(rows, Records.name)
         if cursor is not None and cursor.size:
             header = rows.get(journal_key(cursor.size - 1))
@@ -155,29 +171,34 @@ def _headers_in(rows: Reader) -> int:
     return sum(1 for _ in rows.scan(journal_key(0), JOURNAL + b"\xff"))
 
 
-def _correct_erasures(backend: Backend, log: LogState, stored: bytes | None) -> dict[bytes, bytes]:
+def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> dict[bytes, bytes]:
     """Correct the rows about erased atoms and edges, and return those that follow from the headers.
 
-    `stored` is the row with the state of the log.
+    `guard` is the guard on the row with the state of the log.
     """
     erased = dict[bytes, bytes]()
-    rows = backend.scan(journal_key(0), journal_key(log.size))
-    while run := list(islice(rows, limits.FOLLOW_EVENTS_MAX)):
-        headers = [raw for _, raw in run]
-        for at in erasing(headers):
-            seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
-            erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
-    batch = Batch()
-    for key, row in backend.scan_prefix(ERASURE):
-        if erased.get(key) != row:
-            batch.delete(key)
-    for key, row in erased.items():
-        if backend.get(key) != row:
-            batch.put(key, row)
+    with _journal_rows(backend) as rows:
+        found = rows.scan(journal_key(0), journal_key(log.size))
+        while run := list(islice(found, limits.FOLLOW_EVENTS_MAX)):
+            headers = [raw for _, raw in run]
+            for at in erasing(headers):
+                seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
+                erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
+        batch = Batch()
+        if not _has_erasures(rows, erased):
+            batch.rows.update(dict.fromkeys(rows.keys(ERASURE, log.size)) | erased)
     if batch.rows:
         with suppress(GuardFailed):  # another process is appending events; the next rebuild adds them
-            backend.write(batch, guard=Guard(LOG, stored), durable=True)
+            backend.write(batch, guard=guard, durable=True)
     return erased
+
+
+def _has_erasures(rows: Reader, erased: dict[bytes, bytes]) -> bool:
+    """Return True if the rows about erased atoms and edges are `erased`, and none of them is damaged."""
+    try:
+        return dict(rows.scan_prefix(ERASURE)) == erased
+    except BackendCorrupt:
+        return False
 
 
 def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> Checkpoint:
@@ -211,3 +232,25 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
             f"the copy has the root {copied_roots.overall.hex()}, and the original has {roots.overall.hex()}"
         )
     return copied_roots.as_checkpoint()
+
+
+def check_copy(backend: Backend, expected: Checkpoint, progress: Progress = no_progress) -> None:
+    """Check a copy that was closed and opened again: every event of its journal, and its roots.
+
+    Args:
+        backend: The copy.
+        expected: The result of `copy`.
+        progress: Called with the number of events checked and the number of all events.
+
+    Raises:
+        CorruptionError: An event differs from the one that the log commits to.
+        VerificationError: The copy has other roots.
+    """
+    _check_journal(backend, lambda done, size: progress(2 * done, size))
+    store = Store(backend, None)
+    with store.view(*store.followers) as rows:
+        found = store.roots(rows).as_checkpoint()
+    if found != expected:
+        raise VerificationError(
+            f"the copy has the root {found.root} after opening it again, not {expected.root}"
+        )

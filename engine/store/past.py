@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from backends.base import Batch, Reader
 from engine.base.errors import InvalidInputError, NotFoundError
-from engine.base.model import HistoryItem
 from engine.base.validation import atom_id, integer, microseconds, show_id
 from engine.ledger.fold import Overlay, fold
 from engine.ledger.journal import decode_seq, entries_back, read_header, read_log
@@ -20,6 +20,9 @@ from engine.store.replay import replay, scratch_backend
 from engine.store.store import Store
 from proofs.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
 from proofs.subjects import ID_BYTES
+
+if TYPE_CHECKING:
+    from engine.base.model import HistoryItem
 
 AsOf = int | datetime
 """A moment in the history of a store: the seq of the last event to include, or a time. With a time, all
@@ -135,6 +138,8 @@ def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
     detail = {name: _shown(value) for name, value in {**header.detail._asdict(), **body}.items()}
     for part_of_subject in ("id", "src", "dst", "type"):
         detail.pop(part_of_subject, None)
+    from engine.base.model import HistoryItem
+
     return HistoryItem(
         seq=header.seq,
         time=header.time,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,9 +26,6 @@ from engine.base.errors import (
     InDoubtError,
     RefusedError,
 )
-from engine.base.model import Receipt
-from engine.commands.base import Command, Transaction
-from engine.commands.bulk import decide_all
 from engine.followers.base import Follower, are_current, catch_up, is_current
 from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
@@ -45,7 +43,7 @@ from engine.ledger.journal import (
     read_identity,
     read_log,
 )
-from engine.ledger.layout import COUNTERS
+from engine.ledger.layout import COUNTERS, LOG
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
 from engine.store.aside import Aside
@@ -55,6 +53,8 @@ from engine.text.fingerprint import current_fingerprint
 from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 
 if TYPE_CHECKING:
+    from engine.base.model import Receipt
+    from engine.commands.base import Command, Transaction
     from engine.secrets.filter import SecretFilter
 
 
@@ -128,6 +128,15 @@ READ_RETRIES_MAX = 3
 locks these processes out."""
 
 
+@cache
+def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Command]], list[Receipt]]]:
+    """Return what decides commands. A process that only reads does not wait for these modules."""
+    from engine.commands.base import Transaction
+    from engine.commands.bulk import decide_all
+
+    return Transaction, decide_all
+
+
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
     """Return a new object for each projection (data derived from the journal), the records first."""
     return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower()
@@ -166,6 +175,9 @@ class Store:
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
+        self._nothing_destroyed_at: bytes | None = None
+        """The log row of a state in which no content had ever been erased, if one is known. The row commits
+        to the whole journal."""
         self._aside = Aside()
         self.write_problem: BackendEnvironment | BackendInDoubt | None = None
         """The exception with which the last attempt to write derived rows failed, or None.
@@ -256,6 +268,8 @@ class Store:
                 for attempt in range(2 * COMMIT_RETRIES_MAX):
                     waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else _NO_WAIT
                     with waiting, self.backend.snapshot() as rows:
+                        # Commands check for themselves what they find missing.
+                        rows.confirm_missing = False
                         receipts = self._attempt(
                             rows, self._sources, commands, actor, if_head, request, origin
                         )
@@ -279,6 +293,7 @@ class Store:
         origin: str | None,
     ) -> list[Receipt] | None:
         """Decide `commands` against `rows` and write the events; return None if this must be tried again."""
+        transaction, decide_all = _deciding()
         log = read_log(rows)
         if if_head is not None and log.size != if_head:
             raise ConflictError(f"the journal has {log.size} events, not {if_head} as if_head requires")
@@ -291,7 +306,7 @@ class Store:
         if not self._evidence.move_to(rows, log):
             self.follow(self.trees)
             return None
-        tx = Transaction(
+        tx = transaction(
             rows,
             log,
             self._evidence,
@@ -301,6 +316,7 @@ class Store:
             screen,
             request=request,
             origin=origin,
+            destroyed=False if log.row == self._nothing_destroyed_at else None,
         )
         receipts = decide_all(tx, commands)
         if tx.entries:
@@ -369,6 +385,7 @@ class Store:
             event_id = first.commitment.hex()
             raise InDoubtError(str(error), seq=first.seq, event_id=event_id, hint=error.hint) from error
         self.recent.add(tx.entries)
+        self._nothing_destroyed_at = batch.rows[LOG] if tx.nothing_destroyed else None
         self._evidence.note(tx.entries, batch.rows[COUNTERS])
         self._head.trust(read_log(batch.rows))
         return True

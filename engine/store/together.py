@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 from backends.base import Backend
 from backends.errors import BackendClosed
@@ -28,6 +27,9 @@ def catch_up_together(
     Raises:
         CorruptionError: the journal or a cursor does not have the bytes that were written.
     """
+    # Imported here because it loads `logging`, which takes 3 ms.
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(1, "memroot-index") as thread:
         own_thread: list[Follower] = []
         others: list[Follower] = []

@@ -30,6 +30,7 @@ from typing import Final, NamedTuple
 
 from engine.base import unicode14
 from engine.base.limits import COMBINING_RUN_MAX
+from engine.base.patterns import lazy
 from engine.kernels import NATIVE
 from engine.text.identifiers import cut, stem_words, word_terms
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
@@ -55,7 +56,7 @@ _SHAPE: Final = rf"{{first}}{{word}}*(?:(?:_+|[-.'@]){{word}}+){{{{0,{JOINS_MAX}
 _ASCII_WORDS: Final = re.compile(
     rf"[{_PLAIN}]++(?:(?=[-_.'@+#])(?:(?:_++|[-.'@])[{_PLAIN}]++){{0,{JOINS_MAX}}}+(?:\+\+|#)?+)?+"
 )
-_ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
+_ASTRAL: Final = lazy("[\U00010000-\U0010ffff]")
 _HAN: Final = ((0x3005, 0x3007), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
 _LOOKALIKES: Final = (("\u2019", "'"), ("\u2010", "-"), ("\u2011", "-"))
 """The typographic apostrophe and hyphens, each with the ASCII character that replaces it."""
@@ -131,7 +132,9 @@ def analyze_query(text: str) -> list[str]:
 
     Stop words are omitted unless the text has no other terms. The result is a subset of `index_terms(text)`.
     """
-    terms = dict.fromkeys(term for word in _words(text) for term in _terms(word, query=True))
+    # Only the terms of words that are not ASCII differ between texts and queries.
+    each = (_CACHED_TERMS(word) if word.isascii() else _terms(word, query=True) for word in _words(text))
+    terms = dict.fromkeys(chain.from_iterable(each))
     return [term for term in terms if term not in STOP_WORDS] or list(terms)
 
 

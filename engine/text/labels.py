@@ -5,8 +5,9 @@ This module does not use Python's Unicode tables, so the labels are the same in 
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from engine.base.patterns import lazy
 
 LABEL_CHARS_MAX: Final = 40
 LABEL_WORDS_MAX: Final = 4
@@ -14,8 +15,8 @@ LABEL_WITHIN: Final = 48
 """The number of characters that are searched for a label at the beginning of a text. The label with its colon
 and asterisks must end within these characters."""
 
-_COLON: Final = re.compile("[:\uff1a]")
-_REFUSED: Final = re.compile(r'["#$%&()+,/;<=>?@[\\\]^`{|}~!\x00-\x1f\x7f-\x9f\u2028\u2029]')
+_COLON: Final = lazy("[:\uff1a]")
+_REFUSED: Final = lazy(r'["#$%&()+,/;<=>?@[\\\]^`{|}~!\x00-\x1f\x7f-\x9f\u2028\u2029]')
 """A pattern for the characters that a label cannot contain: certain punctuation marks, control characters and
 line separators."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from backends import locate, open_backend
 from backends.base import Backend
-from backends.files import fsync_path, fsync_tree, make_parents, resolve_path, staging
+from backends.files import drop_cached, fsync_path, fsync_tree, make_parents, resolve_path, staging
 from engine.base.error_translation import system_failure, translated
 from engine.base.errors import ConflictError, RefusedError
 from engine.trust.notes.files import PRIVATE, refuse_inside
@@ -29,11 +29,14 @@ def _temporary(place: Path, shown: object) -> Iterator[Path]:
 
 
 @contextmanager
-def new_file(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
+def new_file(
+    path: Path, *, replace: bool = False, check: Callable[[Path], None] | None = None
+) -> Iterator[BinaryIO]:
     """Open a temporary file for writing; when the block ends, sync the file to disk and move it to `path`.
 
     No partial file ever appears at `path`. Missing parent folders are created. With `replace`, an existing
-    regular file is replaced.
+    regular file is replaced. `check` is called with the path of the temporary file when it is on the disk and
+    no longer in the system's cache. If `check` raises an exception, nothing appears at `path`.
 
     Raises:
         RefusedError: something exists at `path` that must not be replaced, or `path` is inside a store.
@@ -48,6 +51,9 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
         with os.fdopen(descriptor, "wb") as file:
             yield file
         fsync_path(new)
+        if check is not None:
+            drop_cached(new)
+            check(new)
         _refuse_existing(path, replace=replace)
         if replace:
             new.replace(place)

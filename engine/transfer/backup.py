@@ -18,6 +18,7 @@ from typing import BinaryIO
 from backends import locate, open_backend, store_exists
 from backends.base import Backend
 from engine.base import limits
+from engine.base.checkpoint import Checkpoint
 from engine.base.error_translation import system_failure, translated
 from engine.base.errors import (
     ConflictError,
@@ -27,7 +28,6 @@ from engine.base.errors import (
     RefusedError,
     VerificationError,
 )
-from engine.base.model import Checkpoint
 from engine.ledger.journal import decode_seq, read_identity, read_log, read_raw
 from engine.ledger.layout import ERASURE
 from engine.store import maintenance
@@ -62,6 +62,11 @@ class Restored:
 
 
 def export_store(store: Store, write: Write, progress: Progress = no_progress) -> Checkpoint:
+    """Write the events of a store in canonical form; see `_export`."""
+    return _export(store, write, progress).roots.as_checkpoint()
+
+
+def _export(store: Store, write: Write, progress: Progress) -> Head:
     """Write the events of a store in canonical form, up to the store's head when the export begins.
 
     Other processes may write to the store meanwhile. Two exports of a store at the same head have the same
@@ -79,7 +84,8 @@ def export_store(store: Store, write: Write, progress: Progress = no_progress) -
 
     with store.view(*store.followers) as rows:
         roots = store.roots(rows)
-        put(head_line(Head(read_identity(rows), roots)))
+        head = Head(read_identity(rows), roots)
+        put(head_line(head))
         while frontier.size < roots.size:
             stop = min(roots.size, frontier.size + limits.FOLLOW_EVENTS_MAX)
             for event in read_raw(rows, frontier.size, stop):
@@ -93,39 +99,76 @@ def export_store(store: Store, write: Write, progress: Progress = no_progress) -
             family="journal",
         )
     write(tail_line(roots.size, roots.log, digest.digest()))
-    return roots.as_checkpoint()
+    return head
 
 
 def export_to(store: Store, path: str | Path, progress: Progress = no_progress) -> Checkpoint:
-    """Write the journal of a store to a new file, which appears only when it is complete.
+    """Write the journal of a store to a new file, which appears only when it is complete and was read back.
 
     Raises:
         RefusedError: something exists at `path`.
-        CorruptionError: the journal is damaged; no file is created.
+        CorruptionError: the journal is damaged, or the file is not what was written; no file is created.
     """
-    with translated(), new_file(Path(path)) as file:
-        return export_store(store, file.write, progress)
+    return _export_checked(store, Path(path), progress, replace=False)
+
+
+def _export_checked(store: Store, path: Path, progress: Progress, *, replace: bool) -> Checkpoint:
+    """Write the journal to a file, and read the file back before it gets its name."""
+    head: list[Head] = []
+
+    def check(written: Path) -> None:
+        progress(0, head[0].roots.size)
+        with written.open("rb") as stream:
+            read_back(stream, str(path), head[0], progress)
+
+    with translated(), new_file(path, replace=replace, check=check) as file:
+        head.append(_export(store, file.write, progress))
+    return head[0].roots.as_checkpoint()
+
+
+def read_back(stream: BinaryIO, name: str, head: Head, progress: Progress = no_progress) -> None:
+    """Compare an export that was just written with the store from which it was written.
+
+    Every line is decoded, every payload is compared with its commitment, the root of the log is computed from
+    the events, and all roots, the identity and the checksum are compared.
+
+    Args:
+        stream: The export.
+        name: The name of the export in error messages.
+        head: The identity and the roots of the store.
+        progress: Called with the number of events processed and the number of all events.
+
+    Raises:
+        CorruptionError: a line is not what was written; the error names the line.
+    """
+    journal, frontier = JournalReader(stream, name), Frontier()
+    for event in journal.events():
+        frontier.append(event.entry.leaf)
+        if not frontier.size % limits.FOLLOW_EVENTS_MAX:
+            progress(frontier.size, head.roots.size)
+    journal.finish(head.identity, head.roots._replace(log=frontier.root()))
+    progress(frontier.size, head.roots.size)
 
 
 def backup(store: Store, path: str | Path, progress: Progress = no_progress) -> Checkpoint:
     """Write the journal of a store to a file, replacing an earlier backup of the same store.
 
     The backup ends at the store's head when the backup begins, so other processes may write to the store
-    meanwhile. If this process is killed at any point, the earlier backup still exists.
+    meanwhile. The new file is read back and compared with the store before it replaces the earlier backup. If
+    this process is killed at any point, the earlier backup still exists.
 
     Raises:
         InconsistentError: the existing backup is of a different store; or this store was rolled back or has
             forked, and so lacks events that the backup has. The existing backup is kept.
         RefusedError: something that is not a backup exists at `path`.
-        CorruptionError: the journal is damaged; nothing was replaced.
+        CorruptionError: the journal is damaged, or the file is not what was written; nothing was replaced.
     """
     file = Path(path)
     earlier = _existing_backup(file)
     if earlier is not None:
         with store.backend.snapshot() as rows:
             read_history(rows, [earlier.size]).check(earlier)
-    with new_file(file, replace=earlier is not None) as target:
-        return export_store(store, target.write, progress)
+    return _export_checked(store, file, progress, replace=earlier is not None)
 
 
 def _existing_backup(path: Path) -> NotedCheckpoint | None:

@@ -57,7 +57,7 @@ def test_three_processes_count_in_sqlite_and_lose_nothing(tmp_path: Path) -> Non
     with open_backend(url) as backend:
         assert backend.get(b"n") == b"120"
         assert sum(1 for _ in backend.scan(b"a", b"d")) == 120
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["store", "store-lock"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["store", "store-lock", "store-wal-mark"]
 
 
 @needs_leveldb
@@ -102,8 +102,10 @@ def test_any_path_will_do(tmp_path: Path, scheme: str) -> None:
         assert list(backend.scan()) == [(b"a", b"1"), (b"child", b"1")]
     assert store_exists(url)
     assert [entry.name for entry in tmp_path.iterdir()] == [STRANGE_NAME]
-    names = [STRANGE_NAME, f"{STRANGE_NAME}-lock"][: 2 if scheme == "sqlite" else 1]
-    assert sorted(entry.name for entry in (tmp_path / STRANGE_NAME).iterdir()) == names
+    ends = ("", "-lock", "-wal-mark") if scheme == "sqlite" else ("",)
+    assert sorted(entry.name for entry in (tmp_path / STRANGE_NAME).iterdir()) == [
+        STRANGE_NAME + end for end in ends
+    ]
 
 
 def test_looking_at_an_open_sqlite_file_keeps_its_locks(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli.tree import COMMANDS
+from engine.commands.conflicts import CONFLICTS_WITH
 from engine.engine import Engine
 from engine.language.question import analyze_question
 from engine.query.filters import Filters
@@ -67,6 +68,7 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         "tombstone": [first, second],
         "revive": [first],
         "merge": [first, second, "--force"],
+        "settle": [first, second, "--keep", "both"],
         "erase": [second, "--reason", "asked for", "--yes"],
         "unmerge": [second],
         "recall": ["kettle"],
@@ -89,14 +91,20 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
     return given.get(name, [])
 
 
-BEFORE = {"unrelate": ["relate", "kettle", "stands on", "stove"]}
-"""Command → the one that it takes back."""
+def prepare(cli: Cli, name: str, pair: Pair) -> None:
+    """Run the commands that `name` takes back."""
+    before = {
+        "unrelate": [["relate", "kettle", "stands on", "stove"]],
+        "settle": [["relate", "kettle", CONFLICTS_WITH, "stove"], ["link", pair[0], CONFLICTS_WITH, pair[1]]],
+    }
+    for command in before.get(name, [["status"]]):
+        assert cli(*command).code == 0
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
     """Every command succeeds, and prints nothing to stderr with --quiet."""
-    cli(*BEFORE.get(name, ["status"]))
+    prepare(cli, name, pair)
     result = cli("--quiet", name, *arguments(name, pair, surroundings))
     assert (result.code, result.err) == (0, "")
 
@@ -105,7 +113,7 @@ def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path,
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "mcp"])
 def test_every_command_answers_in_json(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
     """With --json before or after the command, stdout holds one envelope and nothing else."""
-    cli(*BEFORE.get(name, ["status"]))
+    prepare(cli, name, pair)
     result = cli(name, *arguments(name, pair, surroundings), "--json")
     envelope = result.envelope
     assert (result.code, envelope["status"], envelope["command"]) == (0, "success", name)

@@ -32,6 +32,9 @@ def filled() -> Engine:
     return engine
 
 
+FOUR = filled().add("four").id
+"""The default id of the recorded content. After a revision, that content gets a different id."""
+
 adds = st.builds(
     Add,
     content=st.sampled_from(CONTENTS) | st.text(max_size=3),
@@ -53,7 +56,7 @@ adds = st.builds(
     folder=st.none() | st.just("notes"),
 )
 others = st.one_of(
-    st.builds(Revise, st.sampled_from(IDS), st.sampled_from(CONTENTS)),
+    st.builds(Revise, st.sampled_from((*IDS, FOUR)), st.sampled_from(CONTENTS)),
     st.builds(Tag, st.sampled_from(IDS), st.just(("new",))),
     st.builds(Tombstone, st.sampled_from(IDS)),
     st.builds(Revive, st.sampled_from(IDS)),

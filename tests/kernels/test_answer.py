@@ -9,7 +9,9 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from engine.query.budget import hit_text
 from engine.query.recall.reading import WINDOW, proximity
+from engine.query.recall.signals.feedback import most_relevant
 from engine.query.snippets import Part, Snippets
 from engine.text.analyzer import index_terms
 from engine.text.identifiers import stem_words, word_terms
@@ -103,3 +105,45 @@ def test_near_earlier(made: list[tuple[int, list[int]]], start: int) -> None:
     numbers = [number ^ sum(1 << bit for bit in set(bits)) for number, bits in made]
     found = native().near_earlier(np.array(numbers, np.uint64).tobytes(), start)
     assert found == [any(near(one, numbers[at]) for one in numbers[:at]) for at in range(start, len(numbers))]
+
+
+@given(
+    st.lists(
+        st.tuples(st.lists(st.sampled_from([*"abcdexyz", "the", "é", "的"]), max_size=12), st.floats(0, 1)),
+        max_size=5,
+    ),
+    st.lists(st.sampled_from([*"abq"]), max_size=2),
+    st.integers(1, 12),
+)
+def test_most_relevant(some: list[tuple[list[str], float]], known: list[str], most: int) -> None:
+    """The most relevant terms, their order and their relevance are those of the twin."""
+    texts, shares = [terms for terms, _ in some], [share for _, share in some]
+    found = native().most_relevant(terms(), texts, shares, known, most)
+    assert found == most_relevant(texts, shares, known, most)
+
+
+@given(st.lists(st.lists(PIECES, max_size=12).map(" ".join), max_size=6))
+def test_texts_with_new_words_are_read_together(texts: list[str]) -> None:
+    """Each of several texts is read as if it were alone, whether its words are new or not."""
+    asked = (sorted(WEIGHTS), [WEIGHTS[term] for term in sorted(WEIGHTS)], sum(WEIGHTS.values()), WINDOW, 40)
+    new = native().Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words, word_terms)
+    together = native().read_texts(new, texts, (False, False), 1 << 16, *asked)
+    alone = [native().read_texts(terms(), [text], (False, False), 1 << 16, *asked)[0] for text in texts]
+    assert together == alone
+
+
+@given(
+    st.none() | st.text("ab |Z\n¦0", max_size=8),
+    st.none() | st.text("ab |Z\t.0", max_size=8),
+    st.none() | st.integers(0, 1 << 62),
+    TEXTS,
+)
+@example(" ", " ", 3, " a ")
+@example("b", " ", None, "   ")
+def test_hit_tokens(title: str | None, source: str | None, sequence: int | None, content: str) -> None:
+    """The tokens of an atom for a prompt are those of its whole text, unless the kernel declines."""
+    found = native().hit_tokens(title, source, sequence, "1f0c2a3b", content)
+    expected = _estimate(hit_text(title, source, sequence, "1f0c2a3b", content))
+    assert found == expected or found is None
+    plain = content.isascii() and content.isprintable() and "|" not in (source or "")
+    assert found == expected or not plain or not f"{title}{source}".isprintable() or "¦" in (title or "")

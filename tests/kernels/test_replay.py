@@ -122,9 +122,10 @@ def test_events_are_decoded_as_by_the_twin(rows: tuple[bytes, bytes]) -> None:
 
 @given(st.sampled_from(NATIVE_KINDS), st.data())
 def test_ordinary_events_are_not_declined(kind: EventKind, data: st.DataObject) -> None:
-    """An event that keeps every rule is decoded, with or without `request` and `origin`."""
+    """An event that keeps every rule is decoded, with or without `request`, `origin` and `folder`."""
     body = data.draw(st.tuples(*map(fitting, BODIES[kind][1])))
-    further = data.draw(st.sampled_from([None, {0: "r"}, {1: "o"}, {0: "r", 1: "é"}]))
+    more = [{4: "f"}, {1: "o", 4: "f"}] if kind in {EventKind.ATOM_ADDED, EventKind.ATOM_REVISED} else []
+    further = data.draw(st.sampled_from([None, {0: "r"}, {1: "o"}, {0: "r", 1: "é"}, *more]))
     raw = cbor2.dumps([*body] if further is None else [*body, further], canonical=True)
     detail = data.draw(st.tuples(*map(fitting, DETAILS[kind][1])))
     head = [FORMAT, 3, 1, int(kind), "me", commitment(SALT, raw), None]

@@ -104,6 +104,16 @@ def test_gains_at(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> No
     assert np.frombuffer(scores, "<f8").tolist() == twin.scores.tolist()
 
 
+@settings(max_examples=200, deadline=None)
+@given(searches(), st.lists(st.integers(-3, 200), max_size=30))
+def test_lacking(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> None:
+    """The documents that gain nothing are those whose score is 0 in the twin."""
+    lists, _, _ = search
+    asked = np.array(ordinals, np.int64)
+    found = native().lacking(lists.kernel_lists, asked.tobytes())
+    assert np.frombuffer(found, np.bool_).tolist() == (gains_at(lists, asked).scores <= 0).tolist()
+
+
 @given(searches(), st.data())
 def test_arguments_that_do_not_fit_are_declined(
     search: tuple[Lists, Allowed, int], data: st.DataObject
@@ -129,16 +139,3 @@ def test_ranked(scores: list[float]) -> None:
     micros = np.rint(np.array(scores) * 1e6).astype(np.int64)
     expected = np.argsort(-micros, kind="stable")[: np.count_nonzero(micros > 0)]
     assert np.frombuffer(native().ranked(np.array(scores).tobytes()), np.int64).tolist() == expected.tolist()
-
-
-@given(st.lists(st.lists(st.integers(0, 65_535), max_size=20), min_size=1, max_size=3), st.data())
-def test_lengths_at(parts: list[list[int]], data: st.DataObject) -> None:
-    """The length of a document is the number at its place; an ordinal outside the index is declined."""
-    every = [length for part in parts for length in part]
-    starts = [sum(map(len, parts[:number])) for number in range(len(parts))]
-    raw = [np.array(part, "<u2").tobytes() for part in parts]
-    asked = data.draw(st.lists(st.integers(0, len(every) - 1), max_size=20)) if every else []
-    found = native().lengths_at(starts, raw, np.array(asked, np.int64).tobytes())
-    assert np.frombuffer(found).tolist() == [float(every[ordinal]) for ordinal in asked]
-    for outside in (-1, len(every)):
-        assert native().lengths_at(starts, raw, np.array([outside], np.int64).tobytes()) is None

@@ -3,60 +3,89 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.query.positions import Positions
+from engine.query.recall.config import Signals
 from engine.query.recall.pool import Pool
-from engine.query.recall.signals.anchors import Neighbours
-from engine.query.recall.signals.surroundings import FURTHER, best_in_groups, best_nearby
+from engine.query.recall.signals.anchors import NEIGHBOUR_STEPS, Neighbours, documents_near
+from engine.query.recall.signals.surroundings import FULL_LENGTH, FURTHER, TITLED, amounts_of
 from tests.kernels.native import native
+from tests.query.recall.lines import Line, lines
 
 SCORES = st.sampled_from([0.0, 0.1, 0.5, 1.0, 1.7, 3.3])
 
 
-@given(st.data())
-def test_best_nearby(data: st.DataObject) -> None:
-    """The scores that nearby hits pass on are those of the twin."""
-    ordinals = data.draw(st.lists(st.integers(0, 50), min_size=1, max_size=12, unique=True).map(sorted))
-    hits = data.draw(st.lists(st.sampled_from(ordinals), max_size=6, unique=True))
-    others = st.lists(st.sampled_from([-1, *ordinals]), min_size=len(hits), max_size=len(hits))
+def positions_of(line: Line) -> Positions:
+    """Return the positions of documents, in the form for kernels, too."""
+    native()
+    return line.positions()
+
+
+@settings(max_examples=300)
+@given(lines(equals=True, dead=14), st.data())
+def test_near_documents(line: Line, data: st.DataObject) -> None:
+    """The neighbours of hits are those of the twin, wherever the segments end."""
+    every = range(len(line.documents))
+    hits = np.array(data.draw(st.permutations(every))[: data.draw(st.integers(0, 8))], np.int64)
+    positions = positions_of(line)
+    live = np.packbits(line.live, bitorder="little").tobytes()
+    found = native().near_documents(positions.kernel_orders, live, hits.tobytes(), NEIGHBOUR_STEPS)
+    ordinals, near = documents_near(positions, line.live, hits)
+    assert np.frombuffer(found[0], np.int64).tolist() == ordinals.tolist()
+    others = [np.frombuffer(raw, np.int64).tolist() for raw in found[1]]
+    assert others == [one.others.tolist() for one in near]
+
+
+@settings(max_examples=300)
+@given(lines(equals=True), st.data())
+def test_surrounding_scores(line: Line, data: st.DataObject) -> None:
+    """What candidates gain from neighbours and sources is what the twins compute, to the last bit."""
+    every = st.integers(0, max(0, len(line.documents) - 1))
+    ordinals = np.array(sorted(data.draw(st.sets(every, min_size=1))) if line.documents else [], np.int64)
+    if not len(ordinals):
+        return
+    candidates = ordinals.tolist()
+    hits = data.draw(st.lists(st.sampled_from(candidates), max_size=6, unique=True))
+    others = st.lists(st.sampled_from([-1, *candidates]), min_size=len(hits), max_size=len(hits))
     near = [
         Neighbours(np.array(hits, np.int64), np.array(data.draw(others), np.int64), steps)
         for steps in data.draw(st.lists(st.sampled_from([1, 2]), min_size=1, max_size=4))
     ]
-    terms = data.draw(st.integers(1, 4))
+    terms = data.draw(st.integers(1, 12))
     flat = data.draw(st.lists(SCORES, min_size=terms * len(ordinals), max_size=terms * len(ordinals)))
     scores = np.array(flat).reshape(terms, -1)
-    pool = Pool(np.array(ordinals, np.int64), np.zeros(len(ordinals)))
-    found = native().best_nearby(
+    positions = positions_of(line)
+    sizes = st.lists(st.integers(0, 90), min_size=len(line.documents), max_size=len(line.documents))
+    lengths = np.array(data.draw(sizes), "<u2")
+    signals = Signals(near=data.draw(SCORES), source=data.draw(SCORES))
+    found = native().surrounding_scores(
+        positions.kernel_orders,
+        ([0, line.settled], [lengths[: line.settled].tobytes(), lengths[line.settled :].tobytes()]),
+        ordinals.tobytes(),
         scores.tobytes(),
-        pool.ordinals.tobytes(),
         near[0].hits.tobytes(),
         [(1.0 if one.steps == 1 else FURTHER, one.others.tobytes()) for one in near],
+        200,
+        (signals.near, signals.source, FULL_LENGTH, TITLED),
     )
-    assert np.frombuffer(found).tolist() == best_nearby(pool, near, scores).ravel().tolist()
+    pool = Pool(ordinals, np.zeros(len(ordinals)))
+    expected = amounts_of(positions, lengths[ordinals].astype(float), pool, near, scores, signals)
+    assert [np.frombuffer(raw).tolist() for raw in found] == [amounts.tolist() for amounts in expected]
 
 
-@given(st.data())
-def test_best_in_groups(data: st.DataObject) -> None:
-    """The groups and the best scores in them are those of the twin."""
-    some = data.draw(
-        st.lists(st.tuples(st.sampled_from([3, 2**63, 7]), st.booleans()), min_size=1, max_size=12)
-    )
-    sources = np.array([source for source, _ in some], np.uint64)
-    small = np.array([chosen for _, chosen in some])
-    small[0] = True
-    terms = data.draw(st.integers(1, 3))
-    flat = data.draw(st.lists(SCORES, min_size=terms * len(some), max_size=terms * len(some)))
-    scores = np.array(flat).reshape(terms, -1)
-    groups, best = native().best_in_groups(scores.tobytes(), sources.tobytes(), small.tobytes())
-    twin_groups, twin_best = best_in_groups(sources, small, scores)
-    assert np.frombuffer(groups, np.int64).tolist() == twin_groups.tolist()
-    assert np.frombuffer(best).tolist() == twin_best.ravel().tolist()
-
-
-@given(st.binary(max_size=40), st.binary(max_size=24), st.binary(max_size=24), st.binary(max_size=24))
-def test_arguments_that_do_not_fit_are_declined(one: bytes, two: bytes, three: bytes, four: bytes) -> None:
-    """Arbitrary bytes never end the process."""
-    native().best_nearby(one, two, three, [(1.0, four)])
-    native().best_in_groups(one, two, three)
+@given(lines(equals=True, most=6), st.integers(1, 3))
+def test_large_sources_pass_nothing_on(line: Line, most: int) -> None:
+    """Only sources of at most `most` atoms are considered."""
+    ordinals = line.ordinals
+    if not len(ordinals):
+        return
+    positions = positions_of(line)
+    raw, scores = ordinals.tobytes(), np.ones(len(ordinals)).tobytes()
+    lengths = ([0], [bytes(2 * len(ordinals))])
+    weights, orders = (1.0, 1.0, FULL_LENGTH, 1.0), positions.kernel_orders
+    _, found = native().surrounding_scores(orders, lengths, raw, scores, b"", [], most, weights)
+    sizes, placed = positions.source_sizes(ordinals), positions.placed(ordinals)
+    expected = (placed & (sizes > 1) & (sizes <= most)).astype(float)
+    assert np.frombuffer(found).tolist() == expected.tolist()

@@ -6,11 +6,13 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import anyio
 import pytest
 
+from backends.sqlite import SQLiteBackend
 from engine.engine import Engine
 from tests.mcp.support import TIMEOUT, Answer, Raw, call, connected, environment
 from tests.support.leveldb import LEVELDB
@@ -132,3 +134,26 @@ def test_the_command_line_works_beside_a_server_in_constant_use(tmp_path: Path, 
         found = server.ask(call(5, "explore_recall", query="tea water"))["result"]["structuredContent"]
         assert found["hints"]
         assert server.end()[0] == 0
+
+
+def test_two_clients_begin_while_a_sqlite_store_is_locked(tmp_path: Path) -> None:
+    """Servers that start on a new store while another process keeps it locked wait, and share one journal."""
+    path = tmp_path / "store"
+    kept: list[str] = []
+    with Raw(f"sqlite:{path}") as first, Raw(f"sqlite:{path}") as second:
+        with SQLiteBackend(path) as busy, busy.exclusive():
+            for server in (first, second):
+                server.open()
+                server.send(call(2, "remember", text="The kettle is descaled on Mondays."))
+                server.send(call(3, "remember", text=f"Note of process {server.process.pid}."))
+            time.sleep(0.3)
+        for server in (first, second):
+            for _ in range(2):
+                answer = json.loads(server.line())["result"]
+                assert not answer["isError"], answer
+                kept.append(answer["structuredContent"]["id"])
+        assert [server.end()[0] for server in (first, second)] == [0, 0]
+    assert len(set(kept)) == 3
+    with Engine.open(f"sqlite:{path}", create=False) as engine:
+        assert {engine.get(atom).id for atom in kept} == set(kept)
+        assert engine.verify().ok

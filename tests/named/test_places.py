@@ -142,7 +142,7 @@ def test_a_file_of_memories_alone_has_no_store_without_a_name(tmp_path: Path) ->
     with pytest.raises(NotFoundError, match="its memories are work"):
         Engine.open(url, create=False)
     with closing(sqlite3.connect(tmp_path / "a.db")) as database:
-        assert database.execute("SELECT count(*) FROM rows").fetchone() == (0,)
+        assert database.execute("SELECT count(*) FROM rows WHERE key > x''").fetchone() == (0,)
 
 
 def test_a_number_is_never_used_again(tmp_path: Path) -> None:

@@ -19,10 +19,10 @@ from engine.commands.reconcile import (
     UpsertAtom,
     UpsertEdge,
     reconcile_edges,
-    reconcile_source,
-    retire_others,
     wanted_id,
 )
+from engine.commands.sequence import place
+from engine.commands.sources import atoms_of, retire_others
 from proofs.events import EventKind
 from proofs.sets import tag_identity
 from tests.support.engines import engine_on
@@ -65,7 +65,12 @@ def held(engine: Engine, said: list[Add], links: set[tuple[str, str]] = frozense
 
     atoms = [wanted_id(store.identity.id_key, one) for one in said]
     with store.view(store.tags) as rows:
-        commands = list(reconcile_source(rows, OURS, SOURCE, atoms, said))
+        recorded = atoms_of(rows, SOURCE)
+        known = [recorded[atom].sequence if atom in recorded else None for atom in atoms]
+        commands: list[Command] = [
+            UpsertAtom(replace(one, sequence=key)) for one, key in zip(said, place(known), strict=True)
+        ]
+        commands += retire_others(rows, OURS, SOURCE, set(atoms))
     carry_out(commands)
     for one, atom in zip(said, atoms, strict=True):
         others = [

@@ -9,12 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.memory import MemoryBackend
-from engine.base.errors import ConflictError, NotFoundError, RefusedError
+from engine.base.errors import ConflictError, NotFoundError, RefusedError, VerificationError
 from engine.commands import Add
 from engine.ledger.journal import read_header, read_log
-from engine.store.maintenance import copy
+from engine.ledger.layout import JOURNAL, PAYLOAD, TREE
+from engine.store.maintenance import check_copy, copy
 from engine.trust.audit.verify import verify
-from tests.support.engines import BEGIN, after, backend_of, engine_on, projection_rows
+from tests.support.engines import BEGIN, after, backend_of, engine_on, projection_rows, put_rows
+from tests.support.faults import flip_bit
 from tests.support.workloads import commands, id_of
 
 few = settings(max_examples=15, deadline=None)
@@ -80,3 +82,16 @@ def test_a_copy_has_the_root_and_rows_of_its_original() -> None:
     assert verify(target, expect=engine.root().root).ok
     with pytest.raises(ConflictError):
         copy(backend_of(engine), backend_of(after([Add("another store")])))
+
+
+@pytest.mark.parametrize("prefix", [JOURNAL, PAYLOAD, TREE])
+def test_a_copy_that_has_other_rows_is_found(prefix: bytes) -> None:
+    """A copy is checked after it was opened again: every event, and the roots."""
+    engine = after(commands(40), 5)
+    target = MemoryBackend()
+    found = copy(backend_of(engine), target)
+    check_copy(target, found)
+    for key, row in list(target.scan_prefix(prefix)):
+        put_rows(target, {key: flip_bit(row, 8 * len(row) - 1)})
+    with pytest.raises(VerificationError):
+        check_copy(target, found)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import pytest
+
 from backends.base import Batch, Guards
 from backends.errors import GuardFailed
 from backends.memory import MemoryBackend
-from engine import Engine
+from engine import Add, Engine
+from engine.base.errors import RefusedError
 from tests.support.children import start
 
 WRITER = """
@@ -43,6 +46,17 @@ def test_three_writers_lose_nothing(tmp_path: Path) -> None:
         assert len(memory.find(limit=1000)) == 120
         assert {item.actor for item in memory.log()} == {"engine", "writer0", "writer1", "writer2"}
         assert memory.verify().ok
+
+
+def test_what_another_handle_erased_is_refused(tmp_path: Path) -> None:
+    """A handle that knows that nothing was erased looks again after another handle has written."""
+    url = f"sqlite:{tmp_path / 'store'}"
+    with Engine.open(url) as memory, Engine.open(url) as other:
+        secret = memory.add("a secret", source="one").id
+        memory.add("a text")
+        other.erase(secret, "asked")
+        with pytest.raises(RefusedError):
+            memory.apply([Add("a secret", source="two")])
 
 
 class Contended(MemoryBackend):

@@ -7,6 +7,7 @@ import os
 import signal
 import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def engine() -> Engine:
 
 def names(folder: Path) -> set[str]:
     """Return the names in a folder, without lock files."""
-    return {path.name for path in folder.iterdir() if not path.name.endswith("-lock")}
+    return {path.name for path in folder.iterdir() if not path.name.endswith(("-lock", "-wal-mark"))}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -286,3 +287,37 @@ def test_nothing_is_left_where_there_is_no_room(
     with pytest.raises(EngineError, match="disk is full"):
         backup(engine.store, tmp_path / "b")
     assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize("write", [backup, export_to])
+def test_a_file_that_is_not_what_was_written_is_not_kept(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[..., object]
+) -> None:
+    """The file is read back from the disk; if a bit has changed, the command fails, and nothing appears."""
+    places = iter((3, 200, 4000, -2))
+
+    def decay(path: Path) -> None:
+        raw = bytearray(path.read_bytes())
+        raw[next(places)] ^= 1
+        path.write_bytes(raw)
+
+    monkeypatch.setattr("engine.transfer.atomic_output.drop_cached", decay)
+    for _ in range(4):
+        with pytest.raises(CorruptionError, match=r"line \d+"):
+            write(engine.store, tmp_path / "b")
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bad_backup_does_not_replace_a_good_one(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the new file cannot be read back, the earlier backup is still there."""
+    backup(engine.store, tmp_path / "b")
+    before = (tmp_path / "b").read_bytes()
+    engine.add("One more text.")
+    monkeypatch.setattr(
+        "engine.transfer.atomic_output.drop_cached", lambda path: os.truncate(path, len(before))
+    )
+    with pytest.raises(CorruptionError):
+        backup(engine.store, tmp_path / "b")
+    assert (tmp_path / "b").read_bytes() == before

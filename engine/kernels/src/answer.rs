@@ -1,12 +1,13 @@
 //! Reading the texts of answers: terms, closeness of the question's terms, snippets and numbers of tokens.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::simple::simplified;
-use crate::text::{analyse, shown, Field, Table, TermId, Terms};
+use crate::text::{analyse, shown, Field, Table, TermId, Terms, TEXT_BYTES_MAX};
 use crate::words::words;
 
 const ELLIPSIS: char = '…';
@@ -181,8 +182,16 @@ struct Asked {
 }
 
 /// Return the terms of a text, how close together the question's terms are, and the snippet; or None if a
-/// word of the text is not in the table, or the text is not simple.
-fn read(table: &Table, text: &str, cut: (bool, bool), asked: &Asked) -> Option<(Vec<TermId>, f64, String)> {
+/// word of the text is not in the table, or the text is not simple. New words are appended to `new`, each with a
+/// space after it.
+fn read(
+    table: &Table,
+    text: &str,
+    cut: (bool, bool),
+    asked: &Asked,
+    new: &mut Vec<u8>,
+) -> Option<(Vec<TermId>, f64, String)> {
+    let known = new.len();
     let parts = split(text);
     let mut terms = Vec::with_capacity(parts.len() + parts.len() / 4);
     let mut marks = Vec::new();
@@ -196,7 +205,11 @@ fn read(table: &Table, text: &str, cut: (bool, bool), asked: &Asked) -> Option<(
         for word in words(&simple) {
             let first = terms.len();
             if !table.append(raw, &(offset + word.start..offset + word.end), &mut terms) {
-                return None;
+                // The byte before the word says whether it is a picture.
+                new.extend_from_slice(&simple[word.start.saturating_sub(1)..word.start]);
+                new.extend_from_slice(&simple[word]);
+                new.push(b' ');
+                continue;
             }
             for (position, id) in terms.iter().enumerate().skip(first) {
                 if let Some(term) = asked.ids.iter().position(|one| one == &Some(*id)) {
@@ -204,6 +217,9 @@ fn read(table: &Table, text: &str, cut: (bool, bool), asked: &Asked) -> Option<(
                 }
             }
         }
+    }
+    if new.len() > known {
+        return None;
     }
     let close =
         if asked.total == 0.0 { 0.0 } else { closest(&marks, &asked.weights, asked.window) / asked.total };
@@ -241,27 +257,27 @@ fn read_texts<'py>(
     own.with_table(|table| {
         let ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
         let mut asked_ids = Asked { ids, weights, total, window, chars: chars.max(1) };
-        let mut found = Vec::with_capacity(texts.len());
-        for text in &texts {
-            let Some(text) = text.to_str().ok().filter(readable) else {
-                found.push(None);
-                continue;
-            };
-            let mut one = read(table, text, cut, &asked_ids);
-            // Most texts have no word that is new.
-            let new = if one.is_none() { simplified(text) } else { None };
-            if let Some(simple) = new {
-                analyse(py, own, table, &[Field::Text(&simple)], 1)?;
-                asked_ids.ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
-                one = read(table, text, cut, &asked_ids);
+        let texts: Vec<Option<&str>> = texts.iter().map(|text| text.to_str().ok().filter(readable)).collect();
+        let mut new = Vec::new();
+        let mut found: Vec<_> = texts
+            .iter()
+            .map(|text| text.and_then(|text| read(table, text, cut, &asked_ids, &mut new)))
+            .collect();
+        // Most words are known. The new words of all texts are learnt together.
+        if !new.is_empty() {
+            for words in new.chunks(TEXT_BYTES_MAX) {
+                analyse(py, own, table, &[Field::Text(words)], 1)?;
             }
-            let one = one.map(|(terms, close, snippet)| {
-                let terms: Vec<_> = terms.into_iter().map(|id| shown(py, table, id)).collect();
-                PyList::new(py, terms).map(|terms| (terms, close, snippet))
-            });
-            found.push(one.transpose()?);
+            asked_ids.ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
+            for (text, one) in texts.iter().zip(&mut found).filter(|(_, one)| one.is_none()) {
+                *one = text.and_then(|text| read(table, text, cut, &asked_ids, &mut Vec::new()));
+            }
         }
-        Ok(found)
+        let mut list = |(terms, close, snippet): (Vec<TermId>, f64, String)| {
+            let terms: Vec<_> = terms.into_iter().map(|id| shown(py, table, id)).collect();
+            PyList::new(py, terms).map(|terms| (terms, close, snippet))
+        };
+        found.into_iter().map(|one| one.map(&mut list).transpose()).collect()
     })
 }
 
@@ -312,6 +328,59 @@ fn estimate_tokens(text: &Bound<'_, PyString>) -> Option<usize> {
     Some(units(raw) + tenths.div_ceil(10))
 }
 
+/// Append a text of visible ASCII characters on one line (`budget.on_one_line`); return whether it is one.
+fn push_line(out: &mut Vec<u8>, text: &str) -> bool {
+    let start = out.len();
+    for word in text.as_bytes().split(|byte| *byte == b' ').filter(|word| !word.is_empty()) {
+        out.extend_from_slice(word);
+        out.push(b' ');
+    }
+    out.truncate(start.max(out.len().saturating_sub(1)));
+    text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+}
+
+/// Return the tokens of the text of an atom for a prompt, if it consists of visible ASCII characters. The twin is
+/// `budget.hit_tokens`.
+#[pyfunction]
+fn hit_tokens(
+    title: Option<&Bound<'_, PyString>>,
+    source: Option<&Bound<'_, PyString>>,
+    sequence: Option<i64>,
+    digits: &Bound<'_, PyString>,
+    content: &Bound<'_, PyString>,
+) -> Option<usize> {
+    let content = content.to_str().ok()?;
+    let mut out = Vec::with_capacity(content.len() + 80);
+    out.push(b'[');
+    out.extend_from_slice(digits.to_str().ok()?.as_bytes());
+    if let (Some(sequence), Some(_)) = (sequence, source) {
+        out.extend_from_slice(format!(" {sequence}").as_bytes());
+    }
+    out.push(b']');
+    if let Some(source) = source {
+        let source = source.to_str().ok()?;
+        out.push(b' ');
+        if source.contains('|') || !push_line(&mut out, source) {
+            return None;
+        }
+    }
+    if let Some(title) = title {
+        out.extend_from_slice(b" | ");
+        if !push_line(&mut out, title.to_str().ok()?) {
+            return None;
+        }
+    }
+    out.truncate(out.trim_ascii_end().len());
+    let line = content.trim_end_matches(' ');
+    if !line.is_empty() {
+        out.extend_from_slice(b"\n  ");
+        out.extend_from_slice(line.as_bytes());
+    }
+    out.push(b'\n');
+    let visible = |byte: u8| (b' '..=b'~').contains(&byte);
+    (content.bytes().all(visible) && digits.to_str().ok()?.bytes().all(visible)).then(|| units(&out))
+}
+
 /// Two fingerprints are near if they differ in fewer than this number of bits (`simhash.NEAR_BITS`).
 const NEAR_BITS: u32 = 3;
 
@@ -326,8 +395,61 @@ fn near_earlier(raw: &[u8], start: usize) -> Vec<bool> {
     (start..all.len()).map(|at| all[..at].iter().any(|other| near(all[at], *other))).collect()
 }
 
+/// How often a term was seen in the last text that has it, and its relevance from the texts before.
+struct Seen<'a, 'py> {
+    term: &'a Bound<'py, PyString>,
+    text: usize,
+    tf: u32,
+    relevance: f64,
+}
+
+impl Seen<'_, '_> {
+    fn relevance(&self, shares: &[f64]) -> f64 {
+        let (share, tf) = (shares[self.text], f64::from(self.tf));
+        self.relevance + if self.tf == 1 { share * 0.5 } else { share * (tf / (tf + 1.0)) }
+    }
+}
+
+/// Return the most relevant terms of texts, the best first, with their relevance. The twin is
+/// `feedback.most_relevant`, which describes the arguments.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn most_relevant<'py>(
+    own: &Bound<'py, Terms>,
+    texts: Vec<Vec<Bound<'py, PyString>>>,
+    shares: Vec<f64>,
+    known: Vec<Bound<'py, PyString>>,
+    most: usize,
+) -> Option<Vec<(Bound<'py, PyString>, f64)>> {
+    if texts.len() != shares.len() || !shares.iter().all(|share| share.is_finite() && *share >= 0.0) {
+        return None;
+    }
+    let mut seen: HashMap<&str, Seen<'_, 'py>> = HashMap::with_capacity(texts.iter().map(Vec::len).sum());
+    for (text, terms) in texts.iter().enumerate() {
+        for term in terms {
+            let one = seen.entry(term.to_str().ok()?).or_insert(Seen { term, text, tf: 0, relevance: 0.0 });
+            if one.text != text {
+                one.relevance = one.relevance(&shares);
+                (one.text, one.tf) = (text, 0);
+            }
+            one.tf += 1;
+        }
+    }
+    for term in &known {
+        seen.remove(term.to_str().ok()?);
+    }
+    let lists = own.get().lists();
+    let relevant = seen.into_iter().filter(|(term, _)| !lists.stop_words.contains(term.as_bytes()));
+    let mut found: Vec<_> = relevant.map(|(raw, one)| (one.relevance(&shares), raw, one.term)).collect();
+    found.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+    found.truncate(most);
+    Some(found.into_iter().map(|(relevance, _, term)| (term.clone(), relevance)).collect())
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_texts, module)?)?;
+    module.add_function(wrap_pyfunction!(most_relevant, module)?)?;
     module.add_function(wrap_pyfunction!(near_earlier, module)?)?;
+    module.add_function(wrap_pyfunction!(hit_tokens, module)?)?;
     module.add_function(wrap_pyfunction!(estimate_tokens, module)?)
 }

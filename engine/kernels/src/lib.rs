@@ -22,6 +22,7 @@ mod lookup;
 mod numbers;
 mod packs;
 mod pages;
+mod places;
 mod records;
 mod replay;
 mod rows;

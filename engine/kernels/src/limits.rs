@@ -31,3 +31,4 @@ pub const REASON_BYTES_MAX: usize = 1024;
 pub const EDGE_DATA_BYTES_MAX: usize = 4096;
 pub const REQUEST_BYTES_MAX: usize = 128;
 pub const ORIGIN_BYTES_MAX: usize = 256;
+pub const FOLDER_BYTES_MAX: usize = 512;

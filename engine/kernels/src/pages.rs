@@ -274,7 +274,13 @@ fn nibble_of(key: &[u8], depth: usize) -> usize {
 /// Set the leaves that belong in the page of `visit`; append a visit to `below` for each deeper page.
 ///
 /// Return None if a leaf does not have the value digest that it must have.
-fn spread(visit: &mut Visit, at: usize, depth: usize, changes: &[Change], below: &mut Vec<Visit>) -> Option<()> {
+fn spread(
+    visit: &mut Visit,
+    at: usize,
+    depth: usize,
+    changes: &[Change],
+    below: &mut Vec<Visit>,
+) -> Option<()> {
     let mut first = visit.first;
     while first < visit.last {
         let Change { key, value, before } = changes[first];

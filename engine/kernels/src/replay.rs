@@ -9,9 +9,9 @@ use crate::digests::{Digest, Role, DIGEST};
 use crate::hashing::leaf_hash;
 use crate::limits::{
     ATOM_ADDED, ATOM_BODY_FIELDS, ATOM_FIRST_FIELDS, ATOM_REVISED, BUCKETS_MAX, CONTENT_BYTES_MAX,
-    CREATED_MAX, CREATED_MIN, EDGE_ADDED, EDGE_DATA_BYTES_MAX, FORMAT, ID_BYTES, INTEGER_MAX, KEY_BYTES_MAX,
-    LABEL_BYTES_MAX, ORDINAL_MAX, ORIGIN_BYTES_MAX, REASON_BYTES_MAX, REQUEST_BYTES_MAX, SEQ_MAX,
-    SOURCE_BYTES_MAX, TAGS_MAX, TAG_BYTES_MAX, TITLE_BYTES_MAX, TRUST_MAX,
+    CREATED_MAX, CREATED_MIN, EDGE_ADDED, EDGE_DATA_BYTES_MAX, FOLDER_BYTES_MAX, FORMAT, ID_BYTES,
+    INTEGER_MAX, KEY_BYTES_MAX, LABEL_BYTES_MAX, ORDINAL_MAX, ORIGIN_BYTES_MAX, REASON_BYTES_MAX,
+    REQUEST_BYTES_MAX, SEQ_MAX, SOURCE_BYTES_MAX, TAGS_MAX, TAG_BYTES_MAX, TITLE_BYTES_MAX, TRUST_MAX,
 };
 use crate::threads::map_chunks;
 
@@ -213,7 +213,11 @@ fn texts<'a>(raw: &mut Reader<'a>, count: usize, most: usize) -> Option<Field<'a
     Some(Field::Texts(items?))
 }
 
-/// Return the fields of a body, among them the further fields `request` and `origin`; other ones are declined.
+/// The maximum number of bytes of each further field that is decoded: of `request` and `origin` in every body,
+/// and of `folder` in the body of an atom. Bodies with other further fields are declined.
+const FURTHER: [(u64, usize); 3] = [(0, REQUEST_BYTES_MAX), (1, ORIGIN_BYTES_MAX), (4, FOLDER_BYTES_MAX)];
+
+/// Return the fields of a body.
 fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
     let mut raw = Reader::new(body);
     let count = match form {
@@ -253,22 +257,20 @@ fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
             fields.push(Field::Bytes(raw.bytes(EDGE_DATA_BYTES_MAX)?));
         }
     }
-    let mut further = [Field::Null, Field::Null];
+    let is_atom = matches!(form, Form::Atom);
+    fields.resize_with(if is_atom { ATOM_BODY_FIELDS } else { count + 2 }, || Field::Null);
     if length > count {
         let mut next = 0;
         for _ in 0..raw.map().filter(|size| *size > 0)? {
-            let field = raw.uint(1)?;
-            if field < next {
+            let number = raw.uint(4)?;
+            let (_, most) = FURTHER.iter().find(|(known, _)| *known == number)?;
+            if number < next {
                 return None;
             }
-            next = field + 1;
-            let most = if field == 0 { REQUEST_BYTES_MAX } else { ORIGIN_BYTES_MAX };
-            further[field as usize] = Field::Text(raw.text(most).filter(|value| !value.is_empty())?);
+            next = number + 1;
+            let value = raw.text(*most).filter(|value| !value.is_empty())?;
+            *fields.get_mut(count + number as usize)? = Field::Text(value);
         }
-    }
-    fields.extend(further);
-    if matches!(form, Form::Atom) {
-        fields.resize_with(ATOM_BODY_FIELDS, || Field::Null);
     }
     raw.at_end().then_some(fields)
 }

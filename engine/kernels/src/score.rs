@@ -9,6 +9,8 @@ use std::collections::BinaryHeap;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::places::bit;
+
 /// The bytes before the offsets in the row of a term: four of the number of documents, one of the largest tf.
 const HEAD_BYTES: usize = 5;
 
@@ -276,10 +278,6 @@ struct Allowed<'a> {
     largest: f64,
 }
 
-fn bit(bits: &[u8], at: usize) -> bool {
-    bits.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1)
-}
-
 impl Allowed<'_> {
     fn micros(&self, ordinal: usize, score: f64) -> f64 {
         let factor = self.factors.iter().rev().find(|(_, bits)| bit(bits, ordinal)).map_or(1.0, |one| one.0);
@@ -495,27 +493,31 @@ impl Scores<'_> {
     }
 }
 
-/// Return the length of each document, as doubles. The twin is `IndexView.lengths_at`.
-#[pyfunction]
-#[allow(clippy::needless_pass_by_value)]
-fn lengths_at<'py>(
-    py: Python<'py>,
-    starts: Vec<usize>,
-    lengths: Vec<Bound<'py, PyBytes>>,
-    ordinals: &[u8],
-) -> Option<Bound<'py, PyBytes>> {
-    if starts.len() != lengths.len() {
-        return None;
+impl Scores<'_> {
+    /// Return whether each document gains nothing from any list.
+    fn lacking(&self, ordinals: &[i64]) -> Vec<bool> {
+        let size = |list: &List<'_>| (0..self.parts.len()).map(|part| list.len(part)).sum::<usize>();
+        let mut order: Vec<&List<'_>> = self.lists.iter().collect();
+        // The list with the most documents says soonest that a document is not lacking.
+        order.sort_by_cached_key(|list| Reverse(size(list)));
+        let mut cursors = vec![Cursor::default(); order.len()];
+        let mut before = (usize::MAX, 0);
+        let gains = |ordinal: i64| {
+            let ordinal = usize::try_from(ordinal).ok()?;
+            let part = self.parts.partition_point(|part| part.start <= ordinal).checked_sub(1)?;
+            let start = self.parts[part].start;
+            let offset = ordinal - start;
+            let norm = self.parts[part].norm(self.norms, offset)?;
+            if part != before.0 || offset < before.1 {
+                cursors.fill(Cursor::default());
+            }
+            before = (part, offset);
+            let mut each = order.iter().zip(&mut cursors);
+            Some(each.any(|(list, cursor)| list.gain(part, start, offset, norm, cursor) > 0.0))
+        };
+        let found: Vec<Option<bool>> = ordinals.iter().copied().map(gains).collect();
+        found.into_iter().map(|found| found != Some(true)).collect()
     }
-    let mut found = Vec::with_capacity(ordinals.len() / 8);
-    for raw in ordinals.chunks_exact(8) {
-        let ordinal = usize::try_from(i64::from_le_bytes(raw.try_into().ok()?)).ok()?;
-        let part = starts.partition_point(|start| *start <= ordinal).checked_sub(1)?;
-        let at = (ordinal - starts[part]).checked_mul(2)?;
-        let pair = lengths[part].as_bytes().get(at..at.checked_add(2)?)?;
-        found.push(f64::from(u16::from_le_bytes(pair.try_into().ok()?)));
-    }
-    Some(PyBytes::new(py, &bytes_of(&found)))
 }
 
 /// Return the places of the scores above 0, from the highest to the lowest. The twin is `Pool.ranked`.
@@ -586,9 +588,21 @@ fn gains_at<'py>(
     Some((PyBytes::new(py, &bytes_of(&matrix)), PyBytes::new(py, &bytes_of(&sums))))
 }
 
+/// Return whether the score of each document is 0. The twin is `WordScores.lacking`.
+#[pyfunction]
+fn lacking<'py>(py: Python<'py>, lists: Lists<'py>, ordinals: &[u8]) -> Option<Bound<'py, PyBytes>> {
+    let scores = Scores::parse(&lists)?;
+    let ordinals: Vec<i64> = ordinals
+        .chunks_exact(8)
+        .map(|raw| i64::from_le_bytes([raw[0], raw[1], raw[2], raw[3], raw[4], raw[5], raw[6], raw[7]]))
+        .collect();
+    let found: Vec<u8> = scores.lacking(&ordinals).into_iter().map(u8::from).collect();
+    Some(PyBytes::new(py, &found))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(lacking, module)?)?;
     module.add_function(wrap_pyfunction!(best_documents, module)?)?;
-    module.add_function(wrap_pyfunction!(lengths_at, module)?)?;
     module.add_function(wrap_pyfunction!(ranked, module)?)?;
     module.add_function(wrap_pyfunction!(gains_at, module)?)
 }

@@ -1,10 +1,12 @@
-//! The best score of each term near a candidate, and in its source.
+//! The atoms near hits, and what the candidates gain from the scores near them and in their sources.
 //!
-//! The twins are in `engine/query/recall/signals/surroundings.py`. Scores are a matrix of doubles with one row for
-//! each term and one column for each candidate. All numbers are eight bytes, least significant byte first.
+//! The twins are in `engine/query/recall/signals/anchors.py` and `surroundings.py`. Numbers in bytes are eight
+//! bytes each, least significant byte first.
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList};
+
+use crate::places::{Order, Places};
 
 fn numbers<T>(raw: &[u8], decode: fn([u8; 8]) -> T) -> Vec<T> {
     raw.chunks_exact(8)
@@ -16,6 +18,10 @@ fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
+fn ordinals_of(ordinals: impl Iterator<Item = i64>) -> Vec<u8> {
+    ordinals.flat_map(i64::to_le_bytes).collect()
+}
+
 /// Return the larger number as numpy does: a number that is not a number is passed on.
 fn larger(one: f64, other: f64) -> f64 {
     if one >= other || one.is_nan() {
@@ -25,78 +31,153 @@ fn larger(one: f64, other: f64) -> f64 {
     }
 }
 
-/// Return the best score of each term that a nearby hit passes on to each candidate.
+/// Return the hits and their neighbours, ascending; and the neighbours of the hits in each direction, first
+/// before them and then after them, at each distance up to `steps`. The twin is `anchors.neighbourhood`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
-fn best_nearby<'py>(
+fn near_documents<'py>(
     py: Python<'py>,
-    scores: &[u8],
-    ordinals: &[u8],
+    orders: Vec<Order<'py>>,
+    live: &[u8],
     hits: &[u8],
-    others: Vec<(f64, Bound<'py, PyBytes>)>,
-) -> Option<Bound<'py, PyBytes>> {
-    let ordinals = numbers(ordinals, i64::from_le_bytes);
-    let scores = numbers(scores, f64::from_le_bytes);
+    steps: usize,
+) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyList>)> {
+    let places = Places::new(&orders);
     let hits = numbers(hits, i64::from_le_bytes);
-    let size = ordinals.len();
-    if size == 0 || scores.len() % size != 0 {
+    if steps > 8 || hits.iter().any(|hit| *hit < 0) {
         return None;
     }
-    let mut pairs = Vec::new();
-    for (factor, others) in &others {
-        let others = numbers(others.as_bytes(), i64::from_le_bytes);
-        if others.len() != hits.len() {
-            return None;
-        }
-        for (hit, other) in hits.iter().zip(others).filter(|(_, other)| *other >= 0) {
-            pairs.push((ordinals.binary_search(hit).ok()?, ordinals.binary_search(&other).ok()?, *factor));
-        }
-    }
-    let mut best = vec![0.0; scores.len()];
-    for (best, scores) in best.chunks_exact_mut(size).zip(scores.chunks_exact(size)) {
-        for &(giver, receiver, factor) in &pairs {
-            best[receiver] = larger(best[receiver], factor * scores[giver]);
+    let mut all = hits.clone();
+    let near = PyList::empty(py);
+    for after in [false, true] {
+        let mut others: Vec<Option<usize>> = hits.iter().map(|hit| usize::try_from(*hit).ok()).collect();
+        for _ in 0..steps {
+            for other in &mut others {
+                *other = other.and_then(|other| places.beside(other, live, after));
+            }
+            let found = || others.iter().map(|other| other.map_or(-1, |other| other as i64));
+            near.append(PyBytes::new(py, &ordinals_of(found()))).ok()?;
+            all.extend(found().filter(|other| *other >= 0));
         }
     }
-    Some(PyBytes::new(py, &bytes_of(&best)))
+    all.sort_unstable();
+    all.dedup();
+    Some((PyBytes::new(py, &ordinals_of(all.into_iter())), near))
 }
 
-/// Return the group of each candidate and the best score of each term in each group, group by group ascending.
-#[pyfunction]
-fn best_in_groups<'py>(
-    py: Python<'py>,
-    scores: &[u8],
-    sources: &[u8],
-    chosen: &[u8],
-) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-    let sources = numbers(sources, u64::from_le_bytes);
-    let scores = numbers(scores, f64::from_le_bytes);
-    let size = sources.len();
-    if size == 0 || scores.len() % size != 0 || chosen.len() != size {
-        return None;
+/// The candidates in ascending order, and the scores of the terms, one row for each term.
+struct Candidates {
+    ordinals: Vec<i64>,
+    scores: Vec<f64>,
+}
+
+impl Candidates {
+    fn size(&self) -> usize {
+        self.ordinals.len()
     }
-    let mut known: Vec<u64> = (0..size).filter(|&at| chosen[at] != 0).map(|at| sources[at]).collect();
-    known.sort_unstable();
-    known.dedup();
-    let groups: Vec<Option<usize>> = (0..size)
-        .map(|at| if chosen[at] == 0 { None } else { known.binary_search(&sources[at]).ok() })
-        .collect();
-    let mut best = vec![f64::NEG_INFINITY; scores.len() / size * known.len()];
-    if !known.is_empty() {
-        for (best, scores) in best.chunks_exact_mut(known.len()).zip(scores.chunks_exact(size)) {
-            for (group, &score) in groups.iter().zip(scores) {
-                if let Some(group) = *group {
-                    best[group] = larger(best[group], score);
-                }
+
+    /// Return the sum of the best scores of each term that nearby hits pass on to each candidate.
+    fn nearby(&self, hits: &[i64], near: &[(f64, Vec<i64>)]) -> Option<Vec<f64>> {
+        let row = |ordinal: &i64| self.ordinals.binary_search(ordinal).ok();
+        let givers: Vec<usize> = hits.iter().map(row).collect::<Option<_>>()?;
+        let mut pairs = Vec::new();
+        for (factor, others) in near {
+            if others.len() != hits.len() {
+                return None;
+            }
+            for (giver, other) in givers.iter().zip(others).filter(|(_, other)| **other >= 0) {
+                pairs.push((*giver, row(other)?, *factor));
             }
         }
+        let mut sums = vec![0.0; self.size()];
+        let mut best = vec![0.0; self.size()];
+        for scores in self.scores.chunks_exact(self.size()) {
+            best.fill(0.0);
+            for &(giver, receiver, factor) in &pairs {
+                best[receiver] = larger(best[receiver], factor * scores[giver]);
+            }
+            sums.iter_mut().zip(&best).for_each(|(sum, best)| *sum += best);
+        }
+        Some(sums)
     }
-    let numbered: Vec<u8> =
-        groups.iter().flat_map(|group| group.map_or(-1, |group| group as i64).to_le_bytes()).collect();
-    Some((PyBytes::new(py, &numbered), PyBytes::new(py, &bytes_of(&best))))
+
+    /// Return the sum of the best scores of each term in the source of each candidate, if it is small.
+    fn of_sources(&self, places: &Places, most: usize) -> Vec<f64> {
+        let source = |ordinal: i64| usize::try_from(ordinal).ok().and_then(|ordinal| places.source(ordinal));
+        let rows = self.ordinals.iter().enumerate();
+        let mut members: Vec<(u64, usize)> =
+            rows.filter_map(|(row, ordinal)| Some((source(*ordinal)?, row))).collect();
+        members.sort_unstable();
+        let mut sums = vec![0.0; self.size()];
+        for group in members.chunk_by(|one, other| one.0 == other.0) {
+            if !(2..=most).contains(&places.size(group[0].0)) {
+                continue;
+            }
+            let mut sum = 0.0;
+            for scores in self.scores.chunks_exact(self.size()) {
+                sum += group.iter().fold(f64::NEG_INFINITY, |best, (_, row)| larger(best, scores[*row]));
+            }
+            group.iter().for_each(|(_, row)| sums[*row] = sum);
+        }
+        sums
+    }
+}
+
+/// The lengths of the documents of each part of the index, two bytes each, and its first document.
+type Lengths<'py> = (Vec<usize>, Vec<Bound<'py, PyBytes>>);
+
+/// The weights of neighbours and of sources, the length above which a document gains less, and the share that a
+/// document with a title gains from both.
+type Weights = (f64, f64, f64, f64);
+
+/// Return the length of a document (`IndexView.lengths_at`).
+fn length_of((starts, lengths): &Lengths<'_>, ordinal: usize) -> Option<f64> {
+    let part = starts.partition_point(|start| *start <= ordinal).checked_sub(1)?;
+    let at = (ordinal - starts[part]).checked_mul(2)?;
+    let pair = lengths.get(part)?.as_bytes().get(at..at.checked_add(2)?)?;
+    Some(f64::from(u16::from_le_bytes(pair.try_into().ok()?)))
+}
+
+/// Return what each candidate gains from its neighbours and from its source. The twin is
+/// `surroundings.amounts_of`.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+#[allow(clippy::too_many_arguments)]
+fn surrounding_scores<'py>(
+    py: Python<'py>,
+    orders: Vec<Order<'py>>,
+    lengths: Lengths<'py>,
+    ordinals: &[u8],
+    scores: &[u8],
+    hits: &[u8],
+    near: Vec<(f64, Bound<'py, PyBytes>)>,
+    most: usize,
+    weights: Weights,
+) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    let places = Places::new(&orders);
+    let candidates = Candidates {
+        ordinals: numbers(ordinals, i64::from_le_bytes),
+        scores: numbers(scores, f64::from_le_bytes),
+    };
+    if candidates.size() == 0 || candidates.scores.len() % candidates.size() != 0 {
+        return None;
+    }
+    let near: Vec<(f64, Vec<i64>)> =
+        near.iter().map(|(factor, raw)| (*factor, numbers(raw.as_bytes(), i64::from_le_bytes))).collect();
+    let mut nearby = candidates.nearby(&numbers(hits, i64::from_le_bytes), &near)?;
+    let mut of_source = candidates.of_sources(&places, most);
+    let (of_near, of_sources, full, titled) = weights;
+    for ((ordinal, near), source) in candidates.ordinals.iter().zip(&mut nearby).zip(&mut of_source) {
+        let ordinal = usize::try_from(*ordinal).ok()?;
+        let gain = f64::min(1.0, full / f64::max(length_of(&lengths, ordinal)?, 1.0));
+        let gain = gain * gain * if places.title(ordinal)? > 0 { titled } else { 1.0 };
+        *near *= of_near * gain;
+        *source *= of_sources * gain;
+    }
+    Some((PyBytes::new(py, &bytes_of(&nearby)), PyBytes::new(py, &bytes_of(&of_source))))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(best_nearby, module)?)?;
-    module.add_function(wrap_pyfunction!(best_in_groups, module)?)
+    module.add_function(wrap_pyfunction!(near_documents, module)?)?;
+    module.add_function(wrap_pyfunction!(surrounding_scores, module)?)
 }

@@ -122,6 +122,10 @@ impl Terms {
 }
 
 impl Terms {
+    pub fn lists(&self) -> &Lists {
+        &self.lists
+    }
+
     /// Take the table out for one call, so that no lock is held while Python code runs. A call in another
     /// thread meanwhile begins with an empty table.
     fn take(&self) -> Table {

@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection
 from itertools import islice
 from typing import Final
 
+from engine.base.direction import Direction
 from engine.base.errors import InvalidInputError
-from engine.base.model import Direction
 from engine.base.validation import atom_id, integer, show_id
 from engine.language.question import analyze_question
 from engine.ledger.queries import bodies_of, body_of, edges_at, records_of

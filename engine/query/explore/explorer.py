@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from engine.base import limits
+from engine.base.direction import Direction
 from engine.base.errors import InvalidInputError
-from engine.base.model import Direction
 from engine.base.validation import (
     choice,
     instance,

@@ -16,8 +16,8 @@ import numpy as np
 from pyroaring import BitMap
 
 from engine.base import limits
+from engine.base.direction import Direction
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
-from engine.base.model import Direction
 from engine.base.validation import folded_tag, integer, line, positive, quoted
 from engine.followers.columns import title_hash
 from engine.followers.tags import members

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -10,7 +13,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from backends.base import Reader
-from engine.followers.tags import members
+from engine.followers.tags import members, values
 from engine.ledger.journal import LogState
 from engine.ledger.layout import EDGE_FROM
 from engine.query.filters import NO_FILTERS, Filters, answering, maybe_superseded
@@ -18,6 +21,9 @@ from proofs.sets import Group
 
 FLIPPED_SHARE: Final = 16
 """A mask is made from an earlier one if at most one in this many ordinals differs."""
+
+TAGS_LISTED_MAX: Final = 512
+"""If there are at most this many tags, all of them are cached."""
 
 SETS_BYTES_MAX: Final = 4 << 20
 """The largest number of bytes of the cached sets of one object."""
@@ -37,6 +43,8 @@ class Allowed:
         documents: int,
         factors: tuple[tuple[float, BitMap], ...] = (),
         like: Allowed | None = None,
+        *,
+        unfiltered: bool = False,
     ) -> None:
         """Store the sets.
 
@@ -46,13 +54,17 @@ class Allowed:
             factors: The factors by which scores are multiplied, each with the ordinals of the atoms that it
                 applies to. The sets have no ordinal in common.
             like: An earlier object, from whose masks those of this object may be made.
+            unfiltered: True if the object serves more than one question, so that more is cached.
         """
         self.ordinals = ordinals
         self.documents = documents
         self.lowered = factors
+        self._unfiltered = unfiltered
         self._sets: dict[tuple[Group, str], BitMap] = {}
+        self._newest: dict[tuple[Group, str, int], tuple[int, NDArray[np.int64]]] = {}
         self._set_bytes = 0
         self._has_edges: bool | None = None
+        self._tags: list[str] | None = None
         self._marked: BitMap | None = None
         self._like: Allowed | None = like if like is None or "mask" in vars(like) else like._like
 
@@ -65,18 +77,45 @@ class Allowed:
         found = self._sets.get((group, value))
         if found is None:
             found = members(rows, (group, value), self.documents) & self.ordinals
-            size = min(2 * len(found), self.documents // 8) + SET_BYTES
-            if self._set_bytes + size > SETS_BYTES_MAX:
-                self._sets, self._set_bytes = {}, 0
+            self._make_room(min(2 * len(found), self.documents // 8))
             self._sets[group, value] = found
-            self._set_bytes += size
         return found
+
+    def newest(self, rows: Reader, group: Group, value: str, most: int) -> tuple[int, NDArray[np.int64]]:
+        """Return the number of the `members`, and the last `most` of them, ascending.
+
+        They are cached without the set, which is often larger.
+        """
+        found = self._newest.get((group, value, most))
+        if found is None:
+            every = self._sets.get((group, value))
+            if every is None:
+                every = members(rows, (group, value), self.documents) & self.ordinals
+            last = every[max(0, len(every) - most) :].to_array()
+            found = len(every), np.frombuffer(last, np.uint32).astype(np.int64)
+            self._make_room(found[1].nbytes)
+            self._newest[group, value, most] = found
+        return found
+
+    def _make_room(self, size: int) -> None:
+        """Add to the size of what is cached; drop everything if it would be too large."""
+        if self._set_bytes + size + SET_BYTES > SETS_BYTES_MAX:
+            self._sets, self._newest, self._set_bytes = {}, {}, 0
+        self._set_bytes += size + SET_BYTES
 
     def marked(self, rows: Reader) -> BitMap:
         """Return what `maybe_superseded` returns without filters, in the snapshot of this object."""
         if self._marked is None:
             self._marked = maybe_superseded(rows, NO_FILTERS)
         return self._marked
+
+    def tags_from(self, rows: Reader, start: str) -> Iterable[str]:
+        """Return the tags from `start` on, ascending, in the snapshot for which this object was made."""
+        if self._unfiltered and self._tags is None:
+            self._tags = list(islice(values(rows, Group.TAG), TAGS_LISTED_MAX + 1))
+        if self._tags is None or len(self._tags) > TAGS_LISTED_MAX:
+            return values(rows, Group.TAG, start)
+        return islice(self._tags, bisect_left(self._tags, start), None)
 
     def has_edges(self, rows: Reader) -> bool:
         """Return True if there is an edge of any state in the snapshot for which this object was made."""
@@ -165,7 +204,8 @@ class AllowedCache:
             lowered = members(rows, (Group.PROVENANCE, name), documents) & ordinals
             if lowered:
                 factors.append((internal**-power, lowered))
-        atoms = Allowed(ordinals, documents, tuple(factors), None if latest is None else latest[1])
-        if filters == NO_FILTERS:
+        like, unfiltered = None if latest is None else latest[1], filters == NO_FILTERS
+        atoms = Allowed(ordinals, documents, tuple(factors), like, unfiltered=unfiltered)
+        if unfiltered:
             self._latest = key, atoms
         return atoms

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from backends.base import Reader
 from engine.base.validation import show_id
 from engine.ledger.queries import ids_at
-from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_text, tokens_of
+from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_tokens
 from engine.query.duplicates import are_near, near_earlier
 from engine.query.filters import in_categories
 from engine.query.recall.answer import Dropped, Hit, Role
@@ -152,7 +152,7 @@ class Chosen:
         shown = atom.reading.snippet if left is None else content
 
         def cost(shown: str) -> int:
-            return tokens_of(hit_text(record.title, record.source, record.sequence, own_id, shown))
+            return hit_tokens(record.title, record.source, record.sequence, own_id, shown)
 
         if left is not None and _costs_more(content, left, cost):
             shown = "" if self.hits else _beginning(content, left, cost)

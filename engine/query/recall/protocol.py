@@ -195,7 +195,7 @@ def _split(
 
 def _phrases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
     """Add the atoms whose titles occur in the question to the pool, and raise their scores."""
-    if not scope.signals.phrase:
+    if not scope.signals.phrase or not scope.positions.has_titles:
         return pool
     (titled,) = phrases.titles_in(scope, [index_terms(scope.question.core)], phrases.QUESTION_WEIGHT)
     pool = anchors.extended(scope, pool, found, [one.ordinal for one in titled])
@@ -220,7 +220,8 @@ def _hops(
     atom and such a candidate. Return the pool, and for each such atom the ordinal of the best candidate that
     led to it.
     """
-    if not scope.signals.hop:
+    has_edges = scope.atoms.has_edges(scope.rows)
+    if not scope.signals.hop or not (has_edges or scope.positions.has_titles):
         return pool, {}
     by_ordinal = {atom.record.ordinal: atom for atom in atoms}
     ranked = pool.ranked()
@@ -228,7 +229,6 @@ def _hops(
     read = ((row, by_ordinal[ordinal]) for row, ordinal in pairs if ordinal in by_ordinal)
     best, first = zip(*islice(read, phrases.ANCHORS), strict=True) if by_ordinal else ((), ())
     titles = phrases.titles_in(scope, [anchor.terms for anchor in first], phrases.HOP_WEIGHT)
-    has_edges = scope.atoms.has_edges(scope.rows)
     hops: list[tuple[float, list[phrases.Target]]] = []
     hop_anchors: dict[int, int] = {}
     for rank, (row, anchor, titled) in enumerate(zip(best, first, titles, strict=True)):

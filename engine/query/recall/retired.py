@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from backends.base import Reader
-from engine.base.model import Direction
+from engine.base.direction import Direction
 from engine.base.validation import PROVENANCES, show_id
 from engine.followers.index import IndexFollower
 from engine.followers.index_view import IndexView

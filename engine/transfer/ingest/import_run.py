@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 
 from engine.commands import Command
+from engine.commands.conflicts import KeepBoth
 from engine.commands.reconcile import UpsertAtom
 from engine.store.store import Store
 from engine.transfer.ingest.documents import Skipped
@@ -24,6 +25,8 @@ class ImportRun:
         self.reports: list[Skipped] = []
         self.erased: Counter[str] = Counter()
         """Source → the number of atoms of the source that were skipped because their content was erased."""
+        self.conflicts = 0
+        """The number of texts that were added next to the atom that a different actor had changed."""
 
     def apply(self, commands: Iterable[Command]) -> None:
         """Commit the commands, and count their events."""
@@ -38,6 +41,7 @@ class ImportRun:
             command = sent.popleft()
             for event in receipt.events:
                 self.counts[event.kind] += 1
+            self.conflicts += isinstance(command, KeepBoth) and bool(receipt.events)
             if isinstance(command, UpsertAtom) and receipt.state is State.ERASED:
                 self.erased[command.wanted.source or ""] += 1
 

@@ -22,6 +22,8 @@ Atoms = Sequence[tuple[bytes, str | None]]
 
 def caseless(name: str) -> str:
     """Return the case-folded form in which names are compared."""
+    if name.isascii():
+        return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
@@ -34,21 +36,33 @@ class Targets:
         If several sources differ only in case, links refer to the first one in byte order.
         """
         self._load = cache(load)
-        # Many links of a folder are the same.
-        self._resolve = cache(self._resolve_from)
+        # Many links of a folder are the same, and many names occur in several folders.
+        self._found: dict[tuple[str, str, str | None, str], bytes | None] = {}
+        self._candidates = cache(self._with_name)
         self._by_path: dict[str, str] = {}
-        self._by_name: dict[str, list[str]] = {}
+        self._by_name: dict[str, list[tuple[str, str]]] = {}
         for source in sorted(set(sources), key=str.encode):
             path = caseless(source)
-            for spelling in (path, _without_suffix(path)):
-                self._by_path.setdefault(spelling, source)
-            self._by_name.setdefault(posixpath.basename(_without_suffix(path)), []).append(source)
+            bare = _without_suffix(path)
+            self._by_path.setdefault(path, source)
+            self._by_path.setdefault(bare, source)
+            self._by_name.setdefault(posixpath.basename(bare), []).append((f"/{bare}", source))
 
     def resolve(self, link: Reference, source: str) -> bytes | None:
         """Return the atom that `link` in `source` refers to, or None if there is no such atom."""
-        return self._resolve(link, posixpath.dirname(source))
+        return self.resolve_all((link,), source)[0]
 
-    def _resolve_from(self, link: Reference, folder: str) -> bytes | None:
+    def resolve_all(self, links: Iterable[Reference], source: str) -> list[bytes | None]:
+        """Return what `resolve` returns for each of `links`, all of which are in `source`."""
+        folder, found, atoms = posixpath.dirname(source), self._found, []
+        for link in links:
+            key = link.kind, link.target, link.fragment, folder
+            if key not in found:
+                found[key] = self._resolve(link, folder)
+            atoms.append(found[key])
+        return atoms
+
+    def _resolve(self, link: Reference, folder: str) -> bytes | None:
         """Return the atom that `link` in a file in `folder` refers to."""
         candidates = self._wiki if link.kind == "wiki" else self._relative
         atoms = next(filter(None, map(self._load, candidates(link.target, folder))), None)
@@ -68,12 +82,9 @@ class Targets:
 
     def _wiki(self, name: str, folder: str) -> list[str]:
         """Return the sources that a name in a file in `folder` may refer to, the preferred one first."""
-        path = _without_suffix(caseless(name.strip().strip("/")))
-        candidates = [
-            candidate
-            for candidate in self._by_name.get(posixpath.basename(path), ())
-            if f"/{_without_suffix(caseless(candidate))}".endswith(f"/{path}")
-        ]
+        candidates = self._candidates(name)
+        if len(candidates) < 2:
+            return candidates
         return sorted(
             candidates,
             key=lambda candidate: (
@@ -84,7 +95,15 @@ class Targets:
             ),
         )
 
+    def _with_name(self, name: str) -> list[str]:
+        """Return the sources that a name may refer to, wherever the link is."""
+        path = _without_suffix(caseless(name.strip().strip("/")))
+        candidates = self._by_name.get(path.rpartition("/")[2], ())
+        return [source for spelling, source in candidates if spelling.endswith(f"/{path}")]
+
 
 def _without_suffix(path: str) -> str:
+    if "." not in path:
+        return path
     stem, suffix = posixpath.splitext(path)
     return stem if suffix in FORMATS else path

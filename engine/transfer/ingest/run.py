@@ -8,7 +8,8 @@ If nothing changed, nothing is written. If the process is killed, running it aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -16,26 +17,19 @@ from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine.base import limits, validation
+from engine.base.direction import Direction
 from engine.base.errors import InvalidInputError, RefusedError
-from engine.base.model import Direction
 from engine.commands import Add, Command
-from engine.commands.reconcile import (
-    UpsertAtom,
-    UpsertEdge,
-    atoms_of,
-    reconcile_edges,
-    reconcile_source,
-    retire_others,
-    wanted_id,
-)
+from engine.commands.reconcile import UpsertAtom, UpsertEdge, reconcile_edges, wanted_id
 from engine.commands.sequence import STEP
+from engine.commands.sources import FormerSources, atoms_of, plan_new_source, plan_source, retire_others
 from engine.followers.tags import values
-from engine.ledger.layout import atom_key
 from engine.ledger.queries import edges_at
 from engine.store.dry_run import dry_run_store
 from engine.store.store import Store
 from engine.transfer.ingest.ahead import Read, reading
 from engine.transfer.ingest.documents import Document, JsonLine, Piece, Reference, Skipped, SourceFile
+from engine.transfer.ingest.folders import check_folders, folders_of
 from engine.transfer.ingest.import_run import ImportRun
 from engine.transfer.ingest.links import Atoms, Targets
 from engine.transfer.ingest.read import screened_files
@@ -74,6 +68,9 @@ class IngestReport:
     unlinked: int
     """The number of edges removed."""
     unresolved_links: int
+    conflicts: int
+    """The number of new texts in the files whose atoms a different actor had revised or hidden. Each of these
+    texts is a new atom, with an edge `conflicts_with` to the other atom."""
     skipped: tuple[Skipped, ...]
     """The items that were not ingested."""
     warnings: tuple[Skipped, ...]
@@ -95,6 +92,7 @@ def ingest(
     tags: Sequence[str] = (),
     buckets: Sequence[str] = ("inbox",),
     provenance: str = "internal",
+    moved: bool = False,
     prune: bool = False,
     sure: bool = False,
     force: bool = False,
@@ -109,10 +107,10 @@ def ingest(
     Raises:
         NotFoundError: a path does not exist; nothing was written.
         InvalidInputError: a name, tag, bucket or provenance breaks a rule; nothing was written.
-        RefusedError: `prune` is set without `sure`, and none of the files in a folder was ingested before,
-            although other files were ingested under the folder's name. Pruning would tombstone the atoms of
-            all these other files. Perhaps the folder is a different one of the same name. Nothing was
-            written.
+        RefusedError: files were ingested from a different folder of the same name, and `moved` is not set.
+            Or no folder was recorded, `prune` is set without `sure`, and none of the files in a folder was
+            ingested before, although other files were ingested under the folder's name: pruning would
+            tombstone the atoms of all these other files. Nothing was written.
     """
     screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     checked_tags = validation.tags(tags)
@@ -128,12 +126,14 @@ def ingest(
             raise InvalidInputError(f"a path must be text or a Path, not {type(path).__name__}")
     found = list(screened_files(screen, find_files(paths, name=name, root=root)))
     store.follow(store.tags)
-    folders = [path for path in map(Path, paths) if path.is_dir()] if prune else []
+    places = folders_of(paths, name=name, root=root)
+    with store.view(store.tags) as rows:
+        known = check_folders(rows, places, [item.source for item in found], moved=moved)
+    folders = [source_of(path, name=name, root=root) for path in map(Path, paths) if path.is_dir()]
     with dry_run_store(store, when=dry_run) as target:
-        run = _IngestRun(target, template, found)
-        missing = run.missing_sources(
-            [source_of(folder, name=name, root=root) for folder in folders], sure=sure
-        )
+        run = _IngestRun(target, template, found, places)
+        missing = run.missing_sources(folders if prune else [], known, sure=sure)
+        run.look_for_renamed(folders)
         with reading(run.files, screen) as read:
             run.apply(run.contents(read, progress))
         run.apply(run.prune(missing))
@@ -155,12 +155,21 @@ class _Links(NamedTuple):
 
 
 class _IngestRun(ImportRun):
-    def __init__(self, store: Store, template: Add, found: Sequence[SourceFile | Skipped]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        template: Add,
+        found: Sequence[SourceFile | Skipped],
+        folders: Mapping[str, str],
+    ) -> None:
         super().__init__(store, ACTOR)
+        self._folders = folders
         self._template = template
         self.files = [item for item in found if isinstance(item, SourceFile)]
         self.reports = [item for item in found if isinstance(item, Skipped)]
         self._own_sources = {file.source for file in self.files}
+        self._recorded = set(values(store.backend, Group.SOURCE))
+        """The sources of atoms that were recorded before this run."""
         self._pieces = 0
         self._read: dict[str, Atoms] = {}
         # The atom of each JSON line of this run → the number of the line, counted over all files. This takes
@@ -168,6 +177,7 @@ class _IngestRun(ImportRun):
         self._lines: dict[bytes, int] = {}
         self._pending_links: list[_Links] = []
         self._unresolved = 0
+        self.former = FormerSources(ACTOR)
 
     def contents(self, read: Read, progress: Callable[[IngestProgress], None]) -> Iterator[Command]:
         """Yield the commands for the contents of the files, file by file."""
@@ -203,21 +213,24 @@ class _IngestRun(ImportRun):
             occurrence=piece.occurrence,
             key=piece.id,
             force=template.force,
+            folder=self._folders.get(source.partition("/")[0]),
         )
 
     def _document(self, document: Document) -> Iterator[Command]:
         source, pieces = document.source, document.pieces
         self._pieces += len(pieces)
         adds = [self._atom(source, piece) for piece in pieces]
-        atoms = [wanted_id(self.id_key, add) for add in adds]
-        self._read[source] = [(atom, piece.title) for atom, piece in zip(atoms, pieces, strict=True)]
         with self.store.backend.snapshot() as rows:
-            commands = list(reconcile_source(rows, ACTOR, source, atoms, adds))
-            for atom, piece in zip(atoms, pieces, strict=True):
-                is_new = rows.get(atom_key(atom)) is None
+            plan = None
+            if source not in self._recorded and not self.former:
+                plan = plan_new_source(rows, self.id_key, adds)
+            if plan is None:
+                plan = plan_source(rows, ACTOR, self.id_key, source, adds, self.former)
+            for (atom, is_new), piece in zip(plan.atoms, pieces, strict=True):
                 if piece.links or (not is_new and _has_references(rows, atom)):
                     self._pending_links.append(_Links(source, atom, piece.links, is_new))
-        yield from commands
+        self._read[source] = [(one.atom, piece.title) for one, piece in zip(plan.atoms, pieces, strict=True)]
+        yield from plan.commands
 
     def _line(self, line: JsonLine, file: SourceFile, before: int) -> Iterator[Command]:
         """Yield the command for a JSON line; `before` is the number of lines in the files before this file.
@@ -240,29 +253,38 @@ class _IngestRun(ImportRun):
         self._pieces += 1
         yield UpsertAtom(add)
 
-    def missing_sources(self, folders: Sequence[str], *, sure: bool) -> list[str]:
+    def missing_sources(self, folders: Sequence[str], known: AbstractSet[str], *, sure: bool) -> list[str]:
         """Return the sources in `folders` whose files no longer exist.
 
         Raises:
-            RefusedError: `sure` is False, and none of the files in a folder was ingested before, although
-                other files were ingested under the folder's name.
+            RefusedError: `sure` is False, no path is recorded for the folder's name (`known`), and none of
+                the files in the folder was ingested before, although other files were ingested under the
+                name.
         """
         present = self._own_sources | {item.source for item in self.reports}
         missing: list[str] = []
         for folder in folders:
             with self.store.backend.snapshot() as rows:
-                known = [
+                recorded = [
                     source for source in _sources_under(rows, f"{folder}/") if _has_own_atoms(rows, source)
                 ]
-            if known and present.isdisjoint(known) and not sure:
+            is_known = folder.partition("/")[0] in known
+            if recorded and present.isdisjoint(recorded) and not (sure or is_known):
                 raise RefusedError(
                     f"none of the files now in {folder}/ was ingested before, and the atoms of all "
-                    f"{len(known)} files that were ingested under this name would be tombstoned",
+                    f"{len(recorded)} files that were ingested under this name would be tombstoned",
                     hint="if those files were in a different folder of the same name, give this folder a new "
                     "name with --name; if the files were renamed or removed, confirm with --yes",
                 )
-            missing += [source for source in known if source not in present]
+            missing += [source for source in recorded if source not in present]
         return missing
+
+    def look_for_renamed(self, folders: Sequence[str]) -> None:
+        """Let new files continue the atoms of sources in `folders` whose files no longer exist."""
+        present = self._own_sources | {item.source for item in self.reports}
+        with self.store.backend.snapshot() as rows:
+            known = {source for folder in folders for source in _sources_under(rows, f"{folder}/")}
+        self.former = FormerSources(ACTOR, known - present)
 
     def prune(self, sources: Iterable[str], reason: str = "the file no longer exists") -> Iterator[Command]:
         """Yield tombstones for the atoms of `sources`, except atoms that come from JSON lines of this run."""
@@ -278,7 +300,7 @@ class _IngestRun(ImportRun):
             lambda source: self._read.get(source) or self._live_atoms(source),
         )
         for source, atom, links, is_new in self._pending_links:
-            resolved = [targets.resolve(link, source) for link in links]
+            resolved = targets.resolve_all(links, source)
             self._unresolved += resolved.count(None)
             others = dict.fromkeys(found for found in resolved if found is not None and found != atom)
             if is_new:
@@ -317,6 +339,7 @@ class _IngestRun(ImportRun):
             linked=count[EventKind.EDGE_ADDED],
             unlinked=count[EventKind.EDGE_REMOVED],
             unresolved_links=self._unresolved,
+            conflicts=self.conflicts,
             skipped=self.skipped,
             warnings=self.warnings,
         )

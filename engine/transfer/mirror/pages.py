@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from backends.base import Reader
-from engine.base.model import Direction
+from engine.base.direction import Direction
 from engine.base.validation import show_id
 from engine.followers.tags import LIVE, day_of, members, values
 from engine.ledger.entities import ENTITY

@@ -16,7 +16,8 @@ from engine.base.error_translation import translated
 from engine.base.errors import RefusedError
 from engine.commands import Command
 from engine.commands.atoms import ERASED
-from engine.commands.reconcile import UpsertEdge, is_refused, retire_others
+from engine.commands.reconcile import UpsertEdge, is_refused
+from engine.commands.sources import retire_others
 from engine.ledger.records import read_atom
 from engine.secrets.filter import Screen
 from engine.store.dry_run import dry_run_store

@@ -47,15 +47,15 @@ def test_again_is_no_event_at_all(notes: Folder) -> None:
 
 
 def test_a_changed_paragraph_changes_only_its_own_atom(notes: Folder) -> None:
-    """A changed paragraph adds a new atom and tombstones the old one, and changes no other atom."""
+    """A changed paragraph revises its atom, and changes no other atom."""
     notes.write("a.md", NOTE)
     notes.ingest()
-    size = notes.events()
+    size, water = notes.events(), notes.atoms("a.md")[1].id
     notes.write("a.md", NOTE.replace("In the morning.", "In the evening."))
     report = notes.ingest()
-    assert (report.added, report.tombstoned, report.revised) == (1, 1, 0)
-    assert notes.events() == size + 2
-    assert notes.texts("a.md")[1] == "# Water\n\nIn the evening."
+    assert (report.added, report.tombstoned, report.revised) == (0, 0, 1)
+    assert notes.events() == size + 1
+    assert (notes.atoms("a.md")[1].id, notes.texts("a.md")[1]) == (water, "# Water\n\nIn the evening.")
 
 
 def test_an_inserted_section_moves_nothing(notes: Folder) -> None:
@@ -84,11 +84,11 @@ def test_a_text_that_comes_back_is_revived_not_added(notes: Folder) -> None:
     notes.write("a.md", NOTE)
     notes.ingest()
     first = notes.atoms("a.md")[1].id
-    notes.write("a.md", NOTE.replace("In the morning.", "In the evening."))
+    notes.write("a.md", NOTE.partition("# Water")[0])
     notes.ingest()
     notes.write("a.md", NOTE)
     report = notes.ingest()
-    assert (report.added, report.revived, report.tombstoned) == (0, 1, 1)
+    assert (report.added, report.revived, report.tombstoned) == (0, 1, 0)
     assert notes.atoms("a.md")[1].id == first
 
 
@@ -275,16 +275,14 @@ def test_a_broken_frontmatter_is_a_warning_not_a_loss(notes: Folder) -> None:
     assert (len(report.skipped), [item.source for item in report.warnings]) == (0, ["notes/a.md"])
 
 
-def test_prune_of_a_folder_whose_files_were_all_renamed_asks_to_be_sure(notes: Folder) -> None:
-    """With `prune`, a folder with only renamed files is refused unless `sure` is given."""
+def test_prune_of_a_folder_whose_files_were_all_renamed_keeps_their_atoms(notes: Folder) -> None:
+    """With `prune`, the atoms of renamed files get the new names."""
     notes.write("a.md", NOTE)
     notes.ingest()
     notes.remove("a.md")
     notes.write("b.md", NOTE)
-    with pytest.raises(RefusedError):
-        notes.ingest(prune=True)
-    report = notes.engine.ingest([notes.path], prune=True, sure=True)
-    assert (report.added, report.tombstoned, notes.texts("a.md")) == (2, 2, [])
+    report = notes.ingest(prune=True)
+    assert (report.added, report.tombstoned, report.revised, notes.texts("a.md")) == (0, 0, 2, [])
 
 
 def test_an_atom_of_a_person_under_the_folder_s_name_is_no_obstacle(notes: Folder) -> None:

@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.followers.tags import values
+from engine.kernels import NATIVE
 from engine.language.lexicon import forms_of
 from engine.query.arrays import distinct
+from engine.query.positions import Positions
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.bm25 import MICRO, WeightedTerm, idf, weighted_terms
@@ -57,6 +58,10 @@ class WordScores:
     def at(self, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the scores of documents."""
         return self._lists.at(ordinals).scores
+
+    def lacking(self, ordinals: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return True for each document whose score is 0."""
+        return self._lists.lacking(ordinals)
 
     def by_term(
         self, ordinals: NDArray[np.int64]
@@ -118,7 +123,7 @@ def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...
         if start <= first and not first.startswith(start):
             continue
         first = None
-        for count, tag in enumerate(values(scope.rows, Group.TAG, start)):
+        for count, tag in enumerate(scope.atoms.tags_from(scope.rows, start)):
             first = tag if first is None else first
             if not tag.startswith(start) or count == TAGS_SEEN_MAX:
                 break
@@ -141,11 +146,28 @@ def neighbourhood(scope: RecallScope, hits: NDArray[np.int64]) -> tuple[NDArray[
 
     The ordinals are those of the hits and of the neighbours together, ascending. They come first.
     """
+    if not scope.signals.near:
+        return np.sort(hits), []
+    if NATIVE is not None:
+        orders, live = scope.positions.kernel_orders, scope.atoms.bits
+        found = NATIVE.near_documents(orders, live, hits.tobytes(), NEIGHBOUR_STEPS)
+        if found is not None:
+            every = [np.frombuffer(raw, np.int64) for raw in found[1]]
+            distances = [*range(1, NEIGHBOUR_STEPS + 1)] * 2
+            near = [Neighbours(hits, others, steps) for others, steps in zip(every, distances, strict=True)]
+            return np.frombuffer(found[0], np.int64), near
+    return documents_near(scope.positions, scope.mask, hits)
+
+
+def documents_near(
+    positions: Positions, live: NDArray[np.bool_], hits: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], list[Neighbours]]:
+    """Return what `neighbourhood` returns. `live` holds True for each allowed document."""
     near = []
-    for after in (False, True) if scope.signals.near else ():
+    for after in (False, True):
         others = hits
         for steps in range(1, NEIGHBOUR_STEPS + 1):
-            others = scope.positions.beside(others, scope.mask, after=after)
+            others = positions.beside(others, live, after=after)
             near.append(Neighbours(hits, others, steps))
     ordinals = distinct(np.concatenate([hits, *(one.others for one in near)]))
     return ordinals[ordinals >= 0], near

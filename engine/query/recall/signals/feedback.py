@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from engine.kernels import NATIVE
 from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.query.recall.signals.bm25 import idf
+from engine.text.analyzer import KERNEL_TERMS
 from engine.text.words import STOP_WORDS
 
 ANSWERS: Final = 5
@@ -40,30 +42,29 @@ def expansion(
     total = sum(scores)
     if not scope.signals.feedback or not total:
         return {}
-    relevance = _relevance([answer.terms for answer in answers], [score / total for score in scores], known)
-    if not relevance:
-        return {}
-    # Few terms have as much relevance as the last that is looked up, so not all are compared as strings.
-    least = sorted(relevance.values())[-LOOKED_UP_MAX:]
-    frequent = [term for term, one in relevance.items() if one >= least[0]]
-    frequent = sorted(frequent, key=lambda term: (-relevance[term], term))[:LOOKED_UP_MAX]
+    texts, shares = [answer.terms for answer in answers], [score / total for score in scores]
+    relevant = None
+    if NATIVE is not None:
+        relevant = NATIVE.most_relevant(KERNEL_TERMS, texts, shares, list(known), LOOKED_UP_MAX)
+    if relevant is None:
+        relevant = most_relevant(texts, shares, known, LOOKED_UP_MAX)
     documents = scope.index.counted
-    scope.find(frequent)
     weighted = {}
-    for term in frequent:
-        df = scope.df(term)
+    dfs = scope.index.dfs([term for term, _ in relevant])
+    for (term, relevance), df in zip(relevant, dfs, strict=True):
         if 2 <= df <= COMMON * documents:
-            weighted[term] = relevance[term] * idf(documents, df)
+            weighted[term] = relevance * idf(documents, df)
     best = sorted(weighted, key=lambda term: (-weighted[term], term))[:TERMS]
     return {term: scope.signals.feedback * weighted[term] / weighted[best[0]] for term in best}
 
 
-def _relevance(
-    texts: Sequence[Sequence[str]], shares: Sequence[float], known: Mapping[str, float]
-) -> dict[str, float]:
-    """Return the relevance of each term of the texts that is neither a stop word nor known.
+def most_relevant(
+    texts: Sequence[Sequence[str]], shares: Sequence[float], known: Collection[str], most: int
+) -> list[tuple[str, float]]:
+    """Return the `most` most relevant terms of the texts, the best first, each with its relevance.
 
-    `shares` are the shares of the texts in the sum of all scores.
+    Terms with equal relevance are in ascending order. Stop words and `known` terms are left out. `shares` are
+    the shares of the texts in the sum of all scores.
     """
     relevance: dict[str, float] = {}
     get = relevance.get
@@ -73,4 +74,8 @@ def _relevance(
             relevance[term] = get(term, 0.0) + (once if tf == 1 else share * (tf / (tf + 1)))
     for term in (*STOP_WORDS.intersection(relevance), *known):
         relevance.pop(term, None)
-    return relevance
+    # Few terms have as much relevance as the last that is returned, so not all are compared as strings.
+    least = sorted(relevance.values())[-most:][:1]
+    frequent = [term for term, one in relevance.items() if [one] >= least]
+    frequent = sorted(frequent, key=lambda term: (-relevance[term], term))[:most]
+    return [(term, relevance[term]) for term in frequent]

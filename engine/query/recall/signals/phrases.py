@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.base.model import Direction
+from engine.base.direction import Direction
 from engine.ledger.queries import edges_at, far_end, records_of
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import LoadedAtom, RecallScope

@@ -100,6 +100,14 @@ class Lists:
                 return Gains(matrix.reshape(count, len(ordinals)), np.frombuffer(found[1], "<f8"))
         return gains_at(self, ordinals)
 
+    def lacking(self, ordinals: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return True for each document that gains nothing, which is to say that its score is 0."""
+        if NATIVE is not None:
+            found = NATIVE.lacking(self.kernel_lists, ordinals.astype("<i8", copy=False).tobytes())
+            if found is not None:
+                return np.frombuffer(found, np.bool_)
+        return gains_at(self, ordinals).scores <= 0
+
     @property
     def kernel_lists(self) -> tuple[Any, ...]:
         """The lists in the form that the compiled functions read."""

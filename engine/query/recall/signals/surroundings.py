@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels import NATIVE
+from engine.query.positions import Positions
+from engine.query.recall.config import Signals
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.anchors import Neighbours
@@ -54,39 +56,53 @@ def propagate(
     """
     if not len(pool) or not term_scores.size:
         return
-    lengths = scope.index.lengths_at(pool.ordinals)
+    signals = scope.signals
+    found = None
+    if NATIVE is not None:
+        norms = scope.index.norms(scope.config.bm25.k1, scope.config.bm25.b)
+        found = NATIVE.surrounding_scores(
+            scope.positions.kernel_orders,
+            (scope.index.starts, norms.lengths),
+            pool.ordinals.tobytes(),
+            term_scores.tobytes(),
+            near[0].hits.tobytes() if near else b"",
+            [(1.0 if steps == 1 else FURTHER, others.tobytes()) for _, others, steps in near],
+            SOURCE_ATOMS_MAX,
+            (signals.near, signals.source, FULL_LENGTH, TITLED),
+        )
+    if found is None:
+        lengths = scope.index.lengths_at(pool.ordinals)
+        nearby, of_sources = amounts_of(scope.positions, lengths, pool, near, term_scores, signals)
+    else:
+        nearby, of_sources = np.frombuffer(found[0]), np.frombuffer(found[1])
+    if signals.near:
+        pool.add("near", nearby)
+    if signals.source:
+        pool.add("source", of_sources)
+
+
+def amounts_of(
+    positions: Positions,
+    lengths: NDArray[np.float64],
+    pool: Pool,
+    near: Sequence[Neighbours],
+    term_scores: NDArray[np.float64],
+    signals: Signals,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the amounts that the signals `near` and `source` add. `lengths` are those of the candidates."""
     gains = np.minimum(1.0, FULL_LENGTH / np.maximum(lengths, 1.0)) ** 2
-    gains[scope.positions.titles[pool.ordinals] > 0] *= TITLED
-    if scope.signals.near:
-        pool.add("near", scope.signals.near * gains * _from_neighbours(pool, near, term_scores))
-    if scope.signals.source:
-        pool.add("source", scope.signals.source * gains * _from_sources(scope, pool, term_scores))
+    gains[positions.titles[pool.ordinals] > 0] *= TITLED
+    nearby = signals.near * gains * from_neighbours(pool, near, term_scores)
+    return nearby, signals.source * gains * from_sources(positions, pool.ordinals, term_scores)
 
 
-def _from_neighbours(
+def from_neighbours(
     pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return, for each candidate, the sum over all terms of the best score of the term in a nearby hit.
 
     The scores of hits two positions away are multiplied by FURTHER.
     """
-    best = None
-    if NATIVE is not None and near:
-        others = [(1.0 if steps == 1 else FURTHER, others.tobytes()) for _, others, steps in near]
-        raw = NATIVE.best_nearby(
-            term_scores.tobytes(), pool.ordinals.tobytes(), near[0].hits.tobytes(), others
-        )
-        best = None if raw is None else np.frombuffer(raw).reshape(term_scores.shape)
-    if best is None:
-        best = best_nearby(pool, near, term_scores)
-    amounts: NDArray[np.float64] = best.sum(axis=0)
-    return amounts
-
-
-def best_nearby(
-    pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return a matrix of the best score of each term (row) that a nearby hit passes on to each candidate."""
     best = np.zeros_like(term_scores)
     for hits, others, steps in near:
         there = others >= 0
@@ -94,42 +110,28 @@ def best_nearby(
         passed = term_scores[:, pool.rows_of(hits[there])]
         # Hits with the same position have the same neighbour, so a receiver may occur more than once.
         np.maximum.at(best.T, receivers, (passed if steps == 1 else FURTHER * passed).T)
-    return best
+    return _sums(best)
 
 
-def _from_sources(scope: RecallScope, pool: Pool, term_scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def from_sources(
+    positions: Positions, ordinals: NDArray[np.int64], term_scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return, for each candidate, the sum over all terms of the best score of the term in its source."""
-    sources = scope.positions.sources[pool.ordinals]
-    counts = scope.positions.source_sizes(pool.ordinals)
-    small = (counts > 1) & (counts <= SOURCE_ATOMS_MAX) & scope.positions.placed(pool.ordinals)
-    amounts = np.zeros(len(pool))
-    if not small.any():
-        return amounts
-    found = None
-    if NATIVE is not None:
-        found = NATIVE.best_in_groups(term_scores.tobytes(), sources.tobytes(), small.tobytes())
-    if found is None:
-        groups, best = best_in_groups(sources, small, term_scores)
-    else:
-        groups = np.frombuffer(found[0], np.int64)
-        best = np.frombuffer(found[1]).reshape(len(term_scores), -1)
-    amounts[small] = best.sum(axis=0)[groups[small]]
+    sources, counts = positions.sources[ordinals], positions.source_sizes(ordinals)
+    small = np.flatnonzero((counts > 1) & (counts <= SOURCE_ATOMS_MAX) & positions.placed(ordinals))
+    amounts = np.zeros(len(ordinals))
+    if len(small):
+        order = small[sources[small].argsort(kind="stable")]
+        grouped = sources[order]
+        begins = np.concatenate([[True], grouped[1:] != grouped[:-1]])
+        best = np.maximum.reduceat(term_scores[:, order], np.flatnonzero(begins), axis=1)
+        amounts[order] = _sums(best)[begins.cumsum() - 1]
     return amounts
 
 
-def best_in_groups(
-    sources: NDArray[np.uint64], small: NDArray[np.bool_], term_scores: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Group the candidates in `small` by source, and return the best score of each term in each group.
-
-    Returns:
-        The number of the group of each candidate, in ascending order of the sources, or −1; and a matrix with
-        one row for each term and one column for each group.
-    """
-    chosen = np.flatnonzero(small)
-    order = chosen[sources[chosen].argsort(kind="stable")]
-    grouped = sources[order]
-    begins = np.concatenate([[True], grouped[1:] != grouped[:-1]])
-    groups = np.full(len(sources), -1, np.int64)
-    groups[order] = begins.cumsum() - 1
-    return groups, np.maximum.reduceat(term_scores[:, order], np.flatnonzero(begins), axis=1)
+def _sums(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of each column, added row by row; `numpy.sum` adds a single column in another order."""
+    sums = np.zeros(scores.shape[1])
+    for row in scores:
+        sums += row
+    return sums

@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pyroaring import BitMap
 
 from engine.query.recall.answer import Bridge
 from engine.query.recall.scope import LoadedAtom, RecallScope
@@ -57,8 +56,8 @@ class WalkedTag(NamedTuple):
     bridge: Bridge
     score: float
     """The best score among the anchors that have the tag."""
-    atoms: BitMap
-    """The ordinals of the atoms that have the tag."""
+    newest: NDArray[np.int64]
+    """The ordinals of the newest atoms that have the tag, ascending."""
 
 
 def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]]) -> list[WalkedTag]:
@@ -74,17 +73,12 @@ def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]])
     total = len(scope.allowed)
     walked = []
     for tag, score in best.items():
-        atoms = scope.members(Group.TAG, tag)
-        weight = bridge_weight(len(atoms), total)
+        atoms, newest = scope.atoms.newest(scope.rows, Group.TAG, tag, 4 * WALKERS_MAX)
+        weight = bridge_weight(atoms, total)
         if weight:
-            walked.append(WalkedTag(Bridge(tag, round(weight, 6), len(atoms)), score, atoms))
+            walked.append(WalkedTag(Bridge(tag, round(weight, 6), atoms), score, newest))
     walked.sort(key=lambda one: (-one.bridge.weight * one.score, one.bridge.tag))
     return walked[:TAGS_MAX]
-
-
-def _newest(atoms: BitMap) -> NDArray[np.int64]:
-    last = atoms[max(0, len(atoms) - 4 * WALKERS_MAX) :]
-    return np.frombuffer(last.to_array(), np.uint32).astype(np.int64)
 
 
 def walkers(scope: RecallScope, tags: Sequence[WalkedTag], words: WordScores) -> dict[int, dict[str, float]]:
@@ -93,12 +87,11 @@ def walkers(scope: RecallScope, tags: Sequence[WalkedTag], words: WordScores) ->
     The result maps ordinal → tag → the amount that the tag adds to the score. `words` scores
     documents for the question's words.
     """
-    newest = [_newest(one.atoms) for one in tags]
     found: dict[int, dict[str, float]] = {}
-    if not newest:
+    if not tags:
         return found
-    lacking = words.at(np.concatenate(newest)) <= 0
-    for (bridge, score, _), ordinals in zip(tags, newest, strict=True):
+    lacking = words.lacking(np.concatenate([one.newest for one in tags]))
+    for bridge, score, ordinals in tags:
         without, lacking = lacking[: len(ordinals)], lacking[len(ordinals) :]
         for ordinal in ordinals[without][-WALKERS_MAX:].tolist():
             found.setdefault(ordinal, {})[bridge.tag] = scope.signals.walk * score * bridge.weight

@@ -1,0 +1,65 @@
+"""The row of a SQLite store that belongs to the backend. It has the empty key, which callers cannot use."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from backends.checksum import check_row, checksum
+from backends.errors import BackendCorrupt
+
+if TYPE_CHECKING:
+    from backends.sqlite_tables import Statements
+
+FILE_BYTES = 8
+
+_FORM = struct.Struct(">8sQQ")
+_KEY = b""
+
+
+class Own(NamedTuple):
+    """The content of the row."""
+
+    file: bytes
+    """A random name of the file, the same for all memories in it."""
+    writes: int
+    """The number of durable writes that this store has taken."""
+    reach: int
+    """The last `Batch.reaches` that a durable write had, or 0."""
+
+    def after_write(self, reaches: int | None) -> Own:
+        """Return the row after one more durable write, of a batch with `Batch.reaches`."""
+        return Own(self.file, self.writes + 1, self.reach if reaches is None else reaches)
+
+
+def read_own(connection: sqlite3.Connection, sql: Statements, where: str) -> Own:
+    """Return the row of the store `where`, which is named in messages.
+
+    Raises:
+        BackendCorrupt: the row is missing or damaged.
+    """
+    row = connection.execute(sql.get, (_KEY,)).fetchone()
+    if row is None:
+        raise BackendCorrupt(f"{where} is damaged: the backend's own row of the table {sql.table} is missing")
+    value, found = row
+    check_row(where, _KEY, value, found)
+    if len(value) != _FORM.size:
+        raise BackendCorrupt(f"{where} is damaged: the backend's own row has {len(value)} bytes")
+    return Own(*_FORM.unpack(value))
+
+
+def swap_own(connection: sqlite3.Connection, sql: Statements, expected: Own, own: Own) -> bool:
+    """Replace the row and return True, or return False if it is not `expected`. A transaction has begun.
+
+    This takes half the time of reading the row and replacing it.
+    """
+    value = _FORM.pack(*own)
+    values = (value, checksum(_KEY, value), _FORM.pack(*expected))
+    return connection.execute(sql.swap, values).rowcount == 1
+
+
+def write_own(connection: sqlite3.Connection, sql: Statements, own: Own) -> None:
+    """Replace the row. The caller has begun a transaction."""
+    value = _FORM.pack(*own)
+    connection.execute(sql.put, (_KEY, value, checksum(_KEY, value)))

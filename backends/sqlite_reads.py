@@ -1,0 +1,201 @@
+"""Reading rows of a SQLite store, with a check of every row.
+
+SQLite does not notice a changed byte in a key or a value. Each row that is read is compared with its
+checksum. A changed key also hides rows: a search compares keys on its way down, so it can miss the row, and
+then it ends next to the changed key. So where no row is found, the two rows next to that place are checked,
+too, and so are the rows on both sides of a scan.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from backends.base import Row
+from backends.checksum import check_row
+from backends.errors import BackendCorrupt
+from backends.sqlite_tables import KEYS_PER_QUERY, Statements
+
+FIRST_KEY = b"\0"
+"""The smallest key that callers can use."""
+
+_ROWS_MIN, _ROWS_MAX = 4, 32
+"""The number of rows that a scan fetches at first and at most."""
+
+
+class Rows:
+    """The rows of one table, read and checked.
+
+    Args:
+        where: The store's name in messages.
+        sql: The SQL statements on the table.
+    """
+
+    __slots__ = ("_check", "sql", "where")
+
+    def __init__(self, where: str, sql: Statements) -> None:
+        self.where = where
+        self.sql = sql
+        self._check = check_row if sql.summed else _check_types
+
+    def begin(self, connection: sqlite3.Connection) -> None:
+        """Read one row, so that the transaction of `connection` sees the rows of this moment."""
+        connection.execute(self.sql.get, (b"",)).fetchone()
+
+    def get(self, connection: sqlite3.Connection, key: bytes, *, confirm: bool = True) -> bytes | None:
+        """Return the value of `key` in the transaction of `connection`, or None.
+
+        With `confirm`, check that damage does not hide the row.
+
+        Raises:
+            BackendCorrupt: the row or a row next to it is damaged.
+        """
+        if not key:
+            return None  # the backend's own row
+        row = connection.execute(self.sql.get, (key,)).fetchone()
+        if row is None:
+            if confirm:
+                self.confirm_missing(connection, key)
+            return None
+        value: bytes = row[0]
+        self._check(self.where, key, value, row[1])
+        return value
+
+    def get_many(
+        self, connection: sqlite3.Connection, keys: Sequence[bytes], *, confirm: bool = True
+    ) -> list[bytes | None]:
+        """Return the values of `keys`, with one query for each hundred keys. `confirm` is as for `get`.
+
+        The last query is padded, so that SQLite compiles only one statement.
+
+        Raises:
+            BackendCorrupt: one of the rows, or a row next to a missing one, is damaged.
+        """
+        values: dict[bytes, bytes] = {}
+        for at in range(0, len(keys), KEYS_PER_QUERY):
+            some = keys[at : at + KEYS_PER_QUERY]
+            if len(some) < 8:
+                for key in some:
+                    value = self.get(connection, key, confirm=False)
+                    if value is not None:
+                        values[key] = value
+                continue
+            padded = [*some, *[some[-1]] * (KEYS_PER_QUERY - len(some))]
+            for key, value, found in connection.execute(self.sql.get_many, padded):
+                self._check(self.where, key, value, found)
+                values[key] = value
+        values.pop(b"", None)
+        if confirm and len(values) < len(keys):
+            for key in dict.fromkeys(keys):
+                if key not in values:
+                    self.confirm_missing(connection, key)
+        return [values.get(key) for key in keys]
+
+    def confirm_missing(self, connection: sqlite3.Connection, key: bytes) -> None:
+        """Check the two rows next to the place where the row of `key` would be.
+
+        Raises:
+            BackendCorrupt: one of them is damaged.
+        """
+        for near, value, found in connection.execute(self.sql.around, (key,)):
+            self._check(self.where, near, value, found)
+
+    def scan(
+        self,
+        connection: sqlite3.Connection,
+        start: bytes,
+        end: bytes | None,
+        *,
+        reverse: bool,
+        confirm: bool = True,
+    ) -> tuple[sqlite3.Cursor, Iterator[list[Row]]]:
+        """Return a started cursor, and an iterator over lists of checked rows with start <= key < end.
+
+        Each step of the iterator reads from the cursor. The cursor has no bound on the far side. With
+        `confirm`, the rows before and after the range are checked, too, because they may belong into it.
+
+        Raises:
+            BackendCorrupt: on each step, a row is damaged or not in order.
+        """
+        sql = self.sql
+        start = start or FIRST_KEY
+        first: tuple[bytes, ...]
+        if not reverse:
+            statement, first = sql.up, (start,)
+        elif end is None:
+            statement, first = sql.all_down, ()
+        else:
+            statement, first = sql.down, (end,)
+        if confirm and first:
+            self._check_row_before(connection, sql.up if reverse else sql.down, first)
+        cursor = connection.execute(statement, first)
+        return cursor, self._chunks(cursor, start, end, reverse, confirm)
+
+    def _check_row_before(
+        self, connection: sqlite3.Connection, backwards: str, first: tuple[bytes, ...]
+    ) -> None:
+        """Check the row in front of a scan that begins at the key `first`."""
+        row = connection.execute(f"{backwards} LIMIT 1", first).fetchone()
+        if row is not None:
+            self._check(self.where, *row)
+
+    def _chunks(
+        self, cursor: sqlite3.Cursor, start: bytes, end: bytes | None, reverse: bool, confirm: bool
+    ) -> Iterator[list[Row]]:
+        where, check, count = self.where, self._check, _ROWS_MIN
+        last: bytes | None = None
+        while True:
+            raw = cursor.fetchmany(count)
+            chunk: list[Row] = []
+            for key, value, found in raw:
+                if key < start if reverse else end is not None and key >= end:
+                    if confirm:
+                        check(where, key, value, found)
+                    yield chunk
+                    return
+                check(where, key, value, found)
+                if last is not None and (key >= last if reverse else key <= last):
+                    raise self._misplaced(key)
+                last = key
+                chunk.append((key, value))
+            yield chunk
+            if len(raw) < count:
+                return
+            count = min(2 * count, _ROWS_MAX)
+
+    def keys(self, connection: sqlite3.Connection, prefix: bytes, limit: int) -> list[bytes]:
+        """Return the first `limit` keys that begin with `prefix`. The values are not read.
+
+        Raises:
+            BackendCorrupt: a key is not in order, or the keys before and after them are not in their places.
+        """
+        found: list[bytes] = []
+        start = prefix or FIRST_KEY
+        before = connection.execute(f"{self.sql.down} LIMIT 1", (start,)).fetchone()
+        self._check_place(connection, None if before is None else before[0])
+        last = b""
+        for (key,) in connection.execute(self.sql.keys, (start, limit)):
+            if not key.startswith(prefix):
+                self._check_place(connection, key)
+                break
+            if key <= last:
+                raise self._misplaced(key)
+            last = key
+            found.append(key)
+        return found
+
+    def _check_place(self, connection: sqlite3.Connection, key: bytes | None) -> None:
+        """Raise BackendCorrupt if a search does not find the row of a key that was read from the table."""
+        if key is not None and connection.execute(self.sql.get, (key,)).fetchone() is None:
+            raise self._misplaced(key)
+
+    def _misplaced(self, key: bytes) -> BackendCorrupt:
+        # Without `key`: a row that is not found by its key cannot be deleted or replaced.
+        return BackendCorrupt(f"{self.where} is damaged: the row {ascii(key)[:80]} is not in its place")
+
+
+def _check_types(where: str, key: object, value: object, found: object) -> None:
+    """Check a row of a table without checksums as far as possible."""
+    del found
+    if type(key) is not bytes or type(value) is not bytes:
+        raise BackendCorrupt(f"{where} is damaged: a row does not consist of bytes")

@@ -1,0 +1,86 @@
+"""Conflicts between a file and the changes of people: recording them, and settling them (docs/editing.md).
+
+A conflict arises if the text of a file changed, and a different actor had revised or hidden its atom. Both
+are kept: the new text of the file becomes an atom of its own. An edge `conflicts_with` leads from this atom
+to the other atom. The conflict is settled when the edge is removed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from engine.base.errors import ConflictError, InvalidInputError
+from engine.base.model import Receipt
+from engine.base.validation import atom_id, show_id
+from engine.commands.atoms import Add, Tombstone, recorded
+from engine.commands.base import Transaction, receipt
+from engine.commands.edges import Unlink
+from engine.commands.merge import Merge
+from engine.commands.reconcile import UpsertAtom, UpsertEdge
+from proofs.leaves import State
+
+CONFLICTS_WITH: Final = "conflicts_with"
+"""The type of the edges from the text of a file to the atom that a different actor had revised or hidden."""
+CHOICES: Final = ("file", "hand", "both")
+"""Which text `Settle` keeps: that of the file, the one by hand, or both."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeepBoth:
+    """Add the text of a file next to the atom that it would have revised, and record the conflict."""
+
+    wanted: Add
+    atom: bytes
+    """The atom that a different actor revised or hid."""
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """Append the events that add the atom and the edge; none if both are recorded."""
+        added = UpsertAtom(self.wanted).decide(tx)
+        joined = UpsertEdge(atom_id(added.subject), CONFLICTS_WITH, self.atom).decide(tx)
+        return Receipt(added.subject, added.events + joined.events, added.state)
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Settle the conflict between an atom with the text of a file and an atom that was changed by hand.
+
+    The atom that is not kept is merged into the other atom if both are live, otherwise it is hidden. With
+    `both`, only the edge between them is removed.
+    """
+
+    file: str
+    """The id of the atom with the text of the file."""
+    hand: str
+    """The id of the atom that was changed by hand."""
+    keep: str
+    """One of `CHOICES`."""
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """Append the events that settle the conflict.
+
+        Raises:
+            InvalidInputError: `keep` is not one of `CHOICES`.
+            NotFoundError: One of the atoms was never recorded.
+            ConflictError: There is no conflict between the two atoms.
+        """
+        if self.keep not in CHOICES:
+            raise InvalidInputError(f"keep must be {', '.join(CHOICES[:-1])} or {CHOICES[-1]}")
+        file, hand = recorded(tx, self.file), recorded(tx, self.hand)
+        code = tx.type_code(CONFLICTS_WITH)
+        edge = None if code is None else tx.edge(file.id, code, hand.id)
+        if edge is None or edge.state is not State.LIVE:
+            raise ConflictError(
+                f"there is no conflict between atom {show_id(file.id)} and atom {show_id(hand.id)}",
+                hint="`engine conflicts` lists the conflicts",
+            )
+        first = len(tx.entries)
+        Unlink(show_id(file.id), CONFLICTS_WITH, show_id(hand.id), f"settled: kept {self.keep}").decide(tx)
+        if self.keep == "both":
+            return receipt(file.id, file.state, *tx.entries[first:])
+        kept, other = (file, hand) if self.keep == "file" else (hand, file)
+        if kept.state is State.LIVE and other.state is State.LIVE:
+            Merge(show_id(kept.id), show_id(other.id), force=True).decide(tx)
+        elif other.state is State.LIVE:
+            Tombstone(show_id(other.id), f"settled: kept {show_id(kept.id)}").decide(tx)
+        return receipt(kept.id, kept.state, *tx.entries[first:])

@@ -1,0 +1,100 @@
+"""The folder that each source belongs to: two folders of one name must not replace each other's notes.
+
+The first component of a source is the name of a folder. The path of this folder is recorded in each atom. If
+the recorded path and the present path differ, the sources belong to another folder, or the folder was moved.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from blake3 import blake3
+
+from backends.base import Reader
+from engine.base import validation
+from engine.base.errors import InvalidInputError, RefusedError
+from engine.base.limits import FOLDER_BYTES_MAX
+from engine.commands.sources import atoms_of
+from engine.followers.tags import values
+from engine.ledger.queries import bodies_of
+from engine.transfer.ingest.walk import source_of
+from proofs.leaves import State
+from proofs.sets import Group
+
+
+def folders_of(paths: Iterable[str | Path], *, name: str | None, root: str | Path | None) -> dict[str, str]:
+    """Return the path of the folder that the first component of each source stands for.
+
+    Raises:
+        InvalidInputError: two folders have the same name.
+    """
+    found: dict[str, str] = {}
+    for path in map(Path, paths):
+        first = source_of(path, name=name, root=root).partition("/")[0]
+        folder = Path(root) if root is not None else path if path.is_dir() else path.absolute().parent
+        recorded = recorded_form(os.path.realpath(folder))
+        if found.setdefault(first, recorded) != recorded:
+            raise InvalidInputError(
+                f"two folders are named {first}: {found[first]} and {recorded}",
+                hint="ingest them one after the other, one of them with --name",
+            )
+    return found
+
+
+def recorded_form(path: str) -> str:
+    """Return a path as it is recorded: as one line of text, or else its hash."""
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    try:
+        return validation.line(text, "folder", FOLDER_BYTES_MAX)
+    except InvalidInputError:
+        return f"blake3:{blake3(os.fsencode(path)).hexdigest()}"
+
+
+def check_folders(
+    rows: Reader, folders: Mapping[str, str], present: Iterable[str], *, moved: bool
+) -> set[str]:
+    """Check that recorded sources come from the folders of this run; return the names that were recorded.
+
+    Args:
+        rows: The rows of the store, with the follower `tags` at the head.
+        folders: The first component of each source → the path of the folder in this run.
+        present: The sources of the files in this run.
+        moved: Accept a different recorded path.
+
+    Raises:
+        RefusedError: the sources that begin with a name were ingested from a different folder.
+    """
+    known = set()
+    for name, folder in folders.items():
+        prefix = f"{name}/"
+        here = [source for source in present if source.startswith(prefix)]
+        recorded = next(_recorded(rows, [*here, *_others(rows, prefix, here)]), None)
+        if recorded is not None:
+            known.add(name)
+        if recorded not in {None, folder} and not moved:
+            raise RefusedError(
+                f"the sources {name}/... were ingested from a different folder, {recorded}",
+                hint="if this is another folder, name it with --name; if the folder was moved, use --moved",
+            )
+    return known
+
+
+def _others(rows: Reader, prefix: str, here: Iterable[str]) -> Iterator[str]:
+    seen = set(here)
+    for source in values(rows, Group.SOURCE, prefix):
+        if not source.startswith(prefix):
+            return
+        if source not in seen:
+            yield source
+
+
+def _recorded(rows: Reader, sources: Iterable[str]) -> Iterator[str]:
+    """Yield the recorded folder of one live atom of each source, if it has one."""
+    for source in sources:
+        for record in atoms_of(rows, source).values():
+            if record.state is State.LIVE:
+                if (folder := bodies_of(rows, [record])[0].folder) is not None:
+                    yield folder
+                break
