@@ -150,6 +150,8 @@ def _is_sqlite(path: Path) -> bool:
 def open_backend(url: str, *, create: bool = True) -> Backend:
     """Open the store at `url`. A missing store is created, unless `create` is false.
 
+    A store that this process cannot write is opened for reading (`backends.read_only`).
+
     Raises:
         BackendMissing: there is no store, and `create` is false (never for `memory:`).
         BackendBusy: another handle has the store open, and this kind of store allows only one handle.
@@ -164,6 +166,9 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
         from backends.memory import MemoryBackend
 
         return MemoryBackend()
+    read_only = _read_only(location)
+    if read_only is not None:
+        return read_only
     if scheme == "leveldb":
         from backends.leveldb import LevelDBBackend
 
@@ -171,6 +176,24 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
     from backends.sqlite import SQLiteBackend
 
     return SQLiteBackend(path, create=create, memory=location.memory)
+
+
+def _read_only(location: Location) -> Backend | None:
+    """Open a store that exists, but that this process cannot write; return None for every other store."""
+    from backends.files import resolve_path
+
+    place = resolve_path(location.path)
+    kind = "leveldb" if location.scheme == "leveldb" else "sqlite"
+    if not place.exists() or (kind == "sqlite") is not place.is_file():
+        return None
+    from backends.unwritable import why_unwritable
+
+    number = why_unwritable(kind, place)
+    if not number:
+        return None
+    from backends.read_only import ReadOnlyBackend
+
+    return ReadOnlyBackend(kind, place, location.memory, number)
 
 
 def store_exists(url: str) -> bool:

@@ -135,6 +135,8 @@ class Backend(Reader):
 
     name: str
     capabilities: Capabilities
+    unwritable: str | None = None
+    """Why the store can only be read, as the end of a sentence; None if it can be written."""
 
     @abstractmethod
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:

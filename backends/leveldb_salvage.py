@@ -15,7 +15,7 @@ from typing import Any
 from backends.base import Row
 from backends.errors import BackendUnusable
 from backends.leveldb_files import log_rows, table_rows
-from backends.leveldb_place import DATA, NEW, OPTIONS, plyvel_module
+from backends.leveldb_place import DATA, NEW, open_copy, plyvel_module
 from backends.salvage import Way
 
 _TABLES = (".ldb", ".sst")
@@ -76,7 +76,7 @@ def _opened(plyvel: Any, data: Path, copy: Path, problems: list[str]) -> Any:
         if name is not None:
             (copy / _CURRENT).write_text(f"{name}\n", encoding="ascii")
         try:
-            return plyvel.DB(str(copy), create_if_missing=False, **(OPTIONS | {"paranoid_checks": strict}))
+            return open_copy(copy, strict=strict)
         except plyvel.Error as error:
             how = "" if strict else " without strict checks" if name is None else f" with the list {name}"
             problems.append(f"LevelDB does not open the files{how}: {_told(error, copy)}")

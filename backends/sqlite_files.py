@@ -23,7 +23,8 @@ _FILE_HEADER_BYTES = 100
 _DEFAULT_PAGE_BYTES = 4096
 _WAL_HEADER_BYTES, _FRAME_HEADER_BYTES = 32, 24
 _WAL_MAGIC = (0x377F0682, 0x377F0683)
-_PAYLOAD_BYTES_MAX = 1 << 26
+_PAYLOAD_BYTES_MAX = 8 << 20
+"""The maximum size of a record that is read; an event has at most 4 MiB."""
 
 _COLUMNS_MAX = 8
 _FIXED_SIZES = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0)

@@ -129,7 +129,7 @@ class Mark:
         raise BackendLost(
             f"{where} has lost data: {lost}; its WAL is damaged, or an older copy was put in its place",
             hint=f"copy {self._store} and the files beside it to another folder, then read what is left with "
-            f"`engine rescue STORE -o NEW`; to accept the loss, or if you restored an older copy, delete "
+            "`engine rescue STORE -o NEW`; to accept the loss, or if you restored an older copy, delete "
             f"{self._path}",
         )
 

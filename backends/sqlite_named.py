@@ -28,6 +28,7 @@ from backends.sqlite_tables import (
     statements_for,
 )
 from backends.sqlite_use import UseLock
+from backends.unwritable import why_unwritable
 
 BUSY_SECONDS = 10.0
 """The time, in seconds, that a change waits for writers in other processes."""
@@ -102,6 +103,20 @@ def _connected(path: str) -> Iterator[tuple[Path, sqlite3.Connection]]:
             REGISTRY.leave(identity)
 
 
+@contextlib.contextmanager
+def _readable(path: str) -> Iterator[tuple[Path, sqlite3.Connection]]:
+    """Like `_connected`, but for reading only. A file that cannot be written is copied first."""
+    place = resolve_path(path)
+    with contextlib.ExitStack() as stack:
+        if why_unwritable("sqlite", place):
+            from backends.read_only import sqlite_copy
+
+            path = str(stack.enter_context(sqlite_copy(place)))
+        _, connection = stack.enter_context(_connected(path))
+        connection.execute("PRAGMA query_only = ON")
+        yield place, connection
+
+
 def memories_in(path: str) -> list[str]:
     """Return the names of the memories in a SQLite file, sorted. The result is empty if there is no file.
 
@@ -111,8 +126,7 @@ def memories_in(path: str) -> list[str]:
     """
     if not resolve_path(path).exists():
         return []
-    with _connected(path) as (_, connection):
-        connection.execute("PRAGMA query_only = ON")
+    with _readable(path) as (_, connection):
         return list(memory_numbers(connection))
 
 
@@ -122,7 +136,7 @@ def memory_bytes(path: str, name: str) -> int:
     Raises:
         BackendMissing: there is no memory of this name.
     """
-    with _connected(path) as (place, connection):
+    with _readable(path) as (place, connection):
         number = number_of(connection, memory_name(name))
         if number is None:
             raise BackendMissing(f"there is no memory {name!r} in {place}")

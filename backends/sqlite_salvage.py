@@ -12,9 +12,10 @@ from backends.base import Row
 from backends.salvage import Way
 from backends.sqlite_files import SQLiteFiles
 from backends.sqlite_place import address
-from backends.sqlite_tables import UNNAMED, Statements, memory_numbers, statements_for
+from backends.sqlite_tables import memory_numbers, statements_for
 
 _UNNAMED = "rows"
+_ROWS = "SELECT key, value FROM {} ORDER BY key"
 _TABLES = "SELECT name, rootpage FROM sqlite_master WHERE type = 'table'"
 
 
@@ -34,35 +35,36 @@ def sqlite_ways(place: Path, memory: str | None, scratch: Path) -> Iterator[Way]
 
 def _own_rows(copy: Path, memory: str | None, problems: list[str]) -> Iterator[Row]:
     """Yield the rows that SQLite finds in the copy: forwards, and backwards up to a damaged place."""
-    sql: Statements | None = None
+    table = ""
     wal = Path(f"{copy}-wal")
     with contextlib.closing(SQLiteFiles(copy, wal)) as files:
         frames = files.frames
     with contextlib.closing(sqlite3.connect(address(copy), uri=True, isolation_level=None)) as connection:
         try:
-            sql = _statements(connection, memory)
+            table = _table(connection, memory)
             used = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
             if 0 <= used < frames:
                 problems.append(f"SQLite uses {used} of the {frames} pages in the WAL")
-            yield from connection.execute(sql.scan, (b"",))
+            yield from connection.execute(_ROWS.format(table))
         except sqlite3.Error as error:
             problems.append(f"SQLite cannot read every row: {error}")
-            if sql is not None:
+            if table:
                 with contextlib.suppress(sqlite3.Error):
-                    yield from connection.execute(f"{sql.scan} DESC", (b"",))
+                    yield from connection.execute(_ROWS.format(table) + " DESC")
             return
         for (problem,) in connection.execute("PRAGMA integrity_check(1)"):
             if problem != "ok":
                 problems.append(f"SQLite finds damage: {problem}")
 
 
-def _statements(connection: sqlite3.Connection, memory: str | None) -> Statements:
+def _table(connection: sqlite3.Connection, memory: str | None) -> str:
+    """Return the name of the table of a memory."""
     if memory is None:
-        return UNNAMED
+        return _UNNAMED
     number = memory_numbers(connection).get(memory)
     if number is None:
         raise sqlite3.DatabaseError(f"there is no memory {memory!r} in the file")
-    return statements_for(number)
+    return statements_for(number).table
 
 
 def _page_rows(place: Path, memory: str | None, copy: Path) -> Iterator[Row]:
@@ -74,7 +76,7 @@ def _pages_of_others(files: SQLiteFiles, memory: str | None, copy: Path) -> set[
     """Return the pages that belong to other memories, as far as the tables of the file can be read."""
     try:
         with contextlib.closing(sqlite3.connect(address(copy), uri=True)) as connection:
-            own = _statements(connection, memory).table
+            own = _table(connection, memory)
             tables = connection.execute(_TABLES).fetchall()
     except sqlite3.Error:
         return set()

@@ -174,6 +174,8 @@ from .store.status import Status as Status
 from .transfer.ingest.run import IngestReport as IngestReport
 from .transfer.mirror.report import MirrorCheck as MirrorCheck
 from .transfer.mirror.report import MirrorReport as MirrorReport
+from .transfer.rescue.run import Rescued as Rescued
+from .transfer.rescue.run import rescue as rescue
 from .trust.audit.verify import Report as Report
 from .trust.audit.verify import verify as verify
 from .trust.notes.issue import CheckpointNote as CheckpointNote

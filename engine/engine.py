@@ -23,7 +23,16 @@ from engine.base import limits
 from engine.base.direction import Direction
 from engine.base.error_translation import callers, translated
 from engine.base.unchanged import UNCHANGED, Unchanged
-from engine.base.validation import atom_id, instance, integer, label, optional_integer, several, show_id
+from engine.base.validation import (
+    atom_id,
+    callback,
+    instance,
+    integer,
+    label,
+    optional_integer,
+    several,
+    show_id,
+)
 from engine.erase.stages import Stage, ignore_stage
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, read_entries, read_entry, read_log
@@ -129,6 +138,12 @@ class Engine:
             CorruptionError: Bytes of the store are damaged.
         """
         self.actor = label(actor, "actor")
+        callback(clock, "clock")
+        callback(salts, "salts")
+        if config is not None:
+            from engine.query.recall.config import RecallConfig
+
+            instance(config, RecallConfig, "config")
         with translated():
             store = Store(backend, Sources(clock, salts), resume=_resume)
         self.view = View(store, config)
@@ -177,6 +192,15 @@ class Engine:
     def store(self) -> Store:
         """The open store, for internal use. The methods of the store can also raise backend errors."""
         return self.view.store
+
+    @property
+    def read_only(self) -> str | None:
+        """Why the store can only be read, such as `the file system is read-only`; None if it can be written.
+
+        Queries, proofs, exports and verification work as usual. If derived data is behind the journal, it is
+        completed in a temporary copy of the store. Commands that would append an event are refused.
+        """
+        return self.store.backend.unwritable
 
     def close(self) -> None:
         """Wait for calls in progress, then release the store. Closing the memory again has no effect."""
@@ -715,6 +739,7 @@ class Engine:
         from engine.erase.run import erase
 
         by = label(self._actor(actor), "actor")
+        callback(progress, "progress")
         with translated():
             return erase(self.view, id, reason, actor=by, remember=remember, probe=probe, progress=progress)
 
@@ -781,6 +806,7 @@ class Engine:
         """
         from engine.transfer.ingest.run import ingest
 
+        callback(progress, "progress")
         with translated():
             return ingest(
                 self.store, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
@@ -816,6 +842,7 @@ class Engine:
         """
         from engine.knowledge.dreaming.cycle import dream
 
+        callback(progress, "progress")
         with translated():
             return dream(
                 self.store,
@@ -1325,6 +1352,7 @@ class Engine:
         """
         from engine.trust.audit.verify import verify
 
+        callback(progress, "progress")
         with translated():
             return verify(self.store.backend, expect=expect, progress=progress)
 
@@ -1357,6 +1385,7 @@ class Engine:
         """
         from engine.store.maintenance import rebuild
 
+        callback(progress, "progress")
         with translated(), self.store.paused():
             return rebuild(self.store.backend, progress)
 
@@ -1383,6 +1412,7 @@ class Engine:
         """
         from engine.transfer.mirror.sync import mirror
 
+        callback(progress, "progress")
         with translated():
             return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
 
@@ -1398,6 +1428,7 @@ class Engine:
         """
         from engine.transfer.mirror.check import check
 
+        callback(progress, "progress")
         with translated():
             return check(self.store, folder, progress)
 
@@ -1413,6 +1444,8 @@ class Engine:
         """
         from engine.transfer.backup import export_store
 
+        callback(write, "write")
+        callback(progress, "progress")
         with translated():
             return export_store(self.store, write, progress)
 
@@ -1428,6 +1461,7 @@ class Engine:
         """
         from engine.transfer.backup import backup
 
+        callback(progress, "progress")
         with translated():
             return backup(self.store, path, progress)
 

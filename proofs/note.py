@@ -34,6 +34,8 @@ SIGNATURES_MAX: Final = 100
 """The maximum number of signature lines in a note; C2SP requires support for at least 16."""
 SIGNATURE_BYTES: Final = 64
 TIME_BYTES: Final = 8
+TIME_MAX: Final = (1 << 63) - 1
+"""The maximum time of a cosignature. A larger time does not fit into the integers of most programs."""
 
 ORIGIN_PREFIX: Final = "memroot.local/"
 
@@ -264,6 +266,8 @@ def _verified_time(checkpoint: Checkpoint, line: Signature, key: VerifierKey, ve
             "signature", f"the signature of {key.name} has a wrong length, {len(line.signature)} bytes"
         )
     time = int.from_bytes(line.signature[:stamp], "big") if stamp else None
+    if time is not None and time > TIME_MAX:
+        raise ProofError("signature", f"the signature of {key.name} has a time over {TIME_MAX}")
     message = checkpoint.text.encode() if time is None else cosignature_message(checkpoint, time)
     if not verify(key.public, message, line.signature[stamp:]):
         raise ProofError("signature", f"the signature of {key.name} does not verify")

@@ -25,6 +25,7 @@ from tests.spec_naive import (
     tag_rows,
     term_rows,
     tree_leaves,
+    tree_root,
     u,
     values,
 )
@@ -50,7 +51,7 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal) if payload is not None}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
     for name in ("records", "index", "tags", "trees", "log"):
-        version = {"index": 6, "records": 2, "trees": 2}.get(name, 1)
+        version = {"index": 7, "trees": 3, "records": 2, "tags": 2}.get(name, 1)
         rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
     leaves: dict[str, dict[bytes, bytes]] = {}
     for name, changed in values([fields for fields, _ in events]).items():
@@ -63,6 +64,8 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     stored, leaves["index"] = index_rows(events, headers, terms, stop_words)
     for name, found in leaves.items():
         rows |= pages(name, found)
+        other = stored.get(b"i/head", b"") if name == "index" else b""
+        rows[b"t/" + name.encode() + b"/\xff"] = u(len(headers), 8) + tree_root(name, found) + other
     return rows | stored | record_rows(events)
 
 

@@ -361,6 +361,10 @@ def microseconds(value: object, what: str = "time") -> int:
         if value.tzinfo is None:
             raise InvalidInputError(f"{what} {value.isoformat()} has no time zone; add one, such as +00:00")
         value = (value - _EPOCH) // timedelta(microseconds=1)
+    if type(value) is not int:
+        raise InvalidInputError(
+            f"{what} must be a datetime with a time zone or a number of µs, not {quoted(value)}"
+        )
     return integer(value, what, least=limits.CREATED_MIN)
 
 
@@ -398,6 +402,16 @@ def instance(value: object, kind: type, what: str) -> None:
     """
     if not isinstance(value, kind):
         raise InvalidInputError(f"{what} must be a {kind.__name__}, not {type(value).__name__}")
+
+
+def callback(value: object, what: str) -> None:
+    """Check that `value` can be called.
+
+    Raises:
+        InvalidInputError: `value` cannot be called.
+    """
+    if not callable(value):
+        raise InvalidInputError(f"{what} must be a function, not {type(value).__name__}")
 
 
 def weight(value: object) -> bytes:

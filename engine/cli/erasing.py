@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from engine.base.errors import RefusedError, VerificationError
+from engine.base.errors import InvalidInputError, RefusedError, VerificationError
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.mirroring import after_writes
 from engine.cli.options import ID, dry_run, one_of
@@ -24,15 +24,15 @@ FOUND = 1
 
 
 @command(
-    "engine erase 1f0c --reason 'asked for by its owner' --dry-run",
+    "engine erase 1f0c --dry-run",
     "engine erase 1f0c --reason GDPR --yes",
 )
 @ID
 @option(
     "--reason",
     metavar="TEXT",
-    required=True,
-    help="The reason for erasing. It is stored: do not quote the content.",
+    default="",
+    help="The reason for erasing, required except with --dry-run. It is stored: do not quote the content.",
 )
 @option(
     "--forget",
@@ -56,6 +56,8 @@ def erase(
         wanted = engine.erasable(found)
         if dry_run:
             return session.out.answer({**plain(wanted), "dry_run": True}, _planned(wanted))
+        if not reason.strip():
+            raise InvalidInputError("--reason is missing", hint="say why, without quoting the content")
         if not yes:
             _ask(session, wanted)
 

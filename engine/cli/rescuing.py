@@ -8,7 +8,7 @@ from engine.base.errors import VerificationError
 from engine.cli.command import argument, command, option
 from engine.cli.output import Failure, plain
 from engine.cli.session import Session
-from engine.cli.shapes import Line, line
+from engine.cli.shapes import Line, counted, line
 from engine.front.times import shown_time
 from engine.store.named_places import memory_url
 from engine.transfer.rescue.run import Rescued
@@ -19,7 +19,8 @@ from engine.transfer.rescue.run import rescue as rescue_store
 @argument("source", "STORE", "The damaged store.")
 @option("--output", "-o", metavar="NEW", required=True, help="The path or URL of the new store.")
 @option("--erase-lost", help="Keep the events after a lost content; erase its atom in the new store.")
-def rescue(session: Session, source: str, output: str, erase_lost: bool) -> int:
+@option("--unconfirmed", help="Keep events whose headers may have changed, as the log's hashes show.")
+def rescue(session: Session, source: str, output: str, erase_lost: bool, unconfirmed: bool) -> int:
     """Make a new store from the journal that is left in a damaged store.
 
     Takes the longest valid journal, verifies the new store, and prints what was found and what is lost. The
@@ -29,7 +30,7 @@ def rescue(session: Session, source: str, output: str, erase_lost: bool) -> int:
     if session.memory is not None:
         source = memory_url(source, session.memory)
     with session.meter("rescued", "events") as move:
-        found = rescue_store(source, output, move, erase_lost=erase_lost)
+        found = rescue_store(source, output, move, erase_lost=erase_lost, unconfirmed=unconfirmed)
     data = {"source": source, "target": output, "complete": found.complete, **plain(found)}
     failure = None
     if not found.complete:
@@ -59,10 +60,12 @@ def _rescue_report(found: Rescued) -> Iterator[Line]:
     for atom in found.erased:
         yield line("erased", atom)
     yield line("lost", _loss(found) if not found.complete else "nothing that is known")
+    if found.reason and not found.lost:
+        yield line("left out", found.reason)
     yield line("root", found.root)
 
 
 def _loss(found: Rescued) -> str:
     if not found.lost:
-        return f"{len(found.lost_contents):,} contents"
+        return counted(len(found.lost_contents), "content")
     return f"{found.lost:,} of {found.recorded:,} events: {found.reason}"

@@ -64,6 +64,8 @@ class Session:
         with retry_while_busy(
             engine_opener(self.setting.url, self.actor, create=create), self.wait
         ) as engine:
+            if engine.read_only is not None:
+                self._tell_read_only(engine)
             try:
                 yield engine
             finally:
@@ -93,6 +95,13 @@ class Session:
         return replace(
             failure, message=secret_filter.shown(failure.message), hint=secret_filter.shown(failure.hint)
         )
+
+    def _tell_read_only(self, engine: Engine) -> None:
+        """Print a note that the store can only be read, and by how much its derived data is behind."""
+        found = engine.status()
+        behind = found.events - min(found.followers.values())
+        missing = f"; derived data is {behind:,} events behind, and is completed in a copy" if behind else ""
+        self.out.note(f"the store can only be read, because {engine.read_only}{missing}")
 
     def _tell_secrets(self, engine: Engine) -> None:
         """Print a note with the number and kinds of the secrets that were found."""

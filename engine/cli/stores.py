@@ -38,13 +38,18 @@ def status(session: Session) -> int:
     Changes nothing, and does not update derived data that is out of date. The number of live atoms may
     therefore be out of date: it is the number after the last event that the follower `tags` has processed.
     """
+    from engine.trust.audit.scrub import read_scrub, scrub_file
+
     url, origin = session.setting
     with session.engine() as engine:
         found = engine.status()
+        scrubbed = read_scrub(scrub_file(url), engine.store.identity.store_id.hex())
     named = session.named
     policy, said_by = find_secrets()
     data = {"store": url, "origin": origin, "memory": named.name if named else None, **plain(found)}
+    clean = None if scrubbed.clean_at is None else shown_time(scrubbed.clean_at)
     mode = "off" if policy is None else str(policy.mode)
+    data["scrub"] = {"clean_at": clean, "events": scrubbed.clean_events}
     data["secrets"] = {"mode": mode, "origin": said_by}
 
     def lines() -> Iterator[Line]:
@@ -53,6 +58,8 @@ def status(session: Session) -> int:
             yield line("memory", f"{named.name} (from {named.origin})")
         yield line("store id", found.store_id)
         yield line("kind", found.backend)
+        if found.read_only is not None:
+            yield line("read-only", found.read_only)
         yield line("live atoms", f"{found.live_atoms:,}")
         yield line("contents", f"{found.contents:,}, including revised versions")
         yield line("events", f"{found.events:,}")
@@ -60,6 +67,9 @@ def status(session: Session) -> int:
             behind = found.events - size
             yield line(f"  {name}", f"{behind:,} events behind" if behind else "up to date")
         yield line("last event", shown_time(found.last_event))
+        yield line(
+            "scrub", f"clean at {clean}, {scrubbed.clean_events:,} events" if clean else "never finished"
+        )
         yield line("analyzer", found.analyzer)
         if mode != "off":
             yield line("secrets", f"{mode} (from {said_by})")

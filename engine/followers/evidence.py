@@ -18,7 +18,7 @@ again.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from backends.base import Reader
@@ -44,18 +44,17 @@ from engine.ledger.layout import (
     ordinal_key,
     type_code_key,
 )
-from engine.ledger.pages import PagedTree
 from engine.ledger.records import (
     FIRST_TYPE_CODE,
     AtomRecord,
     Counters,
     EdgeRecord,
+    Lookup,
     decode_atom,
     decode_counters,
     decode_edge,
 )
 from proofs.events import AtomDetail, Entry, EventKind, Header
-from proofs.hashing import key_digest
 from proofs.leaves import State, edge_key
 from proofs.subjects import ID_BYTES
 
@@ -65,8 +64,6 @@ PENDING_MAX: Final = 3 * limits.FOLLOW_EVENTS_MAX
 """The number of events after those in the trees whose subjects are kept in memory."""
 UNREAD_MAX: Final = 1024
 """The number of such events whose headers are read; if there are more, updating the trees is faster."""
-PAGES_MAX: Final = 1 << 14
-"""The number of pages of trees that are kept in memory."""
 SURE_MAX: Final = 1 << 16
 """The number of atoms with true records that are kept in memory."""
 
@@ -93,8 +90,11 @@ class Evidence:
     `move_to` selects the snapshot that the other methods read. One thread at a time may use the object.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, trees: TreesFollower | None = None) -> None:
+        """Begin without a snapshot. `trees` is the follower that updates the trees; its pages are used."""
+        self._trees = trees or TreesFollower()
         self._rows: Reader
+        self._meta: Lookup
         self._cursor: bytes | None = b""
         self._included = 0
         """The number of events that the trees include."""
@@ -103,28 +103,26 @@ class Evidence:
         """The last event on each subject, from the events that the trees do not include."""
         self._sure: set[bytes] = set()
         """Atoms whose records were found to be true, and which were not erased since."""
-        self._trees = {name: PagedTree(name) for name in ("atoms", "edges")}
-        self._pages: dict[bytes, bytes | None] = {}
         self._counters: bytes | None = b""
 
-    def move_to(self, rows: Reader, log: LogState) -> bool:
+    def move_to(self, rows: Reader, log: LogState, meta: Lookup | None = None) -> bool:
         """Use the snapshot `rows`, whose log is `log`, from now on.
+
+        `meta` holds the rows with the cursor of the trees and with the counters, if they were read already.
 
         Return False if the trees must be updated first, because they lack too many events.
 
         Raises:
             CorruptionError: the cursor of the trees, or a header after it, is damaged.
         """
-        self._rows = rows
-        raw = rows.get(_TREES)
+        self._rows, self._meta = rows, meta or rows
+        raw = self._meta.get(_TREES)
         if raw != self._cursor or log.size < self._size:
             self._begin(rows, raw, log.size)
         if len(self._last) > PENDING_MAX or log.size - self._size > UNREAD_MAX:
             return False
         if self._size < log.size:
             self._read_headers(rows, log.size)
-        if len(self._pages) > PAGES_MAX:
-            self._pages = {}
         if len(self._sure) > SURE_MAX:
             self._sure = set()
         return True
@@ -151,17 +149,20 @@ class Evidence:
             self._last = {subject: seq for subject, seq in self._last.items() if seq >= start}
         else:
             self._last, self._size, self._sure = {}, start, set()
-        self._cursor, self._included, self._pages = raw, start, {}
+        self._cursor, self._included = raw, start
 
-    def note(self, entries: Iterable[Entry], counters: bytes | None) -> None:
+    def note(self, entries: Sequence[Entry], counters: bytes | None) -> None:
         """Remember events that were written directly after those known, and the row of the counters."""
-        last = self._last
-        for header, _, _ in entries:
-            detail = header.detail
-            last[detail.id if type(detail) is AtomDetail else subject_key(detail)] = header.seq
-            self._size = header.seq + 1
-            if header.kind is EventKind.ERASED:
-                self._sure.discard(subject_key(detail))
+        details = [header.detail for header, _, _ in entries]
+        seqs = range(self._size, self._size + len(details))
+        if {type(detail) for detail in details} == {AtomDetail}:
+            self._last.update(zip([detail[0] for detail in details], seqs, strict=True))
+        else:
+            self._last.update(zip(map(subject_key, details), seqs, strict=True))
+        self._size = seqs.stop
+        if self._sure:
+            erased = (header.detail for header, _, _ in entries if header.kind is EventKind.ERASED)
+            self._sure.difference_update(map(subject_key, erased))
         self._counters = counters
 
     def atom(self, atom: bytes) -> AtomRecord | None:
@@ -288,12 +289,9 @@ class Evidence:
         """
         known = self._last
         recorded = [key for key in keys if key in known]
-        if not recorded:
-            digests = [key_digest(namespace, key) for key in keys]
-            tree = self._trees[namespace]
-            if self._included:
-                found = tree.holds(self._rows, digests, self._pages)
-                recorded = [key for key, held in zip(keys, found, strict=True) if held]
+        if not recorded and keys and self._included and self._cursor:
+            found = self._trees.holds(self._rows, self._cursor, namespace, keys)
+            recorded = [key for key, held in zip(keys, found, strict=True) if held]
         if recorded:
             raise CorruptionError(
                 f"{_named(namespace, recorded[0])} has no record, but the journal has events on it",
@@ -307,7 +305,7 @@ class Evidence:
         Raises:
             CorruptionError: the counters contradict the ordinals or the predicates.
         """
-        rows, raw = self._rows, self._rows.get(COUNTERS)
+        rows, raw = self._rows, self._meta.get(COUNTERS)
         counters = decode_counters(raw)
         if raw != self._counters:
             ordinal, code = counters

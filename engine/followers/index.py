@@ -66,7 +66,7 @@ class IndexFollower(Follower):
     """
 
     name = "index"
-    version = 6
+    version = 7
     prefixes = (INDEX, tree_prefix("index"))
 
     def __init__(self, load_bodies: LoadBodies | None = None) -> None:

@@ -17,8 +17,8 @@ from engine.followers.base import Follower, processed
 from engine.kernels import NATIVE
 from engine.ledger.codec import decode_stored
 from engine.ledger.journal import read_header
-from engine.ledger.layout import VALUE, tree_prefix, value_key
-from engine.ledger.pages import PagedTree
+from engine.ledger.layout import VALUE, cursor_key, tree_prefix, value_key
+from engine.ledger.pages import PagedTree, Pages, PagesRead
 from engine.ledger.records import Lookup, read_atom, read_edge
 from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind, Header
 from proofs.hashing import key_digest, value_digest
@@ -31,6 +31,9 @@ _STATES_AFTER = {
     EventKind.EDGE_REMOVED: State.TOMBSTONED,
     EventKind.ATOM_REVIVED: State.LIVE,
 }
+
+PAGES_MAX = 1 << 14
+"""The number of pages that are kept from `holds` to the next update. They take about 10 MB."""
 
 Digests = dict[bytes, bytes | None]
 """The changes of a tree, or leaves of it: key digest → value digest."""
@@ -45,6 +48,22 @@ class TreesFollower(Follower):
 
     def __init__(self) -> None:
         self._trees = {name: PagedTree(name) for name in ("atoms", "edges")}
+        self._read: tuple[bytes | None, Pages] = (None, {})
+        """Pages that `holds` read while the cursor had this value."""
+
+    def holds(self, rows: Reader, cursor: bytes, namespace: str, keys: Sequence[bytes]) -> list[bool]:
+        """Return whether a tree has a leaf for each of `keys`; `cursor` is the row of this follower's cursor.
+
+        The pages that are read are kept for the next update, which needs most of them.
+
+        Raises:
+            CorruptionError: a page is missing.
+        """
+        known, pages = self._read
+        if known != cursor or len(pages) > PAGES_MAX:
+            pages = {}
+            self._read = cursor, pages
+        return self._trees[namespace].holds(rows, keys, pages)
 
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
         """Wait for a whole batch if more entries follow: it changes fewer pages than several small ones."""
@@ -69,6 +88,9 @@ class TreesFollower(Follower):
                 batch.put(value_key(namespace, key), encode_value(value))
             digests[namespace][key_digest(namespace, key)] = _digest(namespace, value)
         sizes = entries[0].header.seq, entries[-1].header.seq + 1
+        known, pages = self._read
+        if pages and known == rows.get(cursor_key(self.name)):
+            rows = PagesRead(rows, pages)
         for namespace, tree in self._trees.items():
             tree.advance(rows, batch, sizes, digests[namespace], before[namespace])
 

@@ -82,6 +82,14 @@ def update_pages(
     root: bytes | None,
     /,
 ) -> tuple[dict[bytes, bytes | None], bytes] | None: ...
+def held_leaves(
+    prefix: bytes,
+    namespace: str,
+    keys: list[bytes],
+    pages: dict[bytes, bytes | None],
+    read: Callable[[list[bytes]], Sequence[bytes | None]],
+    /,
+) -> list[bool] | None: ...
 def added_leaves(
     entries: list[Entry], /
 ) -> tuple[dict[bytes, bytes | None], dict[bytes, bytes | None], list[int]]: ...
@@ -144,8 +152,9 @@ def read_texts(
     total: float,
     window: int,
     chars: int,
+    whole: bool,
     /,
-) -> list[tuple[list[str], float, str] | None]: ...
+) -> list[tuple[list[str] | None, float, str] | None]: ...
 def linked_rows(
     frontier: bytes,
     actor: str,

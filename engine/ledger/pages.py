@@ -12,14 +12,14 @@ computed from the leaves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from backends.base import Batch, Reader
+from backends.base import Batch, Reader, Row
 from engine.base.errors import CorruptionError, InvalidInputError
 from engine.kernels import NATIVE
 from engine.ledger import layout
-from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher
+from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher, key_digest
 
 DEPTH_MAX: Final = 63
 """The depth of the deepest pages, whose slots correspond to the last nibble of the key digest."""
@@ -37,6 +37,34 @@ _HINT: Final = "run `engine rebuild` to rebuild the trees from the journal"
 Digests = Mapping[bytes, bytes | None]
 """Key digest → value digest, or None for a leaf that does not exist."""
 _NOTHING: Final[Digests] = {}
+
+Pages = dict[bytes, bytes | None]
+"""Pages by the keys of their rows; None for a page that does not exist."""
+
+
+class PagesRead(Reader):
+    """A reader of rows that takes pages which were read before from a dict."""
+
+    def __init__(self, rows: Reader, pages: Pages) -> None:
+        self._rows = rows
+        self._pages = pages
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of `key`, or None if there is no row."""
+        pages = self._pages
+        return pages[key] if key in pages else self._rows.get(key)
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return the values of `keys`, in the same order."""
+        pages = self._pages
+        unread = [key for key in keys if key not in pages]
+        read = iter(self._rows.multi_get(unread))
+        return [pages[key] if key in pages else next(read) for key in keys]
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """Yield the rows with start <= key < end."""
+        return self._rows.scan(start, end, reverse=reverse)
+
 
 _SEAL: Final = b"\xff"
 _SIZE_BYTES: Final = 8
@@ -170,6 +198,7 @@ class PagedTree:
     """The tree of one namespace. The object holds no data of the tree: all data is in the rows."""
 
     def __init__(self, namespace: str, hasher: TreeHasher = TREE_HASHER) -> None:
+        self._namespace = namespace
         self._prefix = layout.tree_prefix(namespace)
         self._root_key = self._page_key(0, b"")
         self._seal_key = self._prefix + _SEAL
@@ -332,14 +361,22 @@ class PagedTree:
                 found.update(slot[:DIGEST_BYTES] for slot in slots if len(slot) == LEAF_BYTES)
         return found
 
-    def holds(self, rows: Reader, digests: Sequence[bytes], pages: dict[bytes, bytes | None]) -> list[bool]:
-        """Return whether the tree has a leaf with each of these key digests.
+    def holds(self, rows: Reader, keys: Sequence[bytes], pages: Pages) -> list[bool]:
+        """Return whether the tree has a leaf for each of these keys of its namespace.
 
         `pages` holds pages that were read before from the same tree; those that are read now are added.
 
         Raises:
             CorruptionError: a page is missing.
         """
+        if NATIVE is not None:
+            held = NATIVE.held_leaves(self._prefix, self._namespace, list(keys), pages, rows.multi_get)
+            if held is not None:
+                return held  # type: ignore[no-any-return]
+        return self._holds(rows, [key_digest(self._namespace, key) for key in keys], pages)
+
+    def _holds(self, rows: Reader, digests: Sequence[bytes], pages: Pages) -> list[bool]:
+        """Do what `holds` promises, with key digests. This is the twin of the compiled `held_leaves`."""
         found = [False] * len(digests)
         waiting: Sequence[int] = range(len(digests))
         depth = 0

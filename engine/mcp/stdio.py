@@ -15,8 +15,14 @@ from engine.base.interrupts import at_end
 from engine.mcp.definition import Fields, Profile, Tool
 from engine.mcp.dispatch import THREADS, WAITING, Dispatcher
 from engine.mcp.lease import Lease
-from engine.mcp.protocol import INTERNAL_ERROR, Params, ProtocolError, request_id
+from engine.mcp.protocol import INTERNAL_ERROR, TOO_MANY_REQUESTS, Params, ProtocolError, request_id
 from engine.mcp.wire import Wire
+
+WAITING_MAX: Final = 256
+"""The maximum number of requests that run or wait, for instance while another process has the store open.
+
+Further requests are refused at once, so that a client cannot fill the memory of the server.
+"""
 
 END_SECONDS: Final = 0.9
 """The seconds that the process waits for running calls after the input ends or a signal arrives."""
@@ -95,7 +101,13 @@ class Server:
             self._answer(request)
             return
         with self._lock:
-            self._running.add(request)
+            full = len(self._running) >= WAITING_MAX
+            if not full:
+                self._running.add(request)
+        if full:
+            error = ProtocolError(TOO_MANY_REQUESTS, "Too many requests are waiting; try again later")
+            self._wire.send({"id": given, "error": error.fields})
+            return
         self._threads.submit(self._answer, request)
 
     def _cancel(self, given: object) -> None:

@@ -27,6 +27,9 @@ Value = TypeVar("Value")
 ATOM_TEXTS = ("content", "title", "tags", "source", "key", "meta", "aliases", "folder")
 """The fields of an atom that contain free text. The other fields are labels, numbers or fixed choices."""
 
+LABELS_MAX = 4096
+"""The maximum number of labels that a screen remembers as searched."""
+
 CACHED_CHARS_MAX = 1 << 22
 """The maximum number of characters of text for which a screen caches results, to avoid repeated searches."""
 
@@ -75,6 +78,7 @@ class Screen:
         self._policy = policy
         self._cache: dict[str, str] = {}
         self._chars = 0
+        self._labels: set[str] = set()
         self.found: Counter[str] = Counter()
 
     def text(self, text: str, place: str) -> str:
@@ -98,6 +102,23 @@ class Screen:
         self._cache[text] = self._cache[clean] = clean
         return clean
 
+    def label(self, label: str, place: str) -> None:
+        """Search a label for secrets. In the mode `warn`, count them.
+
+        A label has only lower-case letters, so it is searched with capital letters, too.
+
+        Raises:
+            RefusedError: The label contains a secret, and the mode is not `warn`.
+        """
+        if label in self._labels:
+            return
+        secrets = self._policy.find(label) or self._policy.find(label.upper())
+        if secrets and self._policy.mode is not Mode.WARN:
+            raise refused(place, [secret.kind for secret in secrets])
+        self.found.update(secret.kind for secret in secrets)
+        if len(self._labels) < LABELS_MAX:
+            self._labels.add(label)
+
     def line_of(self, text: str) -> int | None:
         """Return the line, counted from 1, on which the first secret in a text begins, or None."""
         secrets = self._policy.find(text)
@@ -109,6 +130,9 @@ class Screen:
 
     def atom(self, body: AtomBody) -> AtomBody:
         """Apply the filter to an atom's body and return the result: the same object if nothing changed."""
+        self.label(body.kind, "kind")
+        for bucket in body.buckets:
+            self.label(bucket, "bucket")
         texts = {name: getattr(body, name) for name in ATOM_TEXTS}
         filtered = {name: self.value(value, name) for name, value in texts.items()}
         if (
@@ -167,8 +191,8 @@ class Screen:
             return body._replace(reason=self.text(body.reason, "reason"))
         if isinstance(body, EdgeBody) and body.data:
             return body._replace(data=self._edge_data(body.data))
-        if isinstance(body, TypeBody) and self.text(body.name, "predicate") != body.name:
-            raise refused("predicate", [secret.kind for secret in self._policy.find(body.name)])
+        if isinstance(body, TypeBody):
+            self.label(body.name, "predicate")
         return body
 
     def _edge_data(self, data: bytes) -> bytes:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from engine.base.errors import InvalidInputError
 from engine.base.validation import choice, label, several
+from engine.secrets.disguise import Looked, folded, joined
 from engine.secrets.kinds import DETECTORS, Detector
 from engine.secrets.patterns import bounded
 
@@ -127,15 +128,23 @@ class SecretsPolicy:
     def find(self, text: str) -> list[Secret]:
         """Return the positions and kinds of the secrets in a text, sorted and not overlapping, in every mode.
 
+        Disguised secrets are found, too (`engine.secrets.disguise`).
+
         Overlapping matches are joined; the result has the kind of the match that begins first. If several
         matches begin at the same position, the longest one determines the kind. If the longest
         matches are equally long, the match of the earlier detector determines it.
         """
-        spans: list[tuple[int, int, int]] = []
-        for rank, detector in enumerate(self.detectors):
-            for start, end in detector.find(text):
-                if end > start and not any(one.fullmatch(text, start, end) for one in self.allowed):
-                    spans.append((start, -end, rank))
+        looked = Looked(text)
+        spans, begun = self._spans_in(looked)
+        plain = folded(text)
+        if plain is not None:
+            looked = plain
+            more, begun = self._spans_in(plain)
+            spans += more
+        for token in joined(looked) if begun else ():
+            start, end = token.span(0, len(token.text))
+            if not any(start <= -other and at <= end for at, other, _ in spans):
+                spans += self._spans_in(token)[0]
         secrets: list[Secret] = []
         for start, negative_end, rank in sorted(spans):
             if secrets and start < secrets[-1].end:
@@ -143,6 +152,22 @@ class SecretsPolicy:
             else:
                 secrets.append(Secret(start, -negative_end, self.detectors[rank].kind))
         return secrets
+
+    def _spans_in(self, looked: Looked) -> tuple[list[tuple[int, int, int]], bool]:
+        """Return (start, -end, number of the detector) of each secret in a form of a text.
+
+        The second value is True if the text contains the beginning of a token, which may be divided.
+        """
+        spans, begun = list[tuple[int, int, int]](), False
+        for rank, detector in enumerate(self.detectors):
+            if not detector.may_be_in(looked.text):
+                continue
+            begun = begun or detector.issued
+            for start, end in detector.find(looked.text):
+                if end > start and not any(one.fullmatch(looked.text, start, end) for one in self.allowed):
+                    first, last = looked.span(start, end)
+                    spans.append((first, -last, rank))
+        return spans, begun
 
     def clean(self, text: str) -> tuple[str, list[Secret]]:
         """Return the text with all secrets redacted, in every mode, and the secrets that were found.

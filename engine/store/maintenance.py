@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
 
@@ -23,6 +23,7 @@ from engine.ledger.journal import (
     encode_seq,
     erased_at,
     read_entries,
+    read_header,
     read_log,
     read_raw,
     subject_key,
@@ -107,7 +108,8 @@ def _check_payloads(rows: Reader, start: int, stop: int) -> None:
     for raw in read_raw(rows, start, stop):
         header = raw.entry.header
         erased_by = None if raw.payload is None else erased_at(rows, header)
-        if erased_by is not None:
+        # Another process may have destroyed the payload after it was read here.
+        if erased_by is not None and rows.get(payload_key(header.seq)) is not None:
             raise CorruptionError(
                 f"payload {header.seq} exists, although event {erased_by} destroyed it",
                 hint="another program wrote the payload; restore a copy of the store whose root you know",
@@ -174,7 +176,8 @@ def _headers_in(rows: Reader) -> int:
 def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> dict[bytes, bytes]:
     """Correct the rows about erased atoms and edges, and return those that follow from the headers.
 
-    `guard` is the guard on the row with the state of the log.
+    In a copy that was broken off, such a row may name an event that was not copied. It remains if it says why
+    a payload is missing. `guard` is the guard on the row with the state of the log.
     """
     erased = dict[bytes, bytes]()
     with _journal_rows(backend) as rows:
@@ -184,6 +187,7 @@ def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> d
             for at in erasing(headers):
                 seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
                 erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
+        erased |= _later_erasures(rows, log.size, erased)
         batch = Batch()
         if not _has_erasures(rows, erased):
             batch.rows.update(dict.fromkeys(rows.keys(ERASURE, log.size)) | erased)
@@ -191,6 +195,26 @@ def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> d
         with suppress(GuardFailed):  # another process is appending events; the next rebuild adds them
             backend.write(batch, guard=guard, durable=True)
     return erased
+
+
+def _later_erasures(rows: Reader, size: int, erased: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return the rows that name events after the first `size`, and say why payloads of these are missing.
+
+    Payloads that were destroyed by one of the first `size` events, as `erased` says, are left out.
+    """
+    named = {}
+    for key in rows.keys(ERASURE, size):
+        with suppress(BackendCorrupt):
+            row = rows.get(key) or b""
+            if len(row) == len(encode_seq(size)) and row >= encode_seq(size):
+                named[key] = row
+    if not named:
+        return {}
+    payloads = {key for key, _ in rows.scan(payload_key(0), payload_key(size))}
+    missing = [seq for seq in range(size) if payload_key(seq) not in payloads]
+    subjects = {seq: erasure_key(subject_key(read_header(rows, seq)[0].detail)) for seq in missing}
+    unexplained = {key for seq, key in subjects.items() if erased.get(key, b"") < encode_seq(seq)}
+    return {key: row for key, row in named.items() if key in unexplained}
 
 
 def _has_erasures(rows: Reader, erased: dict[bytes, bytes]) -> bool:
@@ -246,7 +270,8 @@ def check_copy(backend: Backend, expected: Checkpoint, progress: Progress = no_p
         CorruptionError: An event differs from the one that the log commits to.
         VerificationError: The copy has other roots.
     """
-    _check_journal(backend, lambda done, size: progress(2 * done, size))
+    size = _check_journal(backend, lambda done, size: progress(2 * done, size))
+    progress(size, size)
     store = Store(backend, None)
     with store.view(*store.followers) as rows:
         found = store.roots(rows).as_checkpoint()

@@ -33,6 +33,8 @@ class Status:
     analyzer: str
     last_event: int
     """The time of the last event, in µs since 1970, UTC."""
+    read_only: str | None = None
+    """Why the store can only be read, or None if it can be written."""
 
 
 def status(rows: Reader, store: Store) -> Status:
@@ -52,4 +54,5 @@ def status(rows: Reader, store: Store) -> Status:
         followers=cursors,
         analyzer=f"{store.identity.analyzer} {store.identity.fingerprint.hex()}",
         last_event=log.time,
+        read_only=store.backend.unwritable,
     )

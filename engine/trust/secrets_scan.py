@@ -54,7 +54,7 @@ def scan(rows: Reader, policy: SecretsPolicy, progress: Progress = no_progress) 
         header = read_header(rows, seq)[0]
         body = open_payload(header, raw)
         atoms = _atoms(header.detail)
-        for field, text in _texts(body):
+        for field, text in (("actor", header.actor), ("actor", header.actor.upper()), *_texts(body)):
             for secret in policy.find(text):
                 shown = masked(text[secret.start : secret.end])
                 yield Leak(seq, header.kind.name.lower(), atoms, field, secret.kind, shown)
@@ -105,12 +105,14 @@ def _texts(body: Body) -> Iterator[tuple[str, str]]:
         case AtomBody():
             for name in ATOM_TEXTS:
                 yield from ((name, text) for text in strings(getattr(body, name)))
+            for label in (body.kind, *body.buckets):
+                yield from (("label", form) for form in (label, label.upper()))
         case TagsBody():
             yield from (("tags", tag) for tag in body.tags)
         case ReasonBody():
             yield "reason", body.reason
         case TypeBody():
-            yield "predicate", body.name
+            yield from (("predicate", form) for form in (body.name, body.name.upper()))
         case EdgeBody() if body.data:
             yield from (("edge data", text) for text in strings(unpack(body.data, "edge data")))
 

@@ -132,7 +132,7 @@ def test_the_error_names_the_family_and_the_repair(tmp_path: Path) -> None:
         ("journal", journal_key(1), "backup"),
     ):
         changed(path, "UPDATE rows SET value = CAST(value || x'00' AS BLOB) WHERE key = ?", key)
-        with Engine.open(f"sqlite:{path}") as engine, pytest.raises(CorruptionError, match=family) as damage:
+        with pytest.raises(CorruptionError, match=family) as damage, Engine.open(f"sqlite:{path}") as engine:
             engine.export(lambda _: None) if family == "journal" else engine.get(ids[0])
         assert damage.value.family == family
         assert repair in damage.value.hint

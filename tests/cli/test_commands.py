@@ -83,6 +83,7 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         "edges": [first],
         "history": [first],
         "mirror": ["shown"],
+        "rescue": [str(here / "store"), "--output", "sqlite:rescued.db"],
         "copy": [str(here / "store"), "sqlite:copy.db"],
         "export": ["notes.jsonl"],
         "backup": ["notes.backup"],

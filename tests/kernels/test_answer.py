@@ -32,6 +32,10 @@ WORDS = [
     "a_b__c.d@e",
     "x" * 70,
     "mast,",
+    "yards",
+    "cs",
+    "seaing",
+    "Adrs",
 ]
 WEIGHTS = {"sea": 0.5, "ship": 1.0, "yard": 0.3, "adr-016": 1.1, "camel": 0.7, "c": 0.1}
 PLAIN = st.text(st.characters(max_codepoint=127), max_size=60)
@@ -56,6 +60,7 @@ def terms() -> Any:
 )
 @example(text=f"sea{' x' * WINDOW} yard", asked=["sea", "yard"], chars=40, cut=(False, False))
 @example(text=f"sea{' x' * (WINDOW - 1)} yard", asked=["sea", "yard"], chars=40, cut=(False, True))
+@example(text="xSea masts", asked=["sea"], chars=4, cut=(False, False))
 @example(text="aa bb cc dd ee sea xx yy zz ss", asked=["sea"], chars=25, cut=(False, False))
 @example(text="a" + "-b" * 40 + " c__d_ e++#", asked=["c"], chars=1, cut=(True, True))
 def test_read_texts(text: str, asked: list[str], chars: int, cut: tuple[bool, bool]) -> None:
@@ -66,7 +71,9 @@ def test_read_texts(text: str, asked: list[str], chars: int, cut: tuple[bool, bo
     for weight in weights.values():
         total += weight
     question = (sorted(weights), ordered, total, WINDOW, chars)
-    found = native().read_texts(terms(), [text, "界", text], cut, len(text.encode()), *question)
+    found = native().read_texts(terms(), [text, "界", text], cut, len(text.encode()), *question, True)
+    short = native().read_texts(terms(), [text], cut, len(text.encode()), *question, False)
+    assert short == [(None, *found[0][1:])]
     assert found[1] is None
     assert found[0] == found[2]
     found_terms, close, snippet = found[0]
@@ -78,11 +85,13 @@ def test_read_texts(text: str, asked: list[str], chars: int, cut: tuple[bool, bo
 def test_read_texts_leaves_other_texts_to_its_twins() -> None:
     """Lone surrogates, long texts, and terms without weights are left to the twins."""
     question = (["sea"], [1.0], 1.0, WINDOW, 200)
-    assert native().read_texts(terms(), ["sea \ud800", "a" * 12], (False, False), 11, *question) == [
+    assert native().read_texts(terms(), ["sea \ud800", "a" * 12], (False, False), 11, *question, True) == [
         None,
         None,
     ]
-    assert native().read_texts(terms(), ["sea"], (False, False), 8, ["sea"], [], 1.0, WINDOW, 200) == [None]
+    assert native().read_texts(terms(), ["sea"], (False, False), 8, ["sea"], [], 1.0, WINDOW, 200, True) == [
+        None
+    ]
 
 
 @given(st.one_of(st.text(max_size=200), TEXTS, st.text("aA1 \n\t.é界😀д\ud800", max_size=60)))
@@ -127,8 +136,8 @@ def test_texts_with_new_words_are_read_together(texts: list[str]) -> None:
     """Each of several texts is read as if it were alone, whether its words are new or not."""
     asked = (sorted(WEIGHTS), [WEIGHTS[term] for term in sorted(WEIGHTS)], sum(WEIGHTS.values()), WINDOW, 40)
     new = native().Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words, word_terms)
-    together = native().read_texts(new, texts, (False, False), 1 << 16, *asked)
-    alone = [native().read_texts(terms(), [text], (False, False), 1 << 16, *asked)[0] for text in texts]
+    together = native().read_texts(new, texts, (False, False), 1 << 16, *asked, True)
+    alone = [native().read_texts(terms(), [text], (False, False), 1 << 16, *asked, True)[0] for text in texts]
     assert together == alone
 
 

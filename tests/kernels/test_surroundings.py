@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from engine.query.recall.pool import Pool
 from engine.query.recall.signals.anchors import NEIGHBOUR_STEPS, Neighbours, documents_near
 from engine.query.recall.signals.surroundings import FULL_LENGTH, FURTHER, TITLED, amounts_of
 from tests.kernels.native import native
-from tests.query.recall.lines import Line, lines
+from tests.query.recall.lines import SOURCES, Document, Line, lines
 
 SCORES = st.sampled_from([0.0, 0.1, 0.5, 1.0, 1.7, 3.3])
 
@@ -21,6 +22,19 @@ def positions_of(line: Line) -> Positions:
     """Return the positions of documents, in the form for kernels, too."""
     native()
     return line.positions()
+
+
+@pytest.mark.parametrize("dead", [7, 8])
+def test_as_many_dead_documents_are_skipped_as_in_the_twin(dead: int) -> None:
+    """The search for a neighbour ends at the same dead document as that of the twin."""
+    line = Line(
+        (*(Document(SOURCES[1], number, live=number in (0, dead + 1)) for number in range(dead + 2)),), 0
+    )
+    live = np.packbits(line.live, bitorder="little").tobytes()
+    ordinals = np.array([0, dead + 1], np.int64)
+    _, near = native().near_documents(positions_of(line).kernel_orders, live, ordinals.tobytes(), 1)
+    found = [np.frombuffer(raw, np.int64).tolist() for raw in near]
+    assert found == ([[-1, 0], [8, -1]] if dead == 7 else [[-1, -1], [-1, -1]])
 
 
 @settings(max_examples=300)

@@ -18,11 +18,13 @@ from blake3 import blake3
 from backends.base import Batch
 from backends.memory import MemoryBackend
 from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
+from engine.followers.base import Cursor, encode_cursor
 from engine.followers.index import IndexFollower
 from engine.ledger.journal import Salts
+from engine.ledger.layout import cursor_key
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
-from proofs.hashing import commitment, key_digest, overall_root, value_digest
+from proofs.hashing import EMPTY, commitment, key_digest, overall_root, value_digest
 from proofs.log import leaf_hash
 from proofs.log import root_of as log_root_of
 from proofs.smt import root_of
@@ -237,7 +239,11 @@ class Reference:
         for ordinal, (leaf, body) in enumerate(self.texts):
             header = Header(ordinal, 0, EventKind.ATOM_ADDED, "", b"", None, AtomDetail(b"", ordinal, None))
             entries.append(Entry(header, body, leaf))
+        if not entries:
+            return EMPTY
         follower.follow(entries, rows, batch)
+        reached = Cursor(follower.version, len(entries), entries[-1].leaf)
+        batch.put(cursor_key(follower.name), encode_cursor(reached))
         rows.write(batch)
         return follower.root(rows)
 

@@ -109,10 +109,28 @@ COMMANDS: Final[dict[str, Run]] = {
     "merge": lambda engine, at: engine.merge(id_of(at), id_of((at + 2) % ATOMS), force=True),
     "unmerge": lambda engine, at: engine.unmerge(id_of(10)),
     "erase": lambda engine, at: engine.erase(id_of(at), "asked for", probe=False),
+    "add, checkpoint": lambda engine, at: (engine.add(f"new {at}"), engine.checkpoint())[1],
+    "add in bulk, checkpoint": lambda engine, at: (
+        engine.apply([Add(f"new {at} {number}", tags=["red"]) for number in range(8)]),
+        engine.checkpoint(),
+    )[1],
+    "tag, checkpoint": lambda engine, at: (engine.tag(id_of(at), "green", "blue"), engine.checkpoint())[1],
+    "revise, checkpoint": lambda engine, at: (engine.revise(id_of(at), content="new"), engine.checkpoint())[
+        1
+    ],
+    "erase, checkpoint": lambda engine, at: (
+        engine.erase(id_of(at), "asked for", probe=False),
+        engine.checkpoint(),
+    )[1],
     "checkpoint": lambda engine, at: engine.checkpoint(),
     "root": lambda engine, at: engine.root().root,
 }
 """Name of a command → the function that runs it on the atom with a number."""
+
+
+_ROOTED: Final = [name for name in COMMANDS if "checkpoint" in name or name == "root"]
+_IN_ROOTS: Final = frozenset({"trees", "tags", "index", "values", "log", "erasures"})
+"""The families on whose rows roots depend, and the commands that use roots, which are tried more often."""
 
 
 def flipped(rows: Rows, chosen: random.Random) -> Changes:
@@ -212,7 +230,12 @@ def cases(count: int, seed: int) -> Iterator[Case]:
         changes = way(_near(rows, chosen), chosen)
         if any(STATES[settled].rows.get(key) != value for key, value in changes.items()):
             yield Case(
-                family, way.__name__, settled, chosen.choice(names), _atom_in(changes, chosen), changes
+                family,
+                way.__name__,
+                settled,
+                chosen.choice(_ROOTED if family in _IN_ROOTS and chosen.random() < 0.6 else names),
+                _atom_in(changes, chosen),
+                changes,
             )
 
 
@@ -254,6 +277,7 @@ def outcome(case: Case, backend: Backend) -> str:
     try:
         with translated():
             rebuild(backend)
+            engine_on(backend)  # an interrupted erasure is finished
     except EngineError:
         return "detected" if in_journal else "not healed"
     healed = _journal(backend)
@@ -261,13 +285,17 @@ def outcome(case: Case, backend: Backend) -> str:
         return "wrong answer"
     if healed == journal:
         return "harmless" if raised is None else "refused"
-    if raised is not None and {**healed} == {
-        key: state.rows[key] for key in state.rows if key.startswith(_JOURNAL)
-    }:
+    if raised is not None and _is_between(state, healed, journal):
         return "refused"
     if in_journal:
         return "detected" if not verify(backend).ok else "wrong event"
     return "wrong event" if verify(backend).ok else "broken"
+
+
+def _is_between(state: State, found: Rows, honest: Rows) -> bool:
+    """Return whether a journal is the untouched one, with some of the events of the honest one."""
+    before = {key: row for key, row in state.rows.items() if key.startswith(_JOURNAL)}
+    return found == before or {**found, LOG: b""}.items() <= {**before, **honest, LOG: b""}.items()
 
 
 FAULTS: Final = ("wrong event", "wrong answer", "broken", "not healed")
@@ -277,7 +305,7 @@ def _faults(found: Iterator[tuple[Case, str]]) -> list[tuple[Case, str]]:
     return [(case, result) for case, result in found if result in FAULTS]
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(4))
 def test_no_changed_row_misleads_a_command(part: int) -> None:
     """After any change of one row, a command is refused, or it does what it does in the untouched store."""
     found = ((case, outcome(case, MemoryBackend())) for case in cases(times(160), soak_seed(100 + part)))

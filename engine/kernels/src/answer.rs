@@ -179,6 +179,19 @@ struct Asked {
     total: f64,
     window: usize,
     chars: i64,
+    /// Whether the terms of the texts are returned, too.
+    whole: bool,
+    /// A bit for each letter with which a term of the question begins.
+    initials: u32,
+}
+
+impl Asked {
+    /// Return whether a word has one term, which is not one of the question's: stemming keeps the first letter.
+    fn lacks(&self, word: &[u8]) -> bool {
+        let Some((first, rest)) = word.split_first() else { return false };
+        let letter = first.to_ascii_lowercase().wrapping_sub(b'a');
+        letter < 26 && self.initials >> letter & 1 == 0 && rest.iter().all(u8::is_ascii_lowercase)
+    }
 }
 
 /// Return the terms of a text, how close together the question's terms are, and the snippet; or None if a
@@ -195,6 +208,7 @@ fn read(
     let parts = split(text);
     let mut terms = Vec::with_capacity(parts.len() + parts.len() / 4);
     let mut marks = Vec::new();
+    let mut count = 0;
     for (number, part) in parts.iter().enumerate() {
         let simple = simplified(part.text)?;
         // A word is found faster where bytes follow it, so an ASCII part is read as a part of the text.
@@ -203,6 +217,13 @@ fn read(
             Cow::Owned(simple) => (&simple[..], 0),
         };
         for word in words(&simple) {
+            if !asked.whole {
+                if asked.lacks(&simple[word.clone()]) {
+                    count += 1;
+                    continue;
+                }
+                terms.clear();
+            }
             let first = terms.len();
             if !table.append(raw, &(offset + word.start..offset + word.end), &mut terms) {
                 // The byte before the word says whether it is a picture.
@@ -211,10 +232,11 @@ fn read(
                 new.push(b' ');
                 continue;
             }
-            for (position, id) in terms.iter().enumerate().skip(first) {
+            for id in &terms[first..] {
                 if let Some(term) = asked.ids.iter().position(|one| one == &Some(*id)) {
-                    marks.push(Mark { position, term, part: number });
+                    marks.push(Mark { position: count, term, part: number });
                 }
+                count += 1;
             }
         }
     }
@@ -228,13 +250,14 @@ fn read(
 }
 
 /// What recall reads in one text: its terms, the closeness of the question's terms, and the snippet.
-type Read<'py> = Option<(Bound<'py, PyList>, f64, String)>;
+type Read<'py> = Option<(Option<Bound<'py, PyList>>, f64, String)>;
 
 /// Read texts; the result is `None` in place of a text that is not simple or has more than `most` bytes.
 ///
 /// The twins are `analyzer.index_terms`, `reading.proximity` and `snippets.Snippets`. `cut` tells whether the
 /// texts have been cut at their beginnings, and at their ends. `asked` holds the question's terms in ascending
-/// order, and `weights` their weights, whose sum in the order of the question is `total`.
+/// order, and `weights` their weights, whose sum in the order of the question is `total`. Unless `whole` is set,
+/// `None` is returned in place of the terms of each text.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 fn read_texts<'py>(
@@ -248,6 +271,7 @@ fn read_texts<'py>(
     total: f64,
     window: usize,
     chars: i64,
+    whole: bool,
 ) -> PyResult<Vec<Read<'py>>> {
     if asked.len() != weights.len() {
         return Ok(texts.iter().map(|_| None).collect());
@@ -256,7 +280,9 @@ fn read_texts<'py>(
     let own = own.get();
     own.with_table(|table| {
         let ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
-        let mut asked_ids = Asked { ids, weights, total, window, chars: chars.max(1) };
+        let letter = |term: &String| term.bytes().next().filter(u8::is_ascii_lowercase);
+        let initials = asked.iter().filter_map(letter).fold(0, |bits, first| bits | 1 << (first - b'a'));
+        let mut asked_ids = Asked { ids, weights, total, window, chars: chars.max(1), whole, initials };
         let texts: Vec<Option<&str>> = texts.iter().map(|text| text.to_str().ok().filter(readable)).collect();
         let mut new = Vec::new();
         let mut found: Vec<_> = texts
@@ -274,8 +300,11 @@ fn read_texts<'py>(
             }
         }
         let mut list = |(terms, close, snippet): (Vec<TermId>, f64, String)| {
+            if !whole {
+                return Ok((None, close, snippet));
+            }
             let terms: Vec<_> = terms.into_iter().map(|id| shown(py, table, id)).collect();
-            PyList::new(py, terms).map(|terms| (terms, close, snippet))
+            PyList::new(py, terms).map(|terms| (Some(terms), close, snippet))
         };
         found.into_iter().map(|one| one.map(&mut list).transpose()).collect()
     })

@@ -458,6 +458,114 @@ impl Hashes {
     }
 }
 
+/// Return whether a tree has a leaf for each of `keys`, or None to decline.
+///
+/// `pages` holds pages that were read before; `read` returns the stored pages of a list of keys, which are added.
+#[pyfunction]
+fn held_leaves<'py>(
+    py: Python<'py>,
+    prefix: &[u8],
+    namespace: &str,
+    keys: Vec<Bound<'py, PyBytes>>,
+    pages: &Bound<'py, PyDict>,
+    read: &Bound<'py, PyAny>,
+) -> PyResult<Option<Vec<bool>>> {
+    let Ok(length) = u8::try_from(namespace.len()) else { return Ok(None) };
+    let role = Role::new("key");
+    let mut waiting: Vec<(Digest, usize)> = keys
+        .iter()
+        .enumerate()
+        .map(|(at, key)| (role.digest(&[&[length], namespace.as_bytes(), key.as_bytes()]), at))
+        .collect();
+    waiting.sort_unstable();
+    let mut held = vec![false; keys.len()];
+    let mut depth = 0;
+    while !waiting.is_empty() {
+        if depth > DEPTH_MAX {
+            return Ok(None);
+        }
+        let found = pages_on(py, prefix, depth, &waiting, pages, read)?;
+        let mut below = Vec::with_capacity(waiting.len());
+        for (run, page) in waiting.chunk_by(|one, other| same_path(&one.0, &other.0, depth)).zip(found) {
+            let Some(page) = page else {
+                if depth > 0 {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let stored = page.as_bytes();
+            for one in run {
+                match slot_in(stored, nibble_of(&one.0, depth)) {
+                    None => return Ok(None),
+                    Some(slot) if slot.len() == DIGEST => below.push(*one),
+                    Some(slot) => held[one.1] = slot.get(..DIGEST) == Some(&one.0[..]),
+                }
+            }
+        }
+        (waiting, depth) = (below, depth + 1);
+    }
+    Ok(Some(held))
+}
+
+/// Return the page of each run of `waiting` with the same path, which must be sorted; None where there is no row.
+fn pages_on<'py>(
+    py: Python<'py>,
+    prefix: &[u8],
+    depth: usize,
+    waiting: &[(Digest, usize)],
+    pages: &Bound<'py, PyDict>,
+    read: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
+    let mut found = Vec::new();
+    let (unread, mut places) = (PyList::empty(py), Vec::new());
+    let mut key = prefix.to_vec();
+    for run in waiting.chunk_by(|one, other| same_path(&one.0, &other.0, depth)) {
+        key.truncate(prefix.len());
+        key.push(depth as u8);
+        key.extend_from_slice(&run[0].0[..depth.div_ceil(2)]);
+        if let (1, Some(last)) = (depth % 2, key.last_mut()) {
+            *last &= 0xF0;
+        }
+        let key = PyBytes::new(py, &key);
+        match pages.get_item(&key)? {
+            Some(page) => found.push(page.cast_into::<PyBytes>().ok()),
+            None => {
+                unread.append(key)?;
+                places.push(found.len());
+                found.push(None);
+            }
+        }
+    }
+    if !places.is_empty() {
+        for ((key, page), place) in unread.iter().zip(read.call1((&unread,))?.try_iter()?).zip(places) {
+            let page = page?;
+            pages.set_item(key, &page)?;
+            found[place] = page.cast_into::<PyBytes>().ok();
+        }
+    }
+    Ok(found)
+}
+
+fn same_path(one: &Digest, other: &Digest, depth: usize) -> bool {
+    let whole = depth / 2;
+    one[..whole] == other[..whole] && (depth % 2 == 0 || one[whole] >> 4 == other[whole] >> 4)
+}
+
+/// Return one slot of a stored page, which is empty if there is no leaf below; None if the page is too short.
+fn slot_in(stored: &[u8], nibble: usize) -> Option<&[u8]> {
+    let head = stored.get(..HEAD)?;
+    let occupied = u16::from_be_bytes([head[0], head[1]]);
+    let leaves = u16::from_be_bytes([head[2], head[3]]);
+    if occupied >> nibble & 1 == 0 {
+        return Some(&[]);
+    }
+    let below = (1u16 << nibble) - 1;
+    let before = (occupied & below).count_ones() + (leaves & below).count_ones();
+    let start = HEAD + DIGEST * before as usize;
+    stored.get(start..start + if leaves >> nibble & 1 == 1 { LEAF } else { DIGEST })
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(held_leaves, module)?)?;
     module.add_function(wrap_pyfunction!(update_pages, module)?)
 }

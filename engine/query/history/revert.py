@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from engine.base.errors import NotFoundError
+from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import Receipt
 from engine.base.validation import integer, label, optional_integer, show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag
@@ -283,10 +283,13 @@ def revert(
 
     Raises:
         NotFoundError: the range is beyond the end of the journal.
+        InvalidInputError: `start` is above `stop`.
     """
     size, end = read_log(store.backend).size, optional_integer(stop, "stop")
     if integer(start, "start") > size or (end is not None and end > size):
         raise NotFoundError(f"the range is beyond the journal, which has the events 0 to {size - 1}")
+    if end is not None and start > end:
+        raise InvalidInputError(f"start must not be above stop, but {start} is above {end}")
     whose = None if actor is None else label(actor, "actor")
     with store.view() as rows:
         chosen = _choose(rows, start, size if end is None else end, whose)

@@ -72,17 +72,19 @@ def run(scope: RecallScope, target: int, most: int) -> Ranking:
     return Ranking(pool, level, entities, walked, bridges, hop_anchors)
 
 
-def _best(scope: RecallScope, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
+def _best(
+    scope: RecallScope, pool: Pool, most: int, *, whole: bool = False
+) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
     """Return the rows of the best candidates (`most` or fewer), and these atoms with their texts."""
     best = pool.ranked()[:most]
-    return best, scope.load(pool.ordinals[best].tolist())
+    return best, scope.load(pool.ordinals[best].tolist(), whole=whole)
 
 
 def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None:
     """Search for terms that are characteristic of the best candidates so far, and add the scores."""
     if not scope.signals.feedback:
         return
-    best, atoms = _best(scope, pool, feedback.ANSWERS)
+    best, atoms = _best(scope, pool, feedback.ANSWERS, whole=True)
     more = feedback.expansion(scope, atoms, pool.score[best].tolist(), weights)
     if not more:
         return

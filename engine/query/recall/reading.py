@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from engine.kernels import NATIVE
 from engine.query.snippets import READ_CHARS_MAX, Part, Snippets, one_by_one, part_of
@@ -29,45 +29,58 @@ class TextReader:
         self._asked = (terms, [weights[term] for term in terms], total, WINDOW, min(chars, _CHARS_MAX))
         """What the compiled kernel needs to know of the question."""
 
-    def read(self, texts: Sequence[str]) -> list[Reading | LazyReading]:
-        """Return what the question reads in each text."""
+    def read(self, texts: Sequence[str], *, whole: bool = True) -> list[Reading | LazyReading]:
+        """Return what the question reads in each text. Set `whole` if all terms of the texts are needed."""
         if NATIVE is None:
             return [LazyReading(self, part_of(text, self.weights)) for text in texts]
-        found = self._compiled(texts, (False, False))
+        found = self._compiled(texts, (False, False), whole=whole)
         return [
-            self._read(text) if one is None else Reading._make(one)
+            self._read(text) if one is None else Reading(text, *one)
             for text, one in zip(texts, found, strict=True)
         ]
 
     def _read(self, text: str) -> Reading | LazyReading:
         """Return what the question reads in a text that is long or that the kernel does not read."""
         part = part_of(text, self.weights)
-        found = self._compiled([part.text], part[1:])[0] if part.before or part.after else None
-        return LazyReading(self, part) if found is None else Reading._make(found)
+        found = self._compiled([part.text], part[1:], whole=True)[0] if part.before or part.after else None
+        return LazyReading(self, part) if found is None else Reading(part.text, *found)
 
-    def _compiled(self, texts: Sequence[str], cut: tuple[bool, bool]) -> list[tuple[Any, ...] | None]:
+    def _compiled(
+        self, texts: Sequence[str], cut: tuple[bool, bool], *, whole: bool
+    ) -> list[tuple[Any, ...] | None]:
         """Return the readings of texts, with None in place of each text that is left to the twins.
 
         `cut` tells whether the texts were cut at their beginnings, and at their ends.
         """
         found: list[tuple[Any, ...] | None] = NATIVE.read_texts(  # type: ignore[union-attr]
-            KERNEL_TERMS, texts, cut, READ_CHARS_MAX, *self._asked
+            KERNEL_TERMS, texts, cut, READ_CHARS_MAX, *self._asked, whole
         )
         return found
 
 
-class Reading(NamedTuple):
+class Reading:
     """What a question reads in one text.
 
     Of a text over `snippets.READ_CHARS_MAX` characters, only `snippets.part_of` the text is read.
     """
 
-    terms: list[str]
-    """All terms of the text in order, including stop words."""
-    proximity: float
-    """How close together the question's terms are in the text, from 0 to 1 (see `proximity`)."""
-    snippet: str
-    """The snippet of the text (see `snippets.Snippets`)."""
+    __slots__ = ("_terms", "_text", "proximity", "snippet")
+
+    def __init__(self, text: str, terms: list[str] | None, proximity: float, snippet: str) -> None:
+        """Store what was read; the terms are computed later if they are None."""
+        self._text = text
+        self._terms = terms
+        self.proximity = proximity
+        """How close together the question's terms are in the text, from 0 to 1 (see `proximity`)."""
+        self.snippet = snippet
+        """The snippet of the text (see `snippets.Snippets`)."""
+
+    @property
+    def terms(self) -> list[str]:
+        """All terms of the text in order, including stop words."""
+        if self._terms is None:
+            self._terms = index_terms(self._text)
+        return self._terms
 
 
 class LazyReading:

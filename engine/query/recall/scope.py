@@ -13,7 +13,7 @@ from pyroaring import BitMap
 
 from backends.base import Reader
 from engine.followers.index_view import IndexView, TermRows
-from engine.language.model import Question
+from engine.language.model import Ask, Question
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.positions import Positions
@@ -110,12 +110,16 @@ class RecallScope:
         weights = {term: self.idf(term) for term in self.question.terms}
         return TextReader(weights, self.config.snippet_chars)
 
-    def load(self, ordinals: list[int]) -> list[LoadedAtom]:
-        """Return the records and contents of atoms. Each atom is read once and then cached."""
+    def load(self, ordinals: list[int], *, whole: bool = False) -> list[LoadedAtom]:
+        """Return the records and contents of atoms. Each atom is read once and then cached.
+
+        Set `whole` if all terms of the contents are needed; otherwise they are computed when they are read.
+        """
         new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in self._loaded]
         if new:
             records = records_of(self.rows, ids_at(self.rows, new))
             bodies = bodies_of(self.rows, records)
-            readings = self.reader.read([body.content for body in bodies])
+            whole = whole or self.positions.has_titles or self.question.ask is Ask.WHEN
+            readings = self.reader.read([body.content for body in bodies], whole=whole)
             self._loaded.update(zip(new, map(LoadedAtom, records, bodies, readings), strict=True))
         return [self._loaded[ordinal] for ordinal in ordinals]

@@ -44,6 +44,8 @@ class Headers:
     """The sizes of the journal at which a commit ended, as far as rows that show it were found; ascending."""
     recorded: int
     """The number of events that the newest state of the log names; 0 if no state was found."""
+    states: tuple[int, ...]
+    """The numbers of events that the states of the log name, ascending."""
     found: int
     """The number of headers that were found, including those after a gap."""
     last: int
@@ -56,9 +58,13 @@ class Headers:
     """The chosen header of each event for which not the first row that was found is used."""
 
 
-def choose_headers(found: FoundRows) -> Headers:
-    """Choose the headers; see `Headers`."""
-    return _Choice(found).run()
+def choose_headers(found: FoundRows, *, unconfirmed: bool = False) -> Headers:
+    """Choose the headers; see `Headers`.
+
+    With `unconfirmed`, headers are also kept if the log commits to other headers, and it is not known which
+    of them are wrong.
+    """
+    return _Choice(found, unconfirmed=unconfirmed).run()
 
 
 def header_rows(found: FoundRows, headers: Headers) -> Iterator[tuple[int, bytes]]:
@@ -69,8 +75,9 @@ def header_rows(found: FoundRows, headers: Headers) -> Iterator[tuple[int, bytes
 
 
 class _Choice:
-    def __init__(self, found: FoundRows) -> None:
+    def __init__(self, found: FoundRows, *, unconfirmed: bool) -> None:
         self._found = found
+        self._unconfirmed = unconfirmed
         self._states: dict[int, list[bytes]] = {}
         """Size → the frontiers of this size that were found, as bytes."""
         self._leaves: list[bytes] = []
@@ -89,7 +96,10 @@ class _Choice:
         proved, boundaries, broken = self._check()
         while broken is not None:
             start, stop, _ = broken
+            start = max(start, proved)
             if not self._mend(*broken):
+                if self._unconfirmed:
+                    break
                 del self._leaves[start:]
                 problem = f"the log commits to other headers of the events {start} to {stop - 1}"
             proved, boundaries, broken = self._check()
@@ -98,6 +108,7 @@ class _Choice:
             proved=proved,
             boundaries=tuple(sorted({*boundaries, *self._cursors()})),
             recorded=self._recorded,
+            states=tuple(sorted(self._states)),
             found=found,
             last=last,
             problem=problem,

@@ -15,7 +15,7 @@ from engine.base.error_translation import translated
 from engine.base.errors import CorruptionError, InvalidInputError, VerificationError
 from engine.ledger.codec import decode_header
 from engine.ledger.journal import RawEntry, read_raw
-from engine.ledger.layout import CURSOR, JOURNAL, LOG, PAYLOAD, SUBTREE, journal_key
+from engine.ledger.layout import CURSOR, ERASING, JOURNAL, LOG, PAYLOAD, SUBTREE, journal_key
 from engine.ledger.roots import Roots
 from engine.store import maintenance
 from engine.store.replay import Progress, no_progress, scratch_backend
@@ -30,7 +30,7 @@ from proofs.events import Header
 LISTED_MAX = 20
 """The maximum number of events in each list of a report."""
 
-_PREFIXES = (JOURNAL, PAYLOAD, LOG, SUBTREE, CURSOR)
+_PREFIXES = (JOURNAL, PAYLOAD, LOG, SUBTREE, CURSOR, ERASING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,12 @@ class Rescued:
 
 
 def rescue(
-    source: str, target: str, progress: Progress = no_progress, *, erase_lost: bool = False
+    source: str,
+    target: str,
+    progress: Progress = no_progress,
+    *,
+    erase_lost: bool = False,
+    unconfirmed: bool = False,
 ) -> Rescued:
     """Take the longest valid journal out of a damaged store, and make a new store from it.
 
@@ -96,6 +101,8 @@ def rescue(
         progress: Called with the number of events processed and the number of all events.
         erase_lost: Keep the events after an event whose content is lost. The atom or edge of that event is
             erased at the end of the new journal, for the reason that the content was lost.
+        unconfirmed: Keep events although the hashes of the log show that one of their headers was changed,
+            and it is not known which one. The new store then has another history, and another root.
 
     Raises:
         InvalidInputError: there is something at `target`, or a URL is not valid.
@@ -106,7 +113,7 @@ def rescue(
     with translated():
         _check_target(target)
         with salvaged(source, _PREFIXES) as salvage:
-            choice = _choose(salvage, erase_lost=erase_lost)
+            choice = _choose(salvage, erase_lost=erase_lost, unconfirmed=unconfirmed)
             return _write(salvage, choice, target, progress)
 
 
@@ -119,6 +126,19 @@ class _Choice:
     erase_lost: bool
     end: int
     """The number of events to keep at most."""
+    least: int = 0
+    """The number of events in the whole journal that the backend's library found, or 0."""
+
+    def known(self, kept: int) -> int:
+        """Return the number of events that the damaged store is known to have had; `kept` are kept.
+
+        If the backend's library found a whole journal, a single later commit may never have been
+        acknowledged. A commit that is followed by another one was.
+        """
+        headers = self.headers
+        if not 0 < self.least <= kept:
+            return max(headers.recorded, headers.last + 1)
+        return max([kept, *[size for size in headers.states if size > kept][:-1]])
 
     @property
     def whole(self) -> bool:
@@ -131,10 +151,11 @@ class _Choice:
         """Return why the journal ends after `size` events; empty if no later event is known."""
         if size == self.headers.size:
             return self.headers.problem
-        return self.contents.problem_at(size) or f"the commit after event {size - 1} is not complete"
+        problem = f"the commit after event {size - 1} is not complete, and may never have been acknowledged"
+        return self.contents.problem_at(size) or problem
 
 
-def _choose(salvage: Salvage, *, erase_lost: bool) -> _Choice:
+def _choose(salvage: Salvage, *, erase_lost: bool, unconfirmed: bool) -> _Choice:
     """Read the store in every way, and choose a journal.
 
     The library of a backend finds whole commits only. If it finds a whole journal, events that were found in
@@ -143,12 +164,13 @@ def _choose(salvage: Salvage, *, erase_lost: bool) -> _Choice:
     least = 0
     choice = None
     while (way := salvage.read_on()) is not None:
-        headers = choose_headers(salvage.found)
+        headers = choose_headers(salvage.found, unconfirmed=unconfirmed)
         contents = choose_contents(salvage.found, headers)
         end = contents.end(headers.size, erase_lost=erase_lost)
         choice = _Choice(headers, contents, erase_lost, end)
         if way.own and choice.whole:
             least = end
+        choice.least = least
         if 0 < least < end:
             choice.end = max([least, *(size for size in headers.boundaries if size <= end)])
     if choice is None:
@@ -170,7 +192,7 @@ def _write(salvage: Salvage, choice: _Choice, target: str, progress: Progress) -
             end, reason = min(error.seq or 0, end - 1), str(error)
     raise CorruptionError(
         f"no event can be rescued: {reason or 'no header was found'}",
-        hint="restore a backup or a copy of the store",
+        hint="restore a backup or a copy of the store; `--unconfirmed` keeps headers that may have changed",
         family="journal",
         seq=0,
     )
@@ -235,8 +257,8 @@ def _report(
     salvage: Salvage, choice: _Choice, reason: str, last: Header, written: Written, roots: Roots
 ) -> Rescued:
     headers, contents, events = choice.headers, choice.contents, last.seq + 1
-    known = max(headers.recorded, headers.last + 1)
-    lost_contents = [one.seq for one in contents.missing if one.erased is None]
+    known = choice.known(events)
+    lost_contents = [one.seq for one in contents.missing if one.erased is None and one.seq < known]
     return Rescued(
         backend=salvage.backend,
         readings=tuple(Reading(way.name, way.count, tuple(way.problems)) for way in salvage.ways),

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.base import limits
-from engine.base.errors import EngineError, InvalidInputError, NotFoundError
+from engine.base.errors import EngineError, InvalidInputError, LimitError, NotFoundError
 from engine.base.model import Direction
 from engine.base.validation import show_id
 from engine.commands import Add, Link, RegisterType, Tombstone, Unlink
@@ -93,9 +93,10 @@ def test_the_walk_is_that_of_a_naive_search(
     """Order, distances, directions, types, bounds and hidden items agree with the search."""
     engine = engine_with(edges, hidden, gone)
     left = [edge for edge in edges if edge not in gone]
-    follow = Follow(tuple(sorted(types)), Direction(direction), fewest, fewest + more)
+    most = min(fewest + more, limits.MAX_HOPS_CAP)
+    follow = Follow(tuple(sorted(types)), Direction(direction), fewest, most)
     found = engine.find(from_=IDS[start], follow=follow, limit=100, form="short")
-    expected = naive(left, hidden, start, direction, tuple(types), fewest, fewest + more)
+    expected = naive(left, hidden, start, direction, tuple(types), fewest, most)
     assert [(one.id, one.hops) for one in found] == expected
 
 
@@ -116,10 +117,12 @@ def chain() -> Engine:
 
 
 def test_no_walk_goes_beyond_six_hops() -> None:
-    """MAX_HOPS_CAP bounds every walk."""
-    found = chain().find(from_=IDS[0], follow=Follow(max_hops=100), limit=100)
+    """MAX_HOPS_CAP bounds every walk, and a longer walk is refused, not cut."""
+    found = chain().find(from_=IDS[0], follow=Follow(max_hops=6), limit=100)
     assert [one.hops for one in found] == [1, 2, 3, 4, 5, 6]
     assert limits.MAX_HOPS_CAP == 6
+    with pytest.raises(LimitError, match="at most 6"):
+        chain().find(from_=IDS[0], follow=Follow(max_hops=7))
 
 
 def test_a_tombstoned_atom_is_no_way_through() -> None:

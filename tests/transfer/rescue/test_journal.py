@@ -199,6 +199,16 @@ def test_a_header_with_many_changed_bytes_ends_the_proved_journal(place: Path) -
     assert found.reason == "the log commits to other headers of the events 32 to 39"
 
 
+def test_changed_headers_are_kept_on_request(place: Path) -> None:
+    """With `unconfirmed`, such events are kept, and the report says how many are confirmed."""
+    url = f"sqlite:{place}"
+    made(url)
+    raw = read_row(url, journal_key(33))
+    change_rows(url, {journal_key(33): raw.replace(b"user", b"root")})
+    found = rescue(url, f"sqlite:{place}-new", unconfirmed=True)
+    assert (found.events, found.proved) == (ATOMS + 1, 0)
+
+
 @pytest.mark.parametrize("change", ["missing", "one bit", "nonsense"])
 def test_a_damaged_state_of_the_log_costs_no_event(place: Path, change: str) -> None:
     """Without the row `meta/log`, or with a damaged one, all events are rescued."""

@@ -238,9 +238,9 @@ def test_an_older_log_state_never_overwrites_events() -> None:
     assert rows_of(backend_of(engine), "journal", "payload") == journal
 
 
-@pytest.mark.parametrize("at", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("at", [1, 2, 3, 4, 5])
 def test_an_interrupted_rebuild_is_reported_and_finished(at: int) -> None:
-    """A killed rebuild is reported by `verify`, and finished by opening and reading the store."""
+    """A rebuild that was killed before it rebuilt the records is reported; opening the store finishes it."""
     store = copied_rows(STORE)
     engine = engine_on(FaultBackend(store, Fault("after", at, mode="crash")))
     with pytest.raises(EngineError):

@@ -85,9 +85,11 @@ def found(*lines: Signature, keys: list[VerifierKey], checkpoint: Checkpoint = C
 
 def test_a_log_and_its_witnesses_are_recognised() -> None:
     """The lines of a known log and a known witness verify, and the witness's line has a time."""
-    lines = signed(), cosigned("w1", TIME), cosigned("w2", 2**64 - 1)
+    lines = signed(), cosigned("w1", TIME), cosigned("w2", 2**63 - 1)
     keys = [log_key(), witness_key("w1"), witness_key("w2")]
-    assert found(*lines, keys=keys) == [f"{ORIGIN} None", f"w1 {TIME}", f"w2 {2**64 - 1}"]
+    assert found(*lines, keys=keys) == [f"{ORIGIN} None", f"w1 {TIME}", f"w2 {2**63 - 1}"]
+    with pytest.raises(ProofError, match="time over"):
+        found(cosigned("w1", 2**63), keys=keys)
 
 
 def test_the_message_of_a_witness() -> None:

@@ -1,0 +1,249 @@
+"""Stores that this process may read but not write: on a read-only disk, or without permission to write.
+
+LevelDB and SQLite write into their files even to read them, for instance to finish what a crash left behind.
+So such a store is opened as a private copy in a folder under TMPDIR, which is removed when the handle is
+closed. Tables of LevelDB never change, so the copy only links to them. Durable writes are refused. Other
+writes, such as the rows of followers that lack events, are kept in the copy, for this handle only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from backends.base import Backend, Batch, Capabilities, Guards, Row, Snapshot, check_batch
+from backends.environment import environment_error, explain, system_error
+from backends.errors import BackendBusy, BackendEnvironment, BackendError
+from backends.leveldb_place import DATA, LOCK
+from backends.sqlite_lock import SUFFIX as LOCK_SUFFIX
+from backends.unwritable import data_folders
+
+_COPY_TRIES = 5
+_PREFIX = "memroot-read-only-"
+"""How the names of temporary folders begin."""
+_TABLES = (".ldb", ".sst")
+_IGNORED = ("LOCK", "LOG", "LOG.old")
+_BESIDE_SQLITE = ("-wal", "-wal-mark")
+"""The endings of the files beside a SQLite file that belong to its state."""
+
+
+class ReadOnlyBackend(Backend):
+    """A store that can only be read.
+
+    Args:
+        scheme: `leveldb` or `sqlite`.
+        place: A result of `backends.files.resolve_path`.
+        memory: The name of a memory in a SQLite file, or None.
+        number: The result of `backends.unwritable.why_unwritable`.
+
+    Raises:
+        BackendMissing: there is no such memory in the file.
+        BackendBusy: a process that may write has the LevelDB store open.
+        BackendCorrupt: the store is damaged.
+        BackendEnvironment: a file cannot be read, or there is no space for the copy under TMPDIR.
+    """
+
+    def __init__(self, scheme: str, place: Path, memory: str | None, number: int) -> None:
+        self._place = place
+        self._number = number
+        self._owner = os.getpid()
+        self._lock: int | None = None
+        self.unwritable = explain(number).what
+        try:
+            self._scratch = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        except OSError as error:
+            raise system_error("no temporary folder can be created", error) from error
+        try:
+            self._inner = self._opened(scheme, memory)
+        except BackendEnvironment as error:
+            self._remove()
+            raise BackendEnvironment(self._shown(error), number=error.number, hint=error.hint) from error
+        except BackendError as error:
+            self._remove()
+            error.args = (self._shown(error),)
+            raise
+        except OSError as error:
+            self._remove()
+            raise system_error(
+                f"{place} cannot be copied to {self._scratch.parent} to read it", error
+            ) from error
+        except BaseException:
+            self._remove()
+            raise
+        self.name = self._inner.name
+        self.capabilities = Capabilities(
+            durable=False, multi_process=self._inner.capabilities.multi_process, persistent=True
+        )
+
+    def _shown(self, error: BackendError) -> str:
+        """Return the message of an error, with the path of the store in place of the copy's."""
+        return str(error).replace(str(self._scratch / "store"), str(self._place))
+
+    def _opened(self, scheme: str, memory: str | None) -> Backend:
+        copy = self._scratch / "store"
+        if scheme == "leveldb":
+            from backends.leveldb import LevelDBBackend
+
+            self._lock = _shared_lock(self._place / LOCK, str(self._place))
+            _link_leveldb(data_folders(self._place)[0], copy)
+            return LevelDBBackend(copy, create=False)
+        from backends.sqlite import SQLiteBackend
+
+        _copy_sqlite(self._place, copy)
+        return SQLiteBackend(copy, create=False, memory=memory)
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of `key`, or None."""
+        return self._inner.get(key)
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return the values of `keys`, in the same order."""
+        return self._inner.multi_get(keys)
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """Return an iterator over the rows with start <= key < end."""
+        return self._inner.scan(start, end, reverse=reverse)
+
+    def snapshot(self) -> Snapshot:
+        """Return a snapshot of the current rows."""
+        return self._inner.snapshot()
+
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
+        """Refuse a durable write. Keep any other write in the private copy.
+
+        Raises:
+            BackendEnvironment: the write is durable.
+        """
+        check_batch(batch)
+        if durable:
+            raise self._refusal()
+        self._inner.write(batch, guard=guard, durable=False)
+
+    def _refusal(self) -> BackendEnvironment:
+        return environment_error(f"{self._place} cannot be written", self._number)
+
+    def purge(self) -> None:
+        """Refuse to rewrite the store.
+
+        Raises:
+            BackendEnvironment: always.
+        """
+        raise self._refusal()
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the paths of the store's own files, without those of the copy."""
+        if self._place.is_dir():
+            folders = data_folders(self._place)
+            return tuple(sorted(path for folder in folders for path in folder.iterdir() if path.is_file()))
+        return tuple(path for end in ("", "-wal", "-shm") if (path := Path(f"{self._place}{end}")).is_file())
+
+    def close(self) -> None:
+        """Wait for running calls, then release the store and remove the copy."""
+        self._inner.close()
+        self._remove()
+
+    def _remove(self) -> None:
+        """Remove the copy and release the lock. A forked process leaves them to its parent."""
+        if os.getpid() != self._owner:
+            return
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            os.close(lock)
+
+
+def _shared_lock(lock: Path, where: str) -> int:
+    """Return a descriptor that holds a shared flock: other readers are admitted, writers are not.
+
+    A process that writes would delete tables to which the copy links.
+    """
+    descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BaseException as error:
+        os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            raise BackendBusy(where, "another process") from error
+        raise
+    return descriptor
+
+
+def _link_leveldb(data: Path, copy: Path) -> None:
+    """Make a store at `copy` that has links to the tables in `data`, and copies of the other files.
+
+    A table that this process could write is copied, too: LevelDB may reuse the name of a table that is not
+    in its list of files, and would overwrite the original through the link.
+    """
+    (copy / DATA).mkdir(parents=True)
+    (copy / LOCK).touch()
+    for file in data.iterdir():
+        target = copy / DATA / file.name
+        if file.suffix in _TABLES and not os.access(file, os.W_OK):
+            target.symlink_to(file)
+        elif file.is_file() and file.name not in _IGNORED:
+            shutil.copyfile(file, target)
+
+
+@contextlib.contextmanager
+def sqlite_copy(place: Path) -> Iterator[Path]:
+    """Yield the path of a private copy of a SQLite file, which is removed after the block.
+
+    Raises:
+        BackendBusy: other processes kept writing.
+        BackendEnvironment: the file cannot be read, or there is no space for the copy.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
+            copy = Path(folder, "store")
+            _copy_sqlite(place, copy)
+            yield copy
+    except OSError as error:
+        raise system_error(f"{place} cannot be copied to read it", error) from error
+
+
+def _copy_sqlite(place: Path, copy: Path) -> None:
+    """Copy a SQLite file together with its WAL, at a moment when no process writes.
+
+    Raises:
+        BackendBusy: other processes kept writing.
+    """
+    for _ in range(_COPY_TRIES):
+        before = _states(place)
+        with _writers_excluded(place):
+            for end in ("", *_BESIDE_SQLITE):
+                target = Path(f"{copy}{end}")
+                target.unlink(missing_ok=True)
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.copyfile(f"{place}{end}", target)
+        if _states(place) == before:
+            return
+    raise BackendBusy(str(place), "another process")
+
+
+@contextlib.contextmanager
+def _writers_excluded(place: Path) -> Iterator[None]:
+    """Hold the writers' lock during the block, if its file exists and can be opened for reading."""
+    descriptor = None
+    try:
+        with contextlib.suppress(OSError):
+            descriptor = os.open(f"{place}{LOCK_SUFFIX}", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _states(place: Path) -> list[tuple[int, int, int]]:
+    """Return what changes if the file or its WAL is written."""
+    states = []
+    for end in ("", "-wal"):
+        with contextlib.suppress(FileNotFoundError):
+            status = Path(f"{place}{end}").stat()
+            states.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return states

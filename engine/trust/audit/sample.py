@@ -1,0 +1,136 @@
+"""A quick check of a store: some events, chosen at random, and all rows that follow from them.
+
+For each event, a proof is made and verified: that the log contains the event, and that atom, edge, tags and
+terms are in the trees as the records say. So a damaged row on the way is found, but only by chance.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from backends.base import Reader
+from engine.base.errors import CorruptionError, NotFoundError, RefusedError
+from engine.followers.evidence import Evidence, TrustedHead
+from engine.ledger.journal import read_entry, read_log
+from engine.ledger.queries import body_of
+from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, read_edge
+from engine.store.past import records_after, subject_history
+from engine.store.replay import Progress, no_progress
+from engine.store.store import Store
+from engine.text.analyzer import index_terms
+from engine.trust.proving.prover import prove
+from proofs.claims import AtomIs, AtomsMentioning, Claim, EdgeIs, EventIs, HasTag
+from proofs.events import AtomDetail, EdgeDetail
+from proofs.leaves import State
+from proofs.sets import tag_identity
+
+SECONDS: Final = 5.0
+"""The time, in seconds, after which no further event is chosen."""
+
+EVENTS_MAX: Final = 2000
+"""The maximum number of events that are chosen."""
+
+TERMS_EVERY: Final = 8
+"""A term is checked for one in this number of events, because the proof for a term lists all of its atoms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The result of a quick check that found no damage."""
+
+    seed: int
+    """The seed of the choice. With the same seed, the same events are chosen."""
+    events: int
+    """The number of events in the journal."""
+    chosen: int
+    """The number of events that were chosen and checked."""
+    claims: int
+    """The number of claims that were proven."""
+
+
+def sample(
+    store: Store, *, seed: int | None = None, seconds: float = SECONDS, progress: Progress = no_progress
+) -> Sample:
+    """Check the head of the log and random events until the time is over, and at least one event.
+
+    Args:
+        store: The store. Followers that lack events are updated first.
+        seed: The seed of the choice; None for a random seed.
+        seconds: The time after which no further event is chosen.
+        progress: Called with (events checked, EVENTS_MAX).
+
+    Raises:
+        CorruptionError: A row is damaged. The message names the event with which it was found, and the seed.
+    """
+    seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
+    choice, until = random.Random(seed), time.monotonic() + seconds  # noqa: S311  not a matter of secrecy
+    chosen = claims = 0
+    with store.view(*store.followers) as rows:
+        log = read_log(rows)
+        TrustedHead().check(rows, log)
+        evidence = Evidence(store.trees)
+        evidence.move_to(rows, log)
+        while chosen < min(EVENTS_MAX, log.size) and (not chosen or time.monotonic() < until):
+            seq = choice.randrange(log.size)
+            try:
+                wanted = list(_claims(rows, evidence, seq, terms=not chosen % TERMS_EVERY))
+                prove(store, wanted)
+            except (RefusedError, NotFoundError) as error:
+                raise CorruptionError(
+                    f"the rows that follow from event {seq} are damaged: {error}",
+                    hint=f"chosen with the seed {seed}; run `engine verify-root` for the whole store",
+                    seq=seq,
+                ) from error
+            chosen, claims = chosen + 1, claims + len(wanted)
+            progress(chosen, EVENTS_MAX)
+    return Sample(seed, log.size, chosen, claims)
+
+
+def check_record(rows: Reader, record: AtomRecord | EdgeRecord) -> None:
+    """Check that a record is the one that results from all events on its atom or edge.
+
+    Raises:
+        CorruptionError: It is not.
+    """
+    history = records_after(subject_history(rows, record.last_seq), read_log(rows).size)
+    if isinstance(record, AtomRecord):
+        expected: AtomRecord | EdgeRecord | None = read_atom(history, record.id)
+    else:
+        expected = read_edge(history, record.src, record.type, record.dst)
+    if expected != record:
+        family = "atoms" if isinstance(record, AtomRecord) else "edges-from"
+        raise CorruptionError(
+            f"a record of {family} is not the one that results from the events up to {record.last_seq}",
+            hint="run `engine rebuild`, then `engine verify-root`",
+            family=family,
+            seq=record.last_seq,
+        )
+
+
+def _claims(rows: Reader, evidence: Evidence, seq: int, *, terms: bool) -> Iterator[Claim]:
+    """Yield what must be true of an event and of its subject."""
+    entry = read_entry(rows, seq)
+    detail = entry.header.detail
+    yield EventIs(seq, opened=entry.body is not None)
+    if isinstance(detail, EdgeDetail):
+        edge = evidence.edge(*detail)
+        if edge is None:
+            raise NotFoundError("the record of the edge is missing")
+        check_record(rows, edge)
+        yield EdgeIs(*detail, state=edge.state, opened=False)
+    elif isinstance(detail, AtomDetail):
+        record = evidence.atom(detail.id)
+        if record is None:
+            raise NotFoundError("the record of the atom is missing")
+        check_record(rows, record)
+        yield AtomIs(detail.id, state=record.state, opened=False)
+        if record.state is State.LIVE:
+            for tag in record.tags[:2]:
+                yield HasTag(detail.id, tag_identity(tag))
+            found = sorted(set(index_terms(body_of(rows, record).content)), key=len) if terms else []
+            if found:
+                yield AtomsMentioning(found[-1])

@@ -1,0 +1,154 @@
+"""Reading a whole store again, slowly and in pieces, so that damage is found while a good copy exists.
+
+The first pass checks the events in order: headers against the log, payloads against their commitments. The
+second pass reads every row, so that the backend checks its checksums, and compares records with the journal.
+Each piece reads a snapshot of its own, so commands go on between the pieces.
+
+The progress is kept in a file beside the store (`scrub_file`), not in a row: a check must not change what it
+checks, and the file says something about this disk, so a copy of the rows must not contain it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from backends import locate
+from backends.base import Backend
+from backends.files import resolve_path
+from engine.base.errors import CorruptionError
+from engine.followers.evidence import Evidence, TrustedHead
+from engine.ledger.heads import extended, leaf_hashes
+from engine.ledger.journal import check_entries, read_identity, read_log
+from engine.ledger.layout import ATOM, EDGE_FROM, journal_key
+from engine.ledger.records import AtomRecord, EdgeRecord, decode_edge
+from engine.trust.audit.sample import check_record
+from engine.trust.notes.files import PRIVATE, replace_file
+from proofs.log import Frontier
+
+EVENTS: Final = 2048
+"""The number of events of one piece of the first pass."""
+
+ROWS: Final = 4096
+"""The number of rows of one piece of the second pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scrub:
+    """The progress of reading a store again."""
+
+    store_id: str
+    events: int = 0
+    """The number of events that the pass over the journal has checked."""
+    frontier: str = ""
+    """The state of the log after these events, in hexadecimal."""
+    key: str | None = None
+    """The key of the next row of the second pass, in hexadecimal; None during the first pass."""
+    rows: int = 0
+    """The number of rows that the second pass has read."""
+    clean_at: int | None = None
+    """The time when the last complete pass without damage ended, in µs since 1970; None if there is none."""
+    clean_events: int = 0
+    """The number of events of the journal that this pass covered."""
+
+
+def scrub_file(url: str) -> Path | None:
+    """Return the path of the file in which the progress is kept, or None for a store in memory.
+
+    It is `PATH/scrub.json` for a LevelDB store, `PATH-scrub.json` for a SQLite store, and
+    `PATH-scrub-NAME.json` for the memory NAME of a SQLite file.
+    """
+    scheme, path = location = locate(url)
+    if not path:
+        return None
+    place = resolve_path(path)
+    if scheme == "leveldb":
+        return place / "scrub.json"
+    name = f"-{location.memory}" if location.memory else ""
+    return place.with_name(f"{place.name}-scrub{name}.json")
+
+
+def read_scrub(file: Path | None, store_id: str) -> Scrub:
+    """Return the progress in `file`. An unreadable file, or one of another store, is as good as none."""
+    try:
+        found = json.loads(file.read_bytes()) if file is not None else {}
+        progress = Scrub(**found)
+        bytes.fromhex(progress.frontier + (progress.key or ""))
+    except (OSError, ValueError, TypeError):
+        return Scrub(store_id)
+    return progress if progress.store_id == store_id else Scrub(store_id)
+
+
+def write_scrub(file: Path | None, progress: Scrub) -> None:
+    """Write the progress to `file`, durably.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    if file is not None:
+        replace_file(file, json.dumps(asdict(progress)).encode() + b"\n", PRIVATE)
+
+
+def scrub_piece(backend: Backend, progress: Scrub) -> tuple[Scrub, bool]:
+    """Check the next piece of the store. Return the new progress, and True if the whole store was read.
+
+    Raises:
+        CorruptionError: The piece contains damage.
+    """
+    if progress.key is None:
+        return _events(backend, progress), False
+    return _rows(backend, progress)
+
+
+def store_id_of(backend: Backend) -> str:
+    """Return the id of the store, in hexadecimal."""
+    return read_identity(backend).store_id.hex()
+
+
+def _events(backend: Backend, progress: Scrub) -> Scrub:
+    with backend.snapshot() as rows:
+        log = read_log(rows)
+        if progress.events > log.size:  # an older copy of the store was put back
+            progress = replace(progress, events=0, frontier="")
+        start, stop = progress.events, min(log.size, progress.events + EVENTS)
+        frontier = Frontier.from_bytes(bytes.fromhex(progress.frontier)) if start else Frontier()
+        check_entries(rows, start, stop)
+        headers = [raw for _, raw in rows.scan(journal_key(start), journal_key(stop))]
+        if len(headers) != max(stop - start, 0):
+            raise CorruptionError(f"headers are missing after event {start}", family="journal", seq=start)
+        frontier = extended(frontier, leaf_hashes(headers))
+        if stop < log.size:
+            return replace(progress, events=stop, frontier=frontier.to_bytes().hex())
+        if frontier != log.frontier:
+            raise CorruptionError(
+                f"the {log.size} headers of the journal are not those that the log commits to",
+                hint="run `engine verify-root`",
+                family="journal",
+            )
+        TrustedHead().check(rows, log)
+        return replace(progress, events=stop, frontier=frontier.to_bytes().hex(), key="", rows=0)
+
+
+def _rows(backend: Backend, progress: Scrub) -> tuple[Scrub, bool]:
+    with backend.snapshot() as rows:
+        evidence = Evidence()
+        current = evidence.move_to(rows, read_log(rows))
+        count, last = 0, b""
+        for key, value in islice(rows.scan(bytes.fromhex(progress.key or "")), ROWS):
+            count, last = count + 1, key
+            record: AtomRecord | EdgeRecord | None = None
+            if current and key.startswith(ATOM):
+                record = evidence.atom(key.removeprefix(ATOM))
+            elif current and key.startswith(EDGE_FROM):
+                record = evidence.edge(*decode_edge(value, f"edge record {key.hex()}")[:3])
+            if record is not None:
+                check_record(rows, record)
+    total = progress.rows + count
+    if count == ROWS:
+        return replace(progress, key=(last + b"\0").hex(), rows=total), False
+    now = time.time_ns() // 1000
+    return Scrub(progress.store_id, rows=total, clean_at=now, clean_events=progress.events), True
