@@ -13,9 +13,8 @@ from engine import Engine, EngineError, copy
 from engine.base import limits
 from engine.followers.base import drop
 from engine.followers.records import Records
-from engine.ledger.layout import ERASURE, RECORD_PREFIXES
+from engine.ledger.layout import RECORD_PREFIXES
 from engine.store.store import projections
-from proofs.leaves import State
 
 
 class Interrupted(MemoryBackend):
@@ -122,31 +121,3 @@ def test_a_copy_that_somebody_disturbs_overwrites_nothing(
         assert copied.verify().ok
         added = [item for item in copied.log() if item.detail.get("content") == "somebody else's"]
         assert len(added) == (acts is _foreign_add and not target.active)
-
-
-class Erased(MemoryBackend):
-    """A backend on which another process erases an atom just before the row about it is read."""
-
-    erase: Callable[[], object] | None = None
-    about = b""
-
-    def get(self, key: bytes) -> bytes | None:
-        """Return the row; let the other process erase first."""
-        happening = self.erase
-        if happening is not None and key.startswith(ERASURE) and key.endswith(self.about):
-            self.erase = None
-            happening()
-        return super().get(key)
-
-
-def test_a_rebuild_during_an_erasure_does_not_take_it_for_damage() -> None:
-    """Payloads that another process destroys while a rebuild checks the journal are not reported."""
-    backend = Erased()
-    with Engine(backend) as memory:
-        first, second = (memory.add(f"secret {number}").subject for number in (1, 2))
-        memory.erase(first, "asked for", probe=False)
-        backend.about = bytes.fromhex(second.replace("-", ""))
-        backend.erase = lambda: Engine(backend).erase(second, "asked for", probe=False)
-        memory.rebuild()
-        assert memory.get(second).state is State.ERASED
-        assert memory.verify().ok

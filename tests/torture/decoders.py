@@ -171,6 +171,7 @@ def made() -> dict[str, list[bytes]]:
         return [value for key, value in rows.items() if key.startswith(prefix)]
 
     payloads, log = values(FAMILIES["payload"]), list(engine.log())
+    packs = [row for row in rows.items() if row[0].startswith(INDEX_ROWS)]
     return {
         "header": values(FAMILIES["journal"])[1:24],
         "body": [
@@ -197,9 +198,7 @@ def made() -> dict[str, list[bytes]]:
         "signatures": [note],
         "frontmatter": [b"---\ntitle: A\ntags: [x, y]\n---\n\nText.\n"],
         "action": [b'RECALL("a kettle")', b"PEEK(1f0c2a)", b"ANSWER"],
-        "pack": [
-            raw for key, raw in rows.items() if key.startswith(INDEX_ROWS) and key.endswith(_first(raw))
-        ],
+        "pack": [raw for key, raw in packs if key.endswith(_first(raw))],
         "lengths": [(DOCUMENTS).to_bytes(4, "big") + b"\0" + bytes(2 * DOCUMENTS)],
         "facts": [(DOCUMENTS).to_bytes(4, "big") + b"\0" + bytes(32 * DOCUMENTS)],
         "strict-cbor": [raw[32:] for raw in payloads[:3]],

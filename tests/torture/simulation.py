@@ -11,6 +11,7 @@ import hashlib
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent import futures
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from random import Random
@@ -25,7 +26,6 @@ from engine.base.model import Receipt
 from engine.engine import Engine
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.layout import DREAM
-from engine.store import together
 from engine.trust.audit.verify import verify
 from tests.support.engines import fresh_rows, salt_of, ticking
 from tests.torture.acting import act
@@ -315,7 +315,7 @@ class InTurn(Executor):
 def simulate(seed: int, processes: int = 0) -> tuple[Counter[str], str]:
     """Run one history; return its counts, and a digest of its order."""
     world = World(seed)
-    with patch.object(together, "ThreadPoolExecutor", InTurn):
+    with patch.object(futures, "ThreadPoolExecutor", InTurn):
         world.run(processes or world.chosen.choice((2, 2, 3)))
     disk, counts = world.disk, world.counts
     counts["trials"] = 1
