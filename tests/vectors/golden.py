@@ -7,8 +7,10 @@ from functools import cache
 from typing import Any
 
 from engine.base import limits
+from engine.base.validation import atom_id
 from engine.commands import Add, Tag
 from engine.engine import Engine
+from engine.erase.destroy import Pending, carry_out
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from proofs.events import EventKind
@@ -158,7 +160,9 @@ def erasures(engine: Engine, ids: dict[str, str]) -> None:
     engine.erase(secret, "auf Wunsch", probe=False)
     other = engine.add("李：秘密", source="日記/1.md", tags=("new",), created=0).subject
     engine.link(other, "part_of", ids["tokyo"])
-    engine.erase(other, "", probe=False, remember=False)
+    # The format allows an empty reason, which `Engine.erase` refuses.
+    carry_out(engine.store, Pending(atom_id(other), "", engine.actor, 0))
+    engine.view.forget()
     engine.add("李：また", id=other, tags=("new",), force=True)
     engine.link(other, "part_of", ids["tokyo"], weight=0.75)
     engine.add("Geheim: Schlüssel im Schuppen.", id=secret, force=True)
