@@ -31,7 +31,7 @@ _FIXED_SIZES = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0)
 """The sizes of columns of the types 0 to 11, in bytes."""
 
 _RECORD_BEGINS = re.compile(rb"[\x03-\x08][\x0e-\x7f](?=.{1,6}[a-z])", re.DOTALL)
-"""How a record with a short key begins that begins with a letter."""
+"""The first bytes of a record in a page. Only records with a short key that begins with a letter match."""
 
 PageSource = Callable[[int], bytes | None]
 """A function that returns a page by its number, from 1, or None."""

@@ -222,7 +222,7 @@ class Evidence:
         self._sure.update(record.id for record in doubtful)
 
     def check_type(self, name: str, code: bytes | None) -> None:
-        """Check that a predicate which is not built in has this code, or was never registered if it is None.
+        """Check the code of a predicate that is not built in. None means that it was never registered.
 
         Raises:
             CorruptionError: the two rows of a predicate contradict each other.

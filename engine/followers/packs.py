@@ -41,7 +41,7 @@ class TermPostings(NamedTuple):
 
 
 def pack(terms: Sequence[bytes], entries: Sequence[bytes]) -> Iterator[StoredRow]:
-    """Yield the packs of the terms of one block, each with its first term, which is the end of its key.
+    """Yield (first term, pack) for each pack of one block. The key of a pack ends in the first term.
 
     `entries` are the stored forms of the postings of `terms`, as `encode_entries` returns them.
     """

@@ -17,11 +17,10 @@ from engine.base.errors import CorruptionError, NotFoundError, RefusedError
 from engine.followers.evidence import Evidence, TrustedHead
 from engine.ledger.journal import read_entry, read_log
 from engine.ledger.queries import body_of
-from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, read_edge
-from engine.store.past import records_after, subject_history
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.text.analyzer import index_terms
+from engine.trust.audit.record import check_record
 from engine.trust.proving.prover import prove
 from proofs.claims import AtomIs, AtomsMentioning, Claim, EdgeIs, EventIs, HasTag
 from proofs.events import AtomDetail, EdgeDetail
@@ -88,27 +87,6 @@ def sample(
             chosen, claims = chosen + 1, claims + len(wanted)
             progress(chosen, EVENTS_MAX)
     return Sample(seed, log.size, chosen, claims)
-
-
-def check_record(rows: Reader, record: AtomRecord | EdgeRecord) -> None:
-    """Check that a record is the one that results from all events on its atom or edge.
-
-    Raises:
-        CorruptionError: It is not.
-    """
-    history = records_after(subject_history(rows, record.last_seq), read_log(rows).size)
-    if isinstance(record, AtomRecord):
-        expected: AtomRecord | EdgeRecord | None = read_atom(history, record.id)
-    else:
-        expected = read_edge(history, record.src, record.type, record.dst)
-    if expected != record:
-        family = "atoms" if isinstance(record, AtomRecord) else "edges-from"
-        raise CorruptionError(
-            f"a record of {family} is not the one that results from the events up to {record.last_seq}",
-            hint="run `engine rebuild`, then `engine verify-root`",
-            family=family,
-            seq=record.last_seq,
-        )
 
 
 def _claims(rows: Reader, evidence: Evidence, seq: int, *, terms: bool) -> Iterator[Claim]:
