@@ -28,7 +28,7 @@ from engine.ledger.journal import (
     read_raw,
     subject_key,
 )
-from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
+from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key, payload_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store, projections
 from proofs.log import Frontier, leaf_hash

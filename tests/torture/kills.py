@@ -35,7 +35,8 @@ class Whole(NamedTuple):
 
 def undisturbed(name: str, scheme: str, start: Path, folder: Path) -> Whole:
     """Run a command without a fault, which also loads the modules that it needs before a process forks."""
-    place = folder / "whole"
+    # The same folder as in the trials: an ingest records where its files are.
+    place = folder / "trial"
     shutil.copytree(start, place)
     carry_out(name, scheme, place, lambda _: None)
     with opened(url_of(scheme, place)) as engine:
