@@ -23,7 +23,7 @@ from backends.base import (
     Snapshot,
     prefix_end,
 )
-from backends.environment import system_error
+from backends.environment import FULL, system_error
 from backends.errors import (
     BackendBusy,
     BackendClosed,
@@ -150,7 +150,8 @@ def _is_sqlite(path: Path) -> bool:
 def open_backend(url: str, *, create: bool = True) -> Backend:
     """Open the store at `url`. A missing store is created, unless `create` is false.
 
-    A store that this process cannot write is opened for reading (`backends.read_only`).
+    A store that this process cannot write is opened for reading (`backends.read_only`). So is a store that
+    cannot be opened for writing because its disk is full.
 
     Raises:
         BackendMissing: there is no store, and `create` is false (never for `memory:`).
@@ -169,13 +170,36 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
     read_only = _read_only(location)
     if read_only is not None:
         return read_only
-    if scheme == "leveldb":
-        from backends.leveldb import LevelDBBackend
+    try:
+        if scheme == "leveldb":
+            from backends.leveldb import LevelDBBackend
 
-        return LevelDBBackend(path, create=create)
-    from backends.sqlite import SQLiteBackend
+            return LevelDBBackend(path, create=create)
+        from backends.sqlite import SQLiteBackend
 
-    return SQLiteBackend(path, create=create, memory=location.memory)
+        return SQLiteBackend(path, create=create, memory=location.memory)
+    except BackendEnvironment as error:
+        full = _on_full_disk(location, error.number)
+        if full is None:
+            raise
+        return full
+
+
+def _on_full_disk(location: Location, number: int) -> Backend | None:
+    """Open for reading a store that cannot be opened for writing because its disk is full.
+
+    LevelDB and SQLite write even when they open a store, for instance to read their logs into tables. Returns
+    None if `number` is not the errno of a full disk, or if there is no store.
+    """
+    from backends.files import resolve_path
+
+    place = resolve_path(location.path)
+    if number not in FULL or not (place.is_file() or (place / "lock").is_file()):
+        return None
+    from backends.read_only import ReadOnlyBackend
+
+    kind = "leveldb" if location.scheme == "leveldb" else "sqlite"
+    return ReadOnlyBackend(kind, place, location.memory, number)
 
 
 def _read_only(location: Location) -> Backend | None:

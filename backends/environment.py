@@ -50,6 +50,9 @@ TROUBLES: dict[int, Trouble] = {
 }
 """The failures of the environment, by errno. Every other errno means that the path cannot be a store."""
 
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""The errnos that mean that no file can grow."""
+
 _PATH_ERRORS = frozenset(
     {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
 )

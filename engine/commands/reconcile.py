@@ -129,19 +129,14 @@ class UpsertAtom:
 
         `record` and `present` are the record and the body of the atom.
         """
-        wanted = self.wanted
-        return (
-            wanted.content == present.content
-            and wanted.title == present.title
-            and wanted.kind == present.kind
-            and wanted.sequence == present.sequence
-            and wanted.created in {None, present.created}
-            and set(map(tag_identity, checked_tags(wanted.tags))) == set(map(tag_identity, record.tags))
-        )
+        same_text = self.wanted.content == present.content and not self._changes(present)
+        wanted = set(map(tag_identity, checked_tags(self.wanted.tags)))
+        return same_text and wanted == set(map(tag_identity, record.tags))
 
-    def _update(self, tx: Transaction, record: AtomRecord, present: AtomBody) -> None:
+    def _changes(self, present: AtomBody) -> dict[str, Any]:
+        """Return the fields, other than tags, in which the wanted atom differs from the body of the atom."""
         # A folder is not recorded later, because that alone would revise every atom of an older store.
-        wanted, name = self.wanted, show_id(record.id)
+        wanted = self.wanted
         fields: dict[str, Any] = {
             field: getattr(wanted, field)
             for field in ("content", "title", "kind", "source", "sequence")
@@ -151,6 +146,11 @@ class UpsertAtom:
             fields["created"] = wanted.created
         if None not in {wanted.folder, present.folder} and wanted.folder != present.folder:
             fields["folder"] = wanted.folder
+        return fields
+
+    def _update(self, tx: Transaction, record: AtomRecord, present: AtomBody) -> None:
+        wanted, name = self.wanted, show_id(record.id)
+        fields = self._changes(present)
         missing, gone = self._tags(tx, record, present)
         if fields:
             if missing or gone:

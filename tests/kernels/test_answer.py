@@ -60,7 +60,7 @@ def terms() -> Any:
 )
 @example(text=f"sea{' x' * WINDOW} yard", asked=["sea", "yard"], chars=40, cut=(False, False))
 @example(text=f"sea{' x' * (WINDOW - 1)} yard", asked=["sea", "yard"], chars=40, cut=(False, True))
-@example(text="xSea masts", asked=["sea"], chars=4, cut=(False, False))
+@example(text="xSea yard", asked=["sea", "yard"], chars=40, cut=(False, False))
 @example(text="aa bb cc dd ee sea xx yy zz ss", asked=["sea"], chars=25, cut=(False, False))
 @example(text="a" + "-b" * 40 + " c__d_ e++#", asked=["c"], chars=1, cut=(True, True))
 def test_read_texts(text: str, asked: list[str], chars: int, cut: tuple[bool, bool]) -> None:

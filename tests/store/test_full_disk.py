@@ -124,7 +124,23 @@ try:
 except SystemFailureError as error:
     assert "disk is full" in str(error)
 assert read() == root
+engine.close()
+with open("fill", "ab", 0) as file:
+    try:
+        while True:
+            file.write(bytes(1))
+    except OSError:
+        pass
+engine = Engine.open(url)
+assert read() == root
+try:
+    engine.add("x" * 200_000)
+    sys.exit("a full disk took a text")
+except SystemFailureError as error:
+    assert "disk is full" in str(error)
+engine.close()
 os.unlink("fill")
+engine = Engine.open(url)
 engine.add("One more.")
 engine.tombstone(engine.find()[0].id)
 assert engine.behind is None
@@ -137,7 +153,7 @@ print("ok")
 
 @pytest.mark.parametrize("url", ["leveldb:store", "sqlite:store"])
 def test_a_disk_that_is_really_full(url: str) -> None:
-    """On a full file system, reads work on the open handle, and writes work again once there is space."""
+    """On a full file system, reads work, also after reopening; writes work again once there is space."""
     mount = "mount -t tmpfs -o size=6m none /mnt && cd /mnt && exec "
     command = ["unshare", "-Urm", "sh", "-c", mount + '"$@"', "sh"]
     if shutil.which("unshare") is None or subprocess.run([*command, "true"], check=False).returncode:
