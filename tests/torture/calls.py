@@ -68,6 +68,7 @@ def record(module: str, arguments: Sequence[object], folder: Path, log: Path) ->
         return list(_parsed(lines, str(folder)))
 
 
+_WRITES: Final = ("write", "pwrite64", "ftruncate")
 _LINE: Final = re.compile(r"^(\d+)\s+(\w+)\((.*)\)\s+= (-?\d+)")
 _HALF: Final = re.compile(r"^(\d+)\s+(\w+)\((.*) <unfinished \.\.\.>")
 _REST: Final = re.compile(r"^(\d+)\s+<\.\.\. (\w+) resumed>(.*)\)\s+= (-?\d+)")
@@ -79,8 +80,8 @@ _STRING: Final = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
 def _parsed(lines: Iterator[str], folder: str) -> Iterator[Call]:
     """Yield the operations.
 
-    A call that another thread interrupted takes effect where it began. A sync takes effect where it ended,
-    for what was there when it began.
+    If another thread runs during a call, a write takes effect where it began, and every other call where it
+    ended. A sync covers what was there when it began.
     """
     halves: dict[str, tuple[str, str, int]] = {}
     count = 0
@@ -88,13 +89,13 @@ def _parsed(lines: Iterator[str], folder: str) -> Iterator[Call]:
         if match := _HALF.match(line):
             process, name, given = match.groups()
             halves[process] = name, given, count
-            if name in ("fsync", "fdatasync", "openat"):
-                continue
+            if name not in _WRITES:
+                continue  # whether it succeeds is known when it is resumed
             result = "0"
         elif match := _REST.match(line):
             process, name, _, result = match.groups()
             name, given, begun = halves.pop(process)
-            if name not in ("fsync", "fdatasync", "openat"):
+            if name in _WRITES:
                 continue
             call = _call(name, given + match[3], result, folder, begun)
             if call is not None:
