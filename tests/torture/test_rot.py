@@ -27,15 +27,12 @@ def whole(memory: Path) -> object:
     return of
 
 
-UNCHECKED = pytest.mark.xfail(reason="SQLite has no checksums of its rows")
-
-
 @pytest.mark.parametrize(
     ("scheme", "closed"),
     [
         pytest.param("leveldb", True, marks=needs_leveldb),
         pytest.param("leveldb", False, marks=needs_leveldb),
-        pytest.param("sqlite", True, marks=UNCHECKED),
+        ("sqlite", True),
         ("sqlite", False),
     ],
 )
