@@ -182,10 +182,14 @@ def asked(whole: Whole, url: str) -> tuple[str, str]:
                     return WRONG_ANSWERS, f"{name} differs"
         if noticed:
             return AT_READING, noticed
-        try:
-            return (HARMLESS, "") if engine.verify().ok else (BY_VERIFYING, "")
-        except VerificationError as error:
-            return BY_VERIFYING, str(error)
+        return _replayed(engine)
+
+
+def _replayed(engine: Engine) -> tuple[str, str]:
+    try:
+        return (HARMLESS, "") if engine.verify().ok else (BY_VERIFYING, "")
+    except VerificationError as error:
+        return BY_VERIFYING, str(error)
 
 
 def unnoticed(whole: Whole, url: str) -> bool:
