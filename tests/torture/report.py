@@ -62,9 +62,8 @@ def _rows(name: str, results: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     exercise = EXERCISES[name]
     groups: dict[str, list[dict[str, Any]]] = {}
     for one in results:
-        groups.setdefault(one["variant"].partition(" ")[0] if exercise.traces else one["variant"], []).append(
-            one
-        )
+        group = one["variant"].partition(" ")[0] if exercise.traces else one["variant"]
+        groups.setdefault("all decoders" if name == "fuzz" else group, []).append(one)
     for group, members in groups.items():
         counts: Counter[str] = Counter()
         for one in members:

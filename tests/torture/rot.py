@@ -167,31 +167,29 @@ def asked(whole: Whole, url: str) -> tuple[str, str]:
     except Exception as error:  # noqa: BLE001  what a user would see as a crash
         return FOREIGN, f"opening: {type(error).__name__}: {error}"
     with engine:
-        answered = _answered(whole, engine)
-        if answered is not None:
-            return answered
-        try:
-            return (HARMLESS, "") if engine.verify().ok else (BY_VERIFYING, "")
-        except VerificationError as error:
-            return BY_VERIFYING, str(error)
+        noticed = ""
+        for name, ask in QUESTIONS.items():
+            try:
+                answer = repr(ask(engine))
+            except VerificationError as error:
+                noticed = f"{name}: {error}"
+            except EngineError as error:
+                return WRONG_ANSWERS, f"{name}: {type(error).__name__}: {error}"
+            except Exception as error:  # noqa: BLE001  as above
+                return FOREIGN, f"{name}: {type(error).__name__}: {error}"
+            else:
+                if answer != whole.answers[name]:
+                    return WRONG_ANSWERS, f"{name} differs"
+        if noticed:
+            return AT_READING, noticed
+        return _replayed(engine)
 
 
-def _answered(whole: Whole, engine: Engine) -> tuple[str, str] | None:
-    """Ask every question; return the class of what happened, and a note, or None if all answers are right."""
-    noticed = ""
-    for name, ask in QUESTIONS.items():
-        try:
-            answer = repr(ask(engine))
-        except VerificationError as error:
-            noticed = f"{name}: {error}"
-        except EngineError as error:
-            return WRONG_ANSWERS, f"{name}: {type(error).__name__}: {error}"
-        except Exception as error:  # noqa: BLE001  what a user would see as a crash
-            return FOREIGN, f"{name}: {type(error).__name__}: {error}"
-        else:
-            if answer != whole.answers[name]:
-                return WRONG_ANSWERS, f"{name} differs"
-    return (AT_READING, noticed) if noticed else None
+def _replayed(engine: Engine) -> tuple[str, str]:
+    try:
+        return (HARMLESS, "") if engine.verify().ok else (BY_VERIFYING, "")
+    except VerificationError as error:
+        return BY_VERIFYING, str(error)
 
 
 def unnoticed(whole: Whole, url: str) -> bool:

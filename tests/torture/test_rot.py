@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.leveldb import LEVELDB, needs_leveldb
+from tests.support.leveldb import LEVELDB
 from tests.torture import rot
 from tests.torture.oracle import FOREIGN
 
@@ -27,15 +27,8 @@ def whole(memory: Path) -> object:
     return of
 
 
-@pytest.mark.parametrize(
-    ("scheme", "closed"),
-    [
-        pytest.param("leveldb", True, marks=needs_leveldb),
-        pytest.param("leveldb", False, marks=needs_leveldb),
-        ("sqlite", True),
-        ("sqlite", False),
-    ],
-)
+@pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
+@pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 def test_no_flipped_bit_changes_an_answer(whole: object, scheme: str, closed: bool) -> None:
     """A flipped bit is noticed at opening, at reading or by a replay, or it makes no difference."""
     store, folder = whole(scheme, closed)  # type: ignore[operator]
