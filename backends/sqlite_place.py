@@ -88,7 +88,10 @@ def _check_store_file(path: Path) -> None:
         raise BackendUnusable(f"{path} is a folder, and a SQLite store is a file; use another path")
     header = _header(path)
     if not header.startswith(HEADER):
-        raise BackendUnusable(f"{path} is not a SQLite file; use another path")
+        raise BackendUnusable(
+            f"{path} is not a SQLite file; use another path, or if this was a store, read what is left of it "
+            "with `engine rescue`"
+        )
     if len(header) < _HEADER_BYTES:
         raise BackendCorrupt(f"{path} is damaged: it ends inside its header")
     application_id = int.from_bytes(header[_APPLICATION_ID_AT : _APPLICATION_ID_AT + 4], "big")

@@ -57,8 +57,12 @@ def _rescue_report(found: Rescued) -> Iterator[Line]:
         yield line("corrected", f"one bit in event {seq}, as its hash proves")
     for seq in found.lost_contents:
         yield line("no content", f"event {seq}")
+    if more := found.contents_lost - len(found.lost_contents):
+        yield line("no content", f"{more:,} more events")
     for atom in found.erased:
         yield line("erased", atom)
+    if more := found.atoms_erased - len(found.erased):
+        yield line("erased", f"{more:,} more atoms")
     yield line("lost", _loss(found) if not found.complete else "nothing that is known")
     if found.reason and not found.lost:
         yield line("left out", found.reason)
@@ -67,5 +71,5 @@ def _rescue_report(found: Rescued) -> Iterator[Line]:
 
 def _loss(found: Rescued) -> str:
     if not found.lost:
-        return counted(len(found.lost_contents), "content")
+        return counted(found.contents_lost, "content")
     return f"{found.lost:,} of {found.recorded:,} events: {found.reason}"

@@ -19,7 +19,7 @@ from engine.base import limits
 from engine.base.errors import CorruptionError, EngineError
 from engine.ledger.codec import fields, unpack
 from engine.ledger.journal import LogState, read_log
-from engine.ledger.layout import cursor_key, journal_key
+from engine.ledger.layout import TREE, cursor_key, journal_key, seal_key
 from engine.ledger.records import Lookup
 from proofs.codec import pack
 from proofs.events import Entry
@@ -181,12 +181,15 @@ def catch_up(
     key = cursor_key(follower.name)
     while True:
         with backend.snapshot() as rows:
-            guard = Guard(key, rows.get(key))
-            cursor = _decode_cursor(guard.expected, follower.name)
+            guards = [Guard(key, rows.get(key))]
+            cursor = _decode_cursor(guards[0].expected, follower.name)
             size = read_log(rows).size
             stop = size if stop is None else stop
             if cursor is None or cursor.version < follower.version:
                 batch, reached = _restart(rows, follower), 0
+                # While the cursor is missing, another process may have written the rows and dropped them.
+                seals = [seal_key(prefix) for prefix in follower.prefixes if prefix.startswith(TREE)]
+                guards += [Guard(seal, rows.get(seal)) for seal in seals]
             else:
                 _check_version(follower, cursor)
                 check_cursor(rows, follower.name, cursor, size)
@@ -199,7 +202,7 @@ def catch_up(
                 follower.follow(entries, rows, batch)
                 batch.put(key, encode_cursor(Cursor(follower.version, reached, entries[-1].leaf)))
         with suppress(GuardFailed):
-            backend.write(batch, guard=guard, durable=False)
+            backend.write(batch, guard=tuple(guards), durable=False)
             if reached >= stop:
                 return
 

@@ -145,7 +145,8 @@ class Evidence:
         if cursor is not None and cursor.version == TreesFollower.version:
             check_cursor(rows, TreesFollower.name, cursor, size)
             start = cursor.size
-        if start <= self._size <= size and self._cursor != b"":
+        # After a rebuild by another process, the trees include fewer events than before.
+        if self._included <= start <= self._size <= size and self._cursor != b"":
             self._last = {subject: seq for subject, seq in self._last.items() if seq >= start}
         else:
             self._last, self._size, self._sure = {}, start, set()

@@ -140,6 +140,11 @@ def tree_prefix(namespace: str) -> bytes:
     return TREE + namespace.encode() + b"/"
 
 
+def seal_key(prefix: bytes) -> bytes:
+    """Return the key of the seal of the tree whose pages have this prefix."""
+    return prefix + b"\xff"
+
+
 def document_key(ordinal: int) -> bytes:
     """Return the key of the index row that holds the seq of the event that assigned `ordinal`."""
     return INDEX_DOCUMENTS + ordinal.to_bytes(4, "big")

@@ -66,7 +66,6 @@ class PagesRead(Reader):
         return self._rows.scan(start, end, reverse=reverse)
 
 
-_SEAL: Final = b"\xff"
 _SIZE_BYTES: Final = 8
 SEAL_BYTES_MIN: Final = _SIZE_BYTES + DIGEST_BYTES
 
@@ -201,7 +200,7 @@ class PagedTree:
         self._namespace = namespace
         self._prefix = layout.tree_prefix(namespace)
         self._root_key = self._page_key(0, b"")
-        self._seal_key = self._prefix + _SEAL
+        self._seal_key = layout.seal_key(self._prefix)
         self._hasher = hasher
 
     def root(self, rows: Reader) -> bytes:

@@ -31,7 +31,6 @@ def test_a_history_follows_from_its_seed() -> None:
     assert simulate(3)[1] != simulate(4)[1]
 
 
-@pytest.mark.xfail(reason="commands and the index refuse sound rows after others died, wrote or rebuilt")
 def test_sound_rows_are_not_taken_for_damaged() -> None:
     """No process refuses rows that nothing but processes of the same kind have written."""
     total: Counter[str] = Counter()

@@ -66,10 +66,14 @@ class Rescued:
     """Why the journal ends where it ends; empty if no later event is known."""
     lost_contents: tuple[int, ...]
     """At most 20 events whose headers were found, but whose contents are missing or damaged."""
+    contents_lost: int
+    """The number of all these events."""
     repaired: tuple[int, ...]
     """At most 20 events in which one flipped bit was corrected, as their hashes prove."""
     erased: tuple[str, ...]
     """At most 20 atoms that the new journal erases at its end, because a content is missing."""
+    atoms_erased: int
+    """The number of all these atoms."""
     size: int
     """The number of events in the new store: `events`, and those that erase at its end."""
     root: str
@@ -78,7 +82,7 @@ class Rescued:
     @property
     def complete(self) -> bool:
         """True if no event and no content of the damaged store is known to be lost."""
-        return not self.lost and not self.lost_contents
+        return not self.lost and not self.contents_lost
 
 
 def rescue(
@@ -270,8 +274,10 @@ def _report(
         lost=max(known - events, 0),
         reason=reason or ("" if known <= events else f"the header of event {events} is missing"),
         lost_contents=tuple(lost_contents[:LISTED_MAX]),
+        contents_lost=len(lost_contents),
         repaired=tuple(sorted({*headers.repaired, *contents.repaired})[:LISTED_MAX]),
         erased=written.erased[:LISTED_MAX],
+        atoms_erased=len(written.erased),
         size=roots.size,
         root=roots.overall.hex(),
     )
