@@ -790,8 +790,7 @@ class Engine:
             provenance: The provenance of new atoms.
             moved: Accept that the folder has a different path than the folder of this name had before.
             prune: Also tombstone atoms of files that are no longer in the folders.
-            sure: Prune even if none of the files that exist now was ingested before. Only needed for stores
-                that do not record the folder.
+            sure: Prune even if none of the files that were ingested before exists now.
             force: Also ingest content that was erased. Otherwise such content is skipped and reported.
             dry_run: Only count the changes that would be made.
             progress: Called after each file.

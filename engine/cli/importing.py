@@ -60,7 +60,7 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
 )
 @option("--moved", help="Accept that the folder was moved since the last ingest.")
 @option("--prune", help="Also tombstone the atoms of files that no longer exist.")
-@option("sure", "--yes", help="Allow --prune even if none of the current files was ingested before.")
+@option("sure", "--yes", help="Allow --prune even if none of the ingested files exists now.")
 @option("--force", help="Also ingest content that was erased.")
 @dry_run()
 def ingest(
@@ -93,7 +93,9 @@ def ingest(
                 **options,
             )
         mirror = None if dry_run else after_writes(session, engine)
-    return _answer(session, report, _files(report), held=report.pieces, dry_run=dry_run, mirror=mirror)
+    return _answer(
+        session, report, _files(report, dry_run=dry_run), held=report.pieces, dry_run=dry_run, mirror=mirror
+    )
 
 
 @command(
@@ -235,14 +237,15 @@ def _answer(
     return session.out.answer(plain(report), [*lines, *totals], failure=failure)
 
 
-def _files(report: IngestReport) -> Iterator[Line]:
+def _files(report: IngestReport, *, dry_run: bool) -> Iterator[Line]:
     yield line("files", f"{report.files:,} with {report.pieces:,} pieces")
     yield line("atoms", _counts(report, ("added", "revised", "retagged", "revived", "tombstoned")))
     yield line(
         "links", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved_links:,} unresolved"
     )
     if report.conflicts:
-        yield line("conflicts", f"{report.conflicts:,} new; `engine conflicts` lists them")
+        hint = "" if dry_run else "; `engine conflicts` lists them"
+        yield line("conflicts", f"{report.conflicts:,} new{hint}")
 
 
 def _taken(report: ImportReport) -> Iterator[Line]:

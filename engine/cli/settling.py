@@ -39,8 +39,8 @@ def conflicts(session: Session) -> int:
 def settle(session: Session, file: str, hand: str, keep: str) -> int:
     """Settle a conflict between a file and a change by hand.
 
-    If both atoms are live, the atom that is not kept is merged into the other; `engine unmerge` undoes this.
-    `engine conflicts` lists the ids.
+    If both atoms are live, the atom that is not kept is merged into the other. `engine unmerge` undoes the
+    merge, but the conflict stays settled. `engine conflicts` lists the ids.
     """
     with session.engine() as engine:
         receipt = engine.settle(engine.resolve(file), engine.resolve(hand), keep)

@@ -53,6 +53,25 @@ def is_by(rows: Lookup, seq: int, actor: str) -> bool:
     return read_header(rows, seq)[0].actor == actor
 
 
+def is_written_by(rows: Lookup, record: AtomRecord, actor: str) -> bool:
+    """Return True if `actor` wrote the present content, title and kind of an atom.
+
+    A later revision by `actor` that repeats what another actor wrote, for example to change the source, does
+    not make it the author.
+    """
+    if not is_by(rows, record.payload_seq, actor):
+        return False
+    if record.version == 1:
+        return True
+    present, author = None, actor
+    for header, body, _ in entries_back(rows, record.payload_seq):
+        if isinstance(body, AtomBody):
+            if present not in {None, body[:3]}:
+                break
+            present, author = body[:3], header.actor
+    return author == actor
+
+
 def is_refused(
     rows: Lookup, id_key: bytes, wanted: Add, record: AtomRecord | None, body: AtomBody | None = None
 ) -> bool:
@@ -120,7 +139,7 @@ class UpsertAtom:
                 return receipt(atom, State.TOMBSTONED)
             Revive(show_id(atom), self.reason, self.wanted.force).decide(tx)
             record = tx.atom(atom) or record
-        if self.override or is_by(tx.rows, record.payload_seq, tx.actor):
+        if self.override or is_written_by(tx.rows, record, tx.actor):
             self._update(tx, record, body)
         return receipt(atom, State.LIVE, *tx.entries[first:])
 
@@ -218,7 +237,7 @@ class RetireAtom:
         record = tx.atom(self.atom)
         if record is None or record.state is not State.LIVE:
             return receipt(self.atom, State.TOMBSTONED if record is None else record.state)
-        if not is_by(tx.rows, record.payload_seq, tx.actor):
+        if not is_written_by(tx.rows, record, tx.actor):
             return receipt(self.atom, State.LIVE)
         return Tombstone(show_id(self.atom), self.reason).decide(tx)
 

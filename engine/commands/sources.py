@@ -11,18 +11,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from dataclasses import fields as fields_of
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from backends.base import Reader
-from engine.base.model import Direction
+from engine.base.model import Direction, Receipt
+from engine.base.unchanged import UNCHANGED
+from engine.base.validation import show_id
 from engine.commands.alignment import Passage, align
-from engine.commands.atoms import Add, is_destroyed
-from engine.commands.base import Command
+from engine.commands.atoms import Add, Revise, is_destroyed
+from engine.commands.base import Command, Transaction, receipt
 from engine.commands.conflicts import CONFLICTS_WITH, KeepBoth
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_by, wanted_id
+from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_written_by, wanted_id
 from engine.commands.sequence import place
 from engine.followers.tags import members
 from engine.ledger.journal import entries_back
@@ -49,6 +51,25 @@ class SourcePlan(NamedTuple):
 
     atoms: list[Planned]
     commands: list[Command]
+
+
+@dataclass(frozen=True, slots=True)
+class Relocate:
+    """Give an atom that a different actor wrote the new source, position and folder of its file."""
+
+    atom: bytes
+    wanted: Add
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """Append the event that revises the atom, or no event if the atom is not live."""
+        record = tx.atom(self.atom)
+        if record is None or record.state is not State.LIVE:
+            return receipt(self.atom, State.TOMBSTONED if record is None else record.state)
+        wanted = self.wanted
+        folder = UNCHANGED if wanted.folder is None else wanted.folder
+        return Revise(
+            show_id(self.atom), source=wanted.source, sequence=wanted.sequence, folder=folder
+        ).decide(tx)
 
 
 class _Known(NamedTuple):
@@ -181,10 +202,19 @@ def _command(
     if untouched or (equal and record.state is State.TOMBSTONED and known.is_own):
         needed = [] if untouched and _matches(known, add) else [UpsertAtom(add, atom=record.id)]
         return Planned(record.id, is_new=False), needed
+    relocated = [Relocate(record.id, add)] if _has_moved(known, add) else []
     if equal:
-        return Planned(record.id, is_new=False), []
+        return Planned(record.id, is_new=False), relocated
     planned, commands = ids.planned(add)
-    return planned, [KeepBoth(one.wanted, _other_side(rows, record)) for one in commands]
+    return planned, [*(KeepBoth(one.wanted, _other_side(rows, record)) for one in commands), *relocated]
+
+
+def _has_moved(known: _Known, add: Add) -> bool:
+    """Return True if a live atom that a different actor wrote has the former source or folder of its file."""
+    body = known.body
+    if known.record.state is not State.LIVE or None in {body.source, add.source}:
+        return False
+    return body.source != add.source or (None not in {body.folder, add.folder} and body.folder != add.folder)
 
 
 def _matches(known: _Known, add: Add) -> bool:
@@ -205,7 +235,7 @@ def _known(
     """Yield the recorded atoms that the pieces of a file may continue. `texts` are the pieces' contents."""
     present = [record for record in records if record.state is not State.ERASED]
     for record, body in zip(present, bodies_of(rows, present), strict=True):
-        is_own = is_by(rows, record.payload_seq, actor)
+        is_own = is_written_by(rows, record, actor)
         stands = record.state is State.LIVE or record.tombstoned_by != actor
         if is_own and (record.state is State.LIVE or not stands):
             yield _Known(record, body, is_own, Passage(body.content, body.title, stands))
@@ -220,11 +250,17 @@ def _known(
 
 
 def _given(rows: Reader, record: AtomRecord, actor: str) -> AtomBody | None:
-    """Return the content that `actor` wrote last for an atom, or None if it never wrote the atom."""
+    """Return the content that `actor` wrote last for an atom, or None if it never wrote the atom.
+
+    A revision that repeats an earlier content, for example with a new source, did not write it.
+    """
+    later: AtomBody | None = None
     for header, body, _ in entries_back(rows, record.payload_seq):
-        if header.actor == actor and isinstance(body, AtomBody):
-            return body
-    return None
+        if isinstance(body, AtomBody):
+            if later is not None and body[:3] != later[:3]:
+                return later
+            later = body if header.actor == actor else None
+    return later
 
 
 def _is_in_conflict(rows: Reader, atom: bytes) -> bool:
@@ -304,7 +340,7 @@ class _NewIds:
 
     def _is_taken_over(self, record: AtomRecord, content: str) -> bool:
         """Return True if a different actor gave an atom with this text another source."""
-        if is_by(self._rows, record.payload_seq, self._actor):
+        if is_written_by(self._rows, record, self._actor):
             return False
         (body,) = bodies_of(self._rows, [record])
         return body.content == content or _given(self._rows, record, self._actor) is not None
@@ -325,7 +361,7 @@ def retire_others(
 ) -> Iterator[Command]:
     """Yield commands that hide the live atoms of `source` that `actor` wrote, except the atoms in `keep`."""
     for atom, record in sorted(atoms_of(rows, source).items()):
-        if atom not in keep and record.state is State.LIVE and is_by(rows, record.payload_seq, actor):
+        if atom not in keep and record.state is State.LIVE and is_written_by(rows, record, actor):
             yield RetireAtom(atom, reason)
 
 

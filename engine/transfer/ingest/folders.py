@@ -52,10 +52,8 @@ def recorded_form(path: str) -> str:
         return f"blake3:{blake3(os.fsencode(path)).hexdigest()}"
 
 
-def check_folders(
-    rows: Reader, folders: Mapping[str, str], present: Iterable[str], *, moved: bool
-) -> set[str]:
-    """Check that recorded sources come from the folders of this run; return the names that were recorded.
+def check_folders(rows: Reader, folders: Mapping[str, str], present: Iterable[str], *, moved: bool) -> None:
+    """Check that recorded sources come from the folders of this run.
 
     Args:
         rows: The rows of the store, with the follower `tags` at the head.
@@ -66,19 +64,15 @@ def check_folders(
     Raises:
         RefusedError: the sources that begin with a name were ingested from a different folder.
     """
-    known = set()
     for name, folder in folders.items():
         prefix = f"{name}/"
         here = [source for source in present if source.startswith(prefix)]
         recorded = next(_recorded(rows, [*here, *_others(rows, prefix, here)]), None)
-        if recorded is not None:
-            known.add(name)
         if recorded not in {None, folder} and not moved:
             raise RefusedError(
                 f"the sources {name}/... were ingested from a different folder, {recorded}",
                 hint="if this is another folder, name it with --name; if the folder was moved, use --moved",
             )
-    return known
 
 
 def _others(rows: Reader, prefix: str, here: Iterable[str]) -> Iterator[str]:

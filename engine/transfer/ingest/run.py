@@ -9,7 +9,6 @@ If nothing changed, nothing is written. If the process is killed, running it aga
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -108,9 +107,8 @@ def ingest(
         NotFoundError: a path does not exist; nothing was written.
         InvalidInputError: a name, tag, bucket or provenance breaks a rule; nothing was written.
         RefusedError: files were ingested from a different folder of the same name, and `moved` is not set.
-            Or no folder was recorded, `prune` is set without `sure`, and none of the files in a folder was
-            ingested before, although other files were ingested under the folder's name: pruning would
-            tombstone the atoms of all these other files. Nothing was written.
+            Or `prune` is set without `sure`, and none of the files that were ingested from a folder is there
+            now: pruning would tombstone the atoms of all these files. Nothing was written.
     """
     screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     checked_tags = validation.tags(tags)
@@ -128,11 +126,11 @@ def ingest(
     store.follow(store.tags)
     places = folders_of(paths, name=name, root=root)
     with store.view(store.tags) as rows:
-        known = check_folders(rows, places, [item.source for item in found], moved=moved)
+        check_folders(rows, places, [item.source for item in found], moved=moved)
     folders = [source_of(path, name=name, root=root) for path in map(Path, paths) if path.is_dir()]
     with dry_run_store(store, when=dry_run) as target:
         run = _IngestRun(target, template, found, places)
-        missing = run.missing_sources(folders if prune else [], known, sure=sure)
+        missing = run.missing_sources(folders if prune else [], sure=sure)
         run.look_for_renamed(folders)
         with reading(run.files, screen) as read:
             run.apply(run.contents(read, progress))
@@ -253,13 +251,12 @@ class _IngestRun(ImportRun):
         self._pieces += 1
         yield UpsertAtom(add)
 
-    def missing_sources(self, folders: Sequence[str], known: AbstractSet[str], *, sure: bool) -> list[str]:
+    def missing_sources(self, folders: Sequence[str], *, sure: bool) -> list[str]:
         """Return the sources in `folders` whose files no longer exist.
 
         Raises:
-            RefusedError: `sure` is False, no path is recorded for the folder's name (`known`), and none of
-                the files in the folder was ingested before, although other files were ingested under the
-                name.
+            RefusedError: `sure` is False, and none of the files in a folder was ingested before, although
+                other files were ingested under the folder's name.
         """
         present = self._own_sources | {item.source for item in self.reports}
         missing: list[str] = []
@@ -268,13 +265,11 @@ class _IngestRun(ImportRun):
                 recorded = [
                     source for source in _sources_under(rows, f"{folder}/") if _has_own_atoms(rows, source)
                 ]
-            is_known = folder.partition("/")[0] in known
-            if recorded and present.isdisjoint(recorded) and not (sure or is_known):
+            if recorded and present.isdisjoint(recorded) and not sure:
                 raise RefusedError(
-                    f"none of the files now in {folder}/ was ingested before, and the atoms of all "
-                    f"{len(recorded)} files that were ingested under this name would be tombstoned",
-                    hint="if those files were in a different folder of the same name, give this folder a new "
-                    "name with --name; if the files were renamed or removed, confirm with --yes",
+                    f"none of the {len(recorded)} files that were ingested from {folder}/ is there now; the atoms "
+                    "of all these files would be tombstoned",
+                    hint="check that the folder is complete; if its files were renamed or removed, add --yes",
                 )
             missing += [source for source in recorded if source not in present]
         return missing

@@ -180,9 +180,29 @@ def test_a_revision_by_hand_is_not_doubled_when_its_file_is_renamed(notes: Folde
     notes.remove("a.md")
     notes.write("b.md", note(OAK, ASH, ELM))
     report = notes.ingest()
-    assert (report.added, report.conflicts, report.revised) == (0, 0, 2)
-    assert notes.engine.get(oak).content == "Rewritten by hand."
+    assert (report.added, report.conflicts, report.revised) == (0, 0, 3)
+    assert (notes.engine.get(oak).content, notes.engine.get(oak).source) == (
+        "Rewritten by hand.",
+        "notes/b.md",
+    )
     assert not notes.ingest().changed
+    notes.write("b.md", note(OAK.replace("gate", "well"), ASH, ELM))
+    assert notes.ingest().conflicts == 1
+    assert notes.engine.get(oak).content == "Rewritten by hand."
+
+
+def test_a_moved_folder_takes_the_atoms_that_people_revised_with_it(notes: Folder, tmp_path: Path) -> None:
+    """After `moved`, the folder is known by its new path, even if one of its atoms was revised by hand."""
+    notes.write("a.md", note(OAK, ASH))
+    notes.ingest()
+    oak = atom_with(notes, "oak").id
+    notes.engine.revise(oak, content="Rewritten by hand.")
+    other = tmp_path / "other" / "notes"
+    other.mkdir(parents=True)
+    (other / "a.md").write_text(note(OAK, ASH))
+    assert notes.engine.ingest([other], moved=True).revised == 2
+    assert not notes.engine.ingest([other]).changed
+    assert notes.engine.get(oak).content == "Rewritten by hand."
 
 
 def test_a_settled_conflict_stays_settled(notes: Folder) -> None:

@@ -276,12 +276,14 @@ def test_a_broken_frontmatter_is_a_warning_not_a_loss(notes: Folder) -> None:
 
 
 def test_prune_of_a_folder_whose_files_were_all_renamed_keeps_their_atoms(notes: Folder) -> None:
-    """With `prune`, the atoms of renamed files get the new names."""
+    """With `prune`, a folder with only renamed files asks to be sure; the atoms get the new names."""
     notes.write("a.md", NOTE)
     notes.ingest()
     notes.remove("a.md")
     notes.write("b.md", NOTE)
-    report = notes.ingest(prune=True)
+    with pytest.raises(RefusedError):
+        notes.ingest(prune=True)
+    report = notes.engine.ingest([notes.path], prune=True, sure=True)
     assert (report.added, report.tombstoned, report.revised, notes.texts("a.md")) == (0, 0, 2, [])
 
 
