@@ -23,6 +23,7 @@ from engine.cli.shapes import Line, line
 from engine.front.settings import find_mirror, find_secrets
 from engine.kernels import NATIVE
 from engine.language.model import RULES
+from engine.ledger.journal import read_identity, read_log
 
 LIBRARIES = (
     *("blake3", "cbor2", "PyStemmer", "numpy", "pyroaring", "sortedcontainers", "markdown-it-py"),
@@ -108,8 +109,10 @@ def _store(session: Session) -> dict[str, Any]:
         named = session.named
         found |= {"url": url, "origin": origin, "free_bytes": None}
         found["memory"] = None if named is None else plain(named._asdict())
-        with session.backend(url) as backend:
+        with session.backend(url) as backend, translated():
             found |= {"kind": backend.name, "capabilities": plain(backend.capabilities)}
+            read_log(backend)
+            read_identity(backend)
         found["free_bytes"] = _free_bytes(locate(url).path)
     except EngineError as error:
         found |= {"state": error.code, "problem": str(error)}

@@ -267,8 +267,8 @@ class _IngestRun(ImportRun):
                 ]
             if recorded and present.isdisjoint(recorded) and not sure:
                 raise RefusedError(
-                    f"none of the {len(recorded)} files that were ingested from {folder}/ is there now; all their "
-                    "atoms would be tombstoned",
+                    f"none of the {len(recorded)} files that were ingested from {folder}/ is there now; the "
+                    "atoms of all these files would be tombstoned",
                     hint="is the folder complete? if its files were renamed or removed, add --yes",
                 )
             missing += [source for source in recorded if source not in present]
