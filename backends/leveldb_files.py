@@ -88,7 +88,7 @@ def _indexed_blocks(data: bytes) -> list[tuple[int, int]]:
 def _consecutive_blocks(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield start and end of the blocks of a table without an index, for example of a truncated table.
 
-    After the rows of a block follow the positions of its restarts, four bytes each, and their number. The
+    A block ends with the positions of its restarts, four bytes each, and their number. The
     first position is 0, and no row begins with four zero bytes.
     """
     start = 0

@@ -65,7 +65,7 @@ class Written(NamedTuple):
 def write_journal(
     found: FoundRows, headers: Headers, contents: Contents, size: int, rows: Backend
 ) -> Written:
-    """Write the rows of the first `size` events, and of the erasures that end them, to an empty backend."""
+    """Write the first `size` events to an empty backend, and the erasures that follow them."""
     unexplained = contents.unexplained(size)
     subjects = _subjects(found, headers, size, set(unexplained))
     erasures = list(_erasures(found, unexplained, subjects))
