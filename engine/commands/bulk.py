@@ -184,7 +184,7 @@ class _Adds:
 
 
 def _ids(id_key: bytes, run: Sequence[Add], bodies: Sequence[AtomBody]) -> list[bytes]:
-    """Return the ids of the atoms before the first command with an invalid id."""
+    """Return the id of the atom for each command, up to the first command with an invalid id."""
     atoms = default_ids(id_key, bodies)
     for at, add in enumerate(islice(run, len(bodies))):
         if add.id is not None:

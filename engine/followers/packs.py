@@ -290,7 +290,7 @@ def decode_packs(
 ) -> tuple[list[bytes], TermPostings]:
     """Return the terms of consecutive packs, whose keys begin with `prefix`, and their postings.
 
-    The terms are not checked, except that they ascend and that each key ends in the first one.
+    Of the terms it is only checked that they ascend, and that each key ends in the first term of its pack.
 
     Raises:
         CorruptionError: a pack is malformed.

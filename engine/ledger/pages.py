@@ -43,7 +43,7 @@ Pages = dict[bytes, bytes | None]
 
 
 class PagesRead(Reader):
-    """A reader of rows that takes pages which were read before from a dict."""
+    """A reader of rows. It takes pages from a dict if they were read before."""
 
     def __init__(self, rows: Reader, pages: Pages) -> None:
         self._rows = rows

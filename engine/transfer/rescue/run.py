@@ -55,7 +55,7 @@ class Rescued:
     recorded: int
     """The number of events that the store had, as far as is known."""
     events: int
-    """The number of first events of the damaged store that the new store has."""
+    """The number of events, counted from the first, that the new store has from the damaged store."""
     last_event: int
     """The time of the last event in the new store, in µs since 1970, UTC."""
     proved: int
@@ -134,10 +134,10 @@ class _Choice:
     """The number of events in the whole journal that the backend's library found, or 0."""
 
     def known(self, kept: int) -> int:
-        """Return the number of events that the damaged store is known to have had; `kept` are kept.
+        """Return the number of events that the damaged store is known to have had. `kept` is the number that is kept.
 
-        If the backend's library found a whole journal, a single later commit may never have been
-        acknowledged. A commit that is followed by another one was.
+        If the backend's library found a whole journal, the last commit after it may never have been
+        acknowledged. All commits before the last one were acknowledged.
         """
         headers = self.headers
         if not 0 < self.least <= kept:
