@@ -134,7 +134,7 @@ class _Choice:
     """The number of events in the whole journal that the backend's library found, or 0."""
 
     def known(self, kept: int) -> int:
-        """Return the number of events that the damaged store is known to have had. `kept` is the number that is kept.
+        """Return the number of events that the damaged store is known to have had; `kept` of them are kept.
 
         If the backend's library found a whole journal, the last commit after it may never have been
         acknowledged. All commits before the last one were acknowledged.
