@@ -29,7 +29,7 @@ class Own(NamedTuple):
     """The last `Batch.reaches` that a durable write had, or 0."""
 
     def after_write(self, reaches: int | None) -> Own:
-        """Return the row after one more durable write, of a batch with `Batch.reaches`."""
+        """Return the row to store with one more durable write, which writes a batch with `Batch.reaches`."""
         return Own(self.file, self.writes + 1, self.reach if reaches is None else reaches)
 
 

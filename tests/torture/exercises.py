@@ -138,8 +138,9 @@ _AFTER_A_COMMAND: Final = (
 EXERCISES: Final[Mapping[str, Exercise]] = {
     "power": Exercise(
         "Loss of power", "F3",
-        "the system calls of a run are recorded; one state that a loss of power can leave of its files is "
-        "opened and compared with the run, and every tenth is replayed",
+        "the system calls of a run are recorded; from the recording, one of the states is made in which a "
+        "loss of power can leave the files; it is opened and compared with the run, and in every tenth "
+        "trial replayed",
         FILES, 10_000, 500, _AFTER_A_FAULT, _power, traces=True,
     ),
     "kill": Exercise(

@@ -41,7 +41,7 @@ class Headers:
     proved: int
     """The number of first headers to which a state of the log commits."""
     boundaries: tuple[int, ...]
-    """The sizes of the journal at which a commit ended, as far as rows that show it were found; ascending."""
+    """The sizes of the journal at the ends of commits, as shown by the rows that were found; ascending."""
     recorded: int
     """The number of events that the newest state of the log names; 0 if no state was found."""
     states: tuple[int, ...]
