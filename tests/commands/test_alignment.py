@@ -31,6 +31,17 @@ def passages(*contents: str) -> list[Passage]:
         ([OAK, OAK], [OAK, OAK, OAK], [0, 1, None]),
         ([OAK, ASH, ELM], [ELM, OAK, ASH.replace("faster", "slower")], [2, 0, 1]),
         ([f"{OAK} {ASH}"], [OAK, ASH], [0, None]),
+        ([f"{OAK} {ASH} {ELM} {NEW}"], [OAK, ASH], [0, None]),
+        (
+            [OAK, ASH, ELM],
+            [OAK, "An ash grows fast, as many people know who plant it in wet ground.", ELM],
+            [0, 1, 2],
+        ),
+        (
+            [OAK, "one two three four five six seven eight", "i j k l m n o p", ELM],
+            [OAK, "one two three four five 6 7 8", "i j k l m N O P", ELM],
+            [0, 1, 2, 3],
+        ),
         ([OAK, ASH], [f"{OAK} {ASH}"], [0]),
         (["blue pot"], ["blue pots"], [0]),
         ([], [OAK], [None]),
@@ -52,12 +63,17 @@ def test_a_rewritten_section_continues_the_section_with_its_heading() -> None:
         Passage("# Oak\n\nIt fell in a storm.", "Oak"),
     ]
     assert align(known[:1], wanted[1:]) == [0]
+    long = Passage("# Oak\n\n" + " ".join(f"old{number}" for number in range(12)), "Oak")
+    rewritten = Passage("# Oak\n\n" + " ".join(f"new{number}" for number in range(12)), "Oak")
+    assert align([long], [rewritten]) == [0]
+    assert align([long._replace(title=None)], [rewritten]) == [None]
 
 
 def test_a_text_that_the_file_lost_is_continued_only_by_an_equal_text() -> None:
     """A similar text does not continue a text that the file lost earlier."""
     lost = Passage(OAK, None, is_present=False)
     assert align([lost], passages(OAK)) == [0]
+    assert align([lost, Passage(OAK, None)], passages(OAK)) == [1]
     assert align([lost], passages(OAK.replace("gate", "door"))) == [None]
 
 
