@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import spec_from_file_location
 from pathlib import Path
-from types import CodeType, ModuleType
 from typing import Final, NamedTuple
+
+from tests.support.mutated_import import import_instead
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "proofs"
 MODULES: Final = (
@@ -132,31 +130,7 @@ def _replace(tree: ast.Module, node: ast.AST) -> None:
                 block[block.index(node)] = ast.Pass()
 
 
-class _Loader(SourceFileLoader):
-    def __init__(self, module: str, site: Site) -> None:
-        super().__init__(f"proofs.{module}", str(FOLDER / f"{module}.py"))
-        self._made = mutated(module, site)
-
-    def get_code(self, fullname: str) -> CodeType:
-        """Return the code of the mutant, never that of a cached module."""
-        code: CodeType = compile(self._made, self.get_filename(fullname), "exec")
-        return code
-
-
-class _Finder(MetaPathFinder):
-    def __init__(self, module: str, site: Site) -> None:
-        self._loader = _Loader(module, site)
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Return the mutant's spec, or None for every other module."""
-        if fullname != self._loader.name:
-            return None
-        return spec_from_file_location(fullname, self._loader.path, loader=self._loader)
-
-
 def install(module: str, site: Site) -> None:
     """Make later imports of the module import the mutant; no module of the package may be imported yet."""
     assert not any(name.split(".")[0] == "proofs" for name in sys.modules), "too late: already imported"
-    sys.meta_path.insert(0, _Finder(module, site))
+    import_instead(f"proofs.{module}", FOLDER / f"{module}.py", mutated(module, site))

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import spec_from_file_location
 from pathlib import Path
-from types import CodeType, ModuleType
 from typing import Final, NamedTuple
+
+from tests.support.mutated_import import import_instead
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 MODULES: Final = (
@@ -98,31 +96,7 @@ def mutated(module: str, site: Site) -> ast.Module:
     return ast.fix_missing_locations(tree)
 
 
-class _Loader(SourceFileLoader):
-    def __init__(self, module: str, site: Site) -> None:
-        super().__init__(module, str(ROOT / f"{module.replace('.', '/')}.py"))
-        self._made = mutated(module, site)
-
-    def get_code(self, fullname: str) -> CodeType:
-        """Return the code of the mutant, never that of a cached module."""
-        code: CodeType = compile(self._made, self.get_filename(fullname), "exec")
-        return code
-
-
-class _Finder(MetaPathFinder):
-    def __init__(self, module: str, site: Site) -> None:
-        self._loader = _Loader(module, site)
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Return the mutant's spec, or None for every other module."""
-        if fullname != self._loader.name:
-            return None
-        return spec_from_file_location(fullname, self._loader.path, loader=self._loader)
-
-
 def install(module: str, number: int) -> None:
     """Make later imports of the module import the mutant; the module must not be imported yet."""
     assert module not in sys.modules, "too late: already imported"
-    sys.meta_path.insert(0, _Finder(module, sites(module)[number]))
+    import_instead(module, ROOT / f"{module.replace('.', '/')}.py", mutated(module, sites(module)[number]))
