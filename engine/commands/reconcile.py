@@ -61,15 +61,22 @@ def is_written_by(rows: Lookup, record: AtomRecord, actor: str) -> bool:
     """
     if not is_by(rows, record.payload_seq, actor):
         return False
-    if record.version == 1:
-        return True
-    present, author = None, actor
+    return record.version == 1 or next(authors(rows, record))[1] == actor
+
+
+def authors(rows: Lookup, record: AtomRecord) -> Iterator[tuple[AtomBody, str]]:
+    """Yield each content, title and kind that an atom had, newest first, with the actor who wrote it.
+
+    Successive revisions that repeat content, title and kind count once; the first of them is yielded.
+    """
+    first: tuple[AtomBody, str] | None = None
     for header, body, _ in entries_back(rows, record.payload_seq):
         if isinstance(body, AtomBody):
-            if present not in {None, body[:3]}:
-                break
-            present, author = body[:3], header.actor
-    return author == actor
+            if first is not None and body[:3] != first[0][:3]:
+                yield first
+            first = body, header.actor
+    if first is not None:
+        yield first
 
 
 def is_refused(

@@ -24,10 +24,9 @@ from engine.commands.alignment import Passage, align
 from engine.commands.atoms import Add, Revise, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.conflicts import CONFLICTS_WITH, KeepBoth
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_written_by, wanted_id
+from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, authors, is_written_by, wanted_id
 from engine.commands.sequence import place
 from engine.followers.tags import members
-from engine.ledger.journal import entries_back
 from engine.ledger.layout import atom_key
 from engine.ledger.queries import bodies_of, edges_at, record_at
 from engine.ledger.records import AtomRecord, decode_atom, default_id, read_atom, read_counters, type_code
@@ -250,17 +249,8 @@ def _known(
 
 
 def _given(rows: Reader, record: AtomRecord, actor: str) -> AtomBody | None:
-    """Return the content that `actor` wrote last for an atom, or None if it never wrote the atom.
-
-    A revision that repeats an earlier content, for example with a new source, did not write it.
-    """
-    later: AtomBody | None = None
-    for header, body, _ in entries_back(rows, record.payload_seq):
-        if isinstance(body, AtomBody):
-            if later is not None and body[:3] != later[:3]:
-                return later
-            later = body if header.actor == actor else None
-    return later
+    """Return the content that `actor` wrote last for an atom, or None if it never wrote the atom."""
+    return next((body for body, author in authors(rows, record) if author == actor), None)
 
 
 def _is_in_conflict(rows: Reader, atom: bytes) -> bool:
