@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -258,13 +257,11 @@ class _IngestRun(ImportRun):
             RefusedError: `sure` is False, and none of the files in a folder was ingested before, although
                 other files were ingested under the folder's name.
         """
-        present = self._own_sources | {item.source for item in self.reports}
+        present = self._present()
         missing: list[str] = []
         for folder in folders:
             with self.store.backend.snapshot() as rows:
-                recorded = [
-                    source for source in _sources_under(rows, f"{folder}/") if _has_own_atoms(rows, source)
-                ]
+                recorded = [source for source in self._recorded_in(folder) if _has_own_atoms(rows, source)]
             if recorded and present.isdisjoint(recorded) and not sure:
                 raise RefusedError(
                     f"none of the {len(recorded)} files that were ingested from {folder}/ is there now; the "
@@ -276,10 +273,16 @@ class _IngestRun(ImportRun):
 
     def look_for_renamed(self, folders: Sequence[str]) -> None:
         """Let new files continue the atoms of sources in `folders` whose files no longer exist."""
-        present = self._own_sources | {item.source for item in self.reports}
-        with self.store.backend.snapshot() as rows:
-            known = {source for folder in folders for source in _sources_under(rows, f"{folder}/")}
-        self.former = FormerSources(ACTOR, known - present)
+        known = {source for folder in folders for source in self._recorded_in(folder)}
+        self.former = FormerSources(ACTOR, known - self._present())
+
+    def _present(self) -> set[str]:
+        """Return the sources of the files that exist, among them files that could not be read."""
+        return self._own_sources | {item.source for item in self.reports}
+
+    def _recorded_in(self, folder: str) -> list[str]:
+        """Return the sources in a folder that were recorded before this run, in ascending order."""
+        return sorted(source for source in self._recorded if source.startswith(f"{folder}/"))
 
     def prune(self, sources: Iterable[str], reason: str = "the file no longer exists") -> Iterator[Command]:
         """Yield tombstones for the atoms of `sources`, except atoms that come from JSON lines of this run."""
@@ -349,7 +352,3 @@ def _has_references(rows: Reader, atom: bytes) -> bool:
 def _has_own_atoms(rows: Reader, source: str) -> bool:
     """Return True if a source has a live atom whose current version was written by an ingest."""
     return next(retire_others(rows, ACTOR, source, frozenset()), None) is not None
-
-
-def _sources_under(rows: Reader, prefix: str) -> Iterator[str]:
-    return takewhile(lambda source: source.startswith(prefix), values(rows, Group.SOURCE, prefix))
