@@ -21,9 +21,9 @@ def convert_error(what: str, where: str, error: Exception) -> BackendError:
     if kind == "IO error" and detail.startswith("lock "):
         return BackendBusy(where, "a program that opened the LevelDB directly")
     told = _without_folder(detail)
-    # Reading beyond the end of a mapped table gives the errno EINVAL.
     if kind in _DAMAGE:
         return BackendCorrupt(f"{where} is damaged: {told}")
+    # Reading beyond the end of a mapped table gives the errno EINVAL.
     if detail.endswith("Invalid argument"):
         return BackendCorrupt(f"{where} is damaged: a file is shorter than it was: {told.partition(':')[0]}")
     if "No such file" in detail:

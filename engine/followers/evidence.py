@@ -1,9 +1,9 @@
 """Checks of the rows that commands rely on, against rows that say the same in a different way.
 
-A command decides with one row: the record of an atom or edge, or the fact that there is none, the counters,
-and the state of the log. If that row was damaged, or changed by another program, the command would append an
-event that contradicts the journal, and no later command could correct it. Therefore each of these rows is
-compared with others before it is used:
+A command reads the record of an atom or edge, the counters, and the state of the log. A record can also be
+missing. If one of these rows was damaged, or changed by another program, the command would append an event
+that contradicts the journal, and no later command could correct it. Therefore each of these rows is compared
+with others before it is used:
 
 * a record, with the header of the event that it calls the last on its subject, and that event with the
   values and with the headers that the trees do not include yet;

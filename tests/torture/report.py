@@ -101,7 +101,7 @@ def write(report: dict[str, Any], folder: Path, *, page: bool) -> None:
 
 
 def rendered(report: dict[str, Any], page: str) -> str:
-    """Return the page with its two tables made anew; the text around them is written by hand."""
+    """Return the page with two new tables. The text around the tables does not change."""
     for name, lines in (("faults", _matrix()), ("last run", _last_run(report))):
         begin, _, rest = page.partition(f"<!-- {name} -->\n")
         _, end, after = rest.partition("<!-- end -->")

@@ -277,7 +277,7 @@ class Handle(Backend):
             raise Died
         if fault == "in doubt":
             self.poisoned = True
-            raise BackendInDoubt("the write succeeded, but nobody knows")
+            raise BackendInDoubt("the write succeeded, but its success was not reported")
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:

@@ -49,7 +49,7 @@ class Headers:
     found: int
     """The number of headers that were found, including those after a gap."""
     last: int
-    """The seq of the last header that was found; -1 if there is none."""
+    """The seq of the last header that was found, or -1 if no header was found."""
     problem: str
     """Why the headers end where they end; empty if no later header is known."""
     repaired: tuple[int, ...]

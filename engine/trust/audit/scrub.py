@@ -51,7 +51,7 @@ class Scrub:
     rows: int = 0
     """The number of rows that the second pass has read."""
     clean_at: int | None = None
-    """The time when the last complete pass without damage ended, in µs since 1970; None if there is none."""
+    """The time at which the last complete pass found no damage, in µs since 1970; None before such a pass."""
     clean_events: int = 0
     """The number of events of the journal that this pass covered."""
 

@@ -73,7 +73,7 @@ def test_a_store_without_any_list_of_files_is_rescued(place: Path) -> None:
 
 
 def test_a_truncated_table_loses_only_what_is_cut_off(place: Path) -> None:
-    """LevelDB refuses a truncated table as a whole; the rows before the cut are read all the same."""
+    """The rows before the cut in a truncated table are read, although LevelDB refuses the whole table."""
     in_tables(place)
     table = max((place / "db").glob("*.ldb"), key=lambda file: file.stat().st_size)
     os.truncate(table, table.read_bytes().index(text_of(30).encode()))

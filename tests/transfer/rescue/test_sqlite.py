@@ -41,7 +41,7 @@ def test_a_store_with_a_damaged_inner_page_is_rescued_whole(place: Path) -> None
 
 
 def test_a_store_with_a_damaged_first_page_is_rescued_whole(place: Path) -> None:
-    """Without the list of tables, the rows are found all the same."""
+    """The rows are found even if the list of tables is missing."""
     root = made(f"sqlite:{place}", 100)
     overwrite(place, 0, bytes(PAGE))
     assert rescued(f"sqlite:{place}", place)[0].root == root
