@@ -51,7 +51,10 @@ def test_a_command_killed_at_a_system_call_is_whole_or_absent(
 ) -> None:
     """After a kill the store replays and lacks nothing, and repeating gives the undisturbed root."""
     counts, notes = tried(start, command, {"SIGKILL": KILLS}, memory)
-    assert counts["killed"] == KILLS
+    # SQLite polls a lock while another thread holds it, so the last calls that were counted may not recur:
+    # such a trial ends undisturbed, and is checked like the others.
+    assert counts["killed"] + counts["finished"] == KILLS
+    assert counts["killed"] > KILLS / 2
     assert {name: counts[name] for name in COUNTED} == dict.fromkeys(COUNTED, 0), notes
 
 
