@@ -941,6 +941,7 @@ class Engine:
         budget: int | None = None,
         filters: Filters = NO_FILTERS,
         explain: bool = False,
+        per_page: int | None = None,
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> Recall:
@@ -954,6 +955,8 @@ class Engine:
             filters: The conditions that an atom must meet.
             explain: Also report how much each ranking signal contributed to each hit, and the best atoms that
                 are not among the hits.
+            per_page: The maximum number of hits of one page, that is, of one ingested file; 0 for any number.
+                None stands for the number in the settings of recall, which is 2 by default.
             as_of: Query the memory as it was at this moment.
             narrow: Fields of `Filters` as keyword arguments, such as `tags=["people"]` or
                 `since=datetime(...)`.
@@ -970,7 +973,14 @@ class Engine:
 
         wanted = narrowed(filters, narrow)
         with self._searching(as_of) as (view, rows):
-            return recall(rows, view, query, limit=limit, budget=budget, filters=wanted, explain=explain)
+            return recall(
+                *(rows, view, query),
+                limit=limit,
+                budget=budget,
+                filters=wanted,
+                explain=explain,
+                per_page=per_page,
+            )
 
     def context(
         self,

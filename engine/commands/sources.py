@@ -24,7 +24,15 @@ from engine.commands.alignment import Passage, align
 from engine.commands.atoms import Add, Revise, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.conflicts import CONFLICTS_WITH, KeepBoth
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, authors, is_written_by, wanted_id
+from engine.commands.reconcile import (
+    GONE,
+    RetireAtom,
+    UpsertAtom,
+    authors,
+    is_written_by,
+    page_facts,
+    wanted_id,
+)
 from engine.commands.sequence import place
 from engine.followers.tags import members
 from engine.ledger.layout import atom_key
@@ -223,6 +231,7 @@ def _matches(known: _Known, add: Add) -> bool:
         (body.content, body.title, body.kind, body.source, body.sequence)
         == (add.content, add.title, add.kind, add.source, add.sequence)
         and add.created in {None, body.created}
+        and not page_facts(add, body)
         and (add.folder in {None, body.folder} or body.folder is None)
         and {*map(tag_identity, add.tags)} == {*map(tag_identity, record.tags)}
     )

@@ -48,7 +48,10 @@ def hints_of(
 
     `known` holds the ids of atoms, or the beginnings of their ids.
     """
-    answer = recall(scope.rows, scope.memory, query, limit=limit + len(known), filters=filters)
+    per_page = scope.memory.config.per_page and scope.memory.config.per_page + len(known)
+    answer = recall(
+        *(scope.rows, scope.memory, query), limit=limit + len(known), filters=filters, per_page=per_page
+    )
     weights = scope.weights(answer.terms)
     ceiling = sum(weights.values()) * (scope.memory.config.bm25.k1 + 1)
     starts = tuple(one.replace("-", "") for one in known)

@@ -55,6 +55,8 @@ class IngestReport:
 
     files: int
     pieces: int
+    left_out: int
+    """The number of comments, badges and bare link lists in the files that are in no piece."""
     added: int
     revised: int
     tombstoned: int
@@ -168,6 +170,7 @@ class _IngestRun(ImportRun):
         self._recorded = set(values(store.backend, Group.SOURCE))
         """The sources of atoms that were recorded before this run."""
         self._pieces = 0
+        self._left_out = 0
         self._read: dict[str, Atoms] = {}
         # The atom of each JSON line of this run → the number of the line, counted over all files. This takes
         # about 150 bytes for each line.
@@ -210,12 +213,15 @@ class _IngestRun(ImportRun):
             occurrence=piece.occurrence,
             key=piece.id,
             force=template.force,
+            meta=piece.meta,
+            aliases=piece.aliases or None,
             folder=self._folders.get(source.partition("/")[0]),
         )
 
     def _document(self, document: Document) -> Iterator[Command]:
         source, pieces = document.source, document.pieces
         self._pieces += len(pieces)
+        self._left_out += document.left_out
         adds = [self._atom(source, piece) for piece in pieces]
         with self.store.backend.snapshot() as rows:
             plan = None
@@ -329,6 +335,7 @@ class _IngestRun(ImportRun):
         return IngestReport(
             files=len(self.files),
             pieces=self._pieces,
+            left_out=self._left_out,
             added=count[EventKind.ATOM_ADDED],
             revised=count[EventKind.ATOM_REVISED],
             tombstoned=count[EventKind.ATOM_TOMBSTONED],
