@@ -134,7 +134,7 @@ def _lines(answer: Recall) -> Iterator[Line]:
 
 def _hit(rank: int, hit: Hit) -> Iterator[Line]:
     heading = hit.title or hit.source or "untitled"
-    if hit.page is not None and hit.title not in {None, hit.page}:
+    if hit.page is not None and hit.title is not None and hit.title.casefold() != hit.page.casefold():
         heading = f"{hit.page} › {hit.title}"
     yield ((f"{rank}. ", "dim"), (heading, "bold"), (f"  {hit.score:.2f}", "green"), (_role(hit), "dim"))
     text = hit.snippet if hit.content is None else hit.content

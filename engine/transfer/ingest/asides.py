@@ -1,8 +1,8 @@
 """Find the parts of a Markdown file that are not text of the page: comments, badges and bare link lists.
 
 Comments are those of Obsidian (`%% … %%`) and of HTML (`<!-- … -->`). A badge is an image that a badge
-service draws, or an image inside a link. A bare link list is a block of links, embeds and tags, without a word
-of its own. These parts are left out of the contents of atoms. The links and tags of a list are kept.
+service draws, or an image inside a link. A bare link list is a block of links, embeds and tags, without a
+word of its own. These parts are left out of the contents of atoms. The links and tags of a list are kept.
 
 Code is never changed. A comment without an end is text.
 """
