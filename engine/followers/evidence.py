@@ -86,7 +86,7 @@ _CREATING: Final = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 
 
 class Evidence:
-    """The information about atoms and edges in the rows of one store other than the records.
+    """The information about atoms and edges that one store holds outside the records.
 
     `move_to` selects the snapshot that the other methods read. One thread at a time may use the object.
     """

@@ -199,7 +199,7 @@ def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> d
 
 
 def _later_erasures(rows: Reader, size: int, erased: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return the rows for payloads of the first `size` events that only a later event destroyed.
+    """Return the rows about payloads that belong to the first `size` events but were destroyed later.
 
     Payloads that one of the first `size` events destroyed are left out; `erased` lists them.
     """
