@@ -108,6 +108,12 @@ def _memory(variant: str, seed: int, wanted: int, folder: Path) -> Result:
     return torture(name, scheme, seed, wanted, folder)
 
 
+def _rows(variant: str, seed: int, wanted: int, folder: Path) -> Result:
+    from tests.torture.tampered import torture
+
+    return torture(variant, seed, wanted, folder)
+
+
 def _interrupts(variant: str, seed: int, wanted: int, folder: Path) -> Result:
     from tests.torture.interrupts import torture
 
@@ -202,6 +208,12 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
             "acknowledged and not seen by its process",
         ),
         _simulated,
+    ),
+    "rows": Exercise(
+        "Rows that are changed from outside", "F12",
+        "one row is changed, deleted or added, or two rows are swapped, and a command is carried out; then "
+        "the store is rebuilt and replayed",
+        ("memory", *FILES), 2_000, 250, ("wrong event", "wrong answer", "broken", "not healed"), _rows,
     ),
     "reads": Exercise(
         "Reads that return something else", "F14",

@@ -101,8 +101,9 @@ MATRIX: Final = (
     Row(
         "F12", "rows are changed from outside",
         (_TAMPER + "test_a_changed_row_is_found_and_its_family_named",
-         _TAMPER + "test_a_rebuild_heals_every_projection"),
-        (), "`engine verify-root` names the family; a rebuild heals derived rows, never the journal",
+         _TAMPER + "test_a_rebuild_heals_every_projection",
+         _HERE + "test_tampered_rows.py::test_no_changed_row_misleads_a_command"),
+        ("rows",), "`engine verify-root` names the family; a rebuild heals derived rows, never the journal",
     ),
     Row(
         "F13", "a bit flips before it is written",
