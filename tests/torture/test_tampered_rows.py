@@ -13,7 +13,7 @@ from tests.torture.tampered import FAULTS, torture
 @pytest.mark.parametrize("part", range(4))
 def test_no_changed_row_misleads_a_command(part: int, tmp_path: Path) -> None:
     """After any change of one row, a command is refused, or it does what it does in the untouched store."""
-    counts, told = torture("memory", seed(100 + part), times(400), tmp_path)
+    counts, told = torture("memory", seed(100 + part), times(120), tmp_path)
     assert counts["refused"] > 0
     assert {name: counts[name] for name in FAULTS} == dict.fromkeys(FAULTS, 0), told
 
