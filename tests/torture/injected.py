@@ -23,6 +23,9 @@ CALLS: Final = (
 
 DONE, OURS, FOREIGN = 0, 11, 12
 HANGS: Final = "hangs"
+NO_MEMORY: Final = ("MemoryError", "PanicException", "SystemError: error return without exception set")
+"""The exceptions without memory: a kernel panics if Python cannot allocate an object for it, and some
+functions of the standard library forget to set an exception."""
 _TEXT_BYTES: Final = 4000
 _WAIT_SECONDS: Final = 60
 
@@ -118,8 +121,7 @@ def forked(do: Callable[[Acknowledge], None]) -> Ended:
     how = {DONE: "finished", OURS: "our error", FOREIGN: "another error", -signal.SIGALRM: HANGS}.get(
         code, "the process ended"
     )
-    # A kernel panics if Python cannot allocate an object for it.
-    if code == FOREIGN and shared.told.startswith((MemoryError.__name__, "PanicException")):
+    if code == FOREIGN and shared.told.startswith(NO_MEMORY):
         how = "out of memory"
     return Ended(how, shared.acknowledged, shared.told or f"exit code {code}")
 
