@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from engine.query.history.diff import Diff
     from engine.query.history.revert import Undone
     from engine.query.history.why import Origin
+    from engine.query.named import Page
     from engine.query.recall.answer import Recall
     from engine.query.recall.config import RecallConfig
     from engine.secrets.policy import SecretsPolicy
@@ -867,6 +868,38 @@ class Engine:
         """
         with translated(), self.store.view() as rows:
             return show_id(resolve_id(rows, id))
+
+    def page(self, name: str, *, as_of: AsOf | None = None) -> Page:
+        """Return a page: what one ingested file gave, with its text, links and backlinks.
+
+        Args:
+            name: The path of the file, which may lack its first folders and its suffix; the title of the
+                page; or an alias. Case is ignored.
+            as_of: Return the page as it was at this moment.
+
+        Raises:
+            NotFoundError: There is no such page, or `as_of` is not in the journal.
+            ConflictError: Several pages have this name; the message lists their sources.
+        """
+        from engine.query.named import page_named
+
+        with (
+            translated(),
+            self.view.at(as_of) as view,
+            view.store.view(view.store.tags, view.store.names) as rows,
+        ):
+            return page_named(rows, name)
+
+    def titles(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return what lists show for atoms: the title of the page, the title of the atom, or its first words.
+
+        Args:
+            ids: The atoms. Atoms that were never recorded or are erased are left out.
+        """
+        from engine.query.named import shown_titles
+
+        with translated(), self.store.view() as rows:
+            return shown_titles(rows, ids)
 
     def get(self, id: str, *, as_of: AsOf | None = None) -> Atom:  # noqa: A002
         """Return an atom, whatever its state, as it is now or as it was at a moment.
