@@ -79,8 +79,8 @@ def pieces_named(rows: Reader, name: str) -> Pieces | None:
     """Return the pieces of the page with this path, title or alias; None if there is no such page.
 
     `rows` is a snapshot with the followers `tags` and `names` at the head. A path may lack the folders that
-    it begins with, and its suffix. The name of the file, or the title that it states, precedes an alias. Names
-    are compared without case; a name in the exact case precedes others.
+    it begins with, and its suffix. The name of the file, or the title that it states, precedes an alias.
+    Names are compared without case; a name in the exact case precedes others.
 
     Raises:
         InvalidInputError: the name has more than one line.
@@ -173,15 +173,17 @@ def edges_of_pieces(
 
 
 def _links(rows: Reader, found: Pieces, direction: Direction) -> Iterator[PageLink]:
-    seen: set[tuple[bytes, bytes]] = set()
+    """Yield the links, one for each type and each other page or atom."""
+    seen: set[tuple[bytes, str | bytes]] = set()
     for _, edge, other in edges_of_pieces(rows, found, direction):
-        if (edge.type, other.id) not in seen and len(seen) < LINKS_MAX:
-            seen.add((edge.type, other.id))
+        other_end = other.source if other.source is not None and is_page(other.source) else other.id
+        if (edge.type, other_end) not in seen and len(seen) < LINKS_MAX:
+            seen.add((edge.type, other_end))
             yield PageLink(type_name(rows, edge.type), show_id(other.id), title_of(rows, other), other.source)
 
 
 def title_of(rows: Reader, record: AtomRecord) -> str:
-    """Return the title of the page of an atom, or of the atom if it is of no page, or else its first words."""
+    """Return the title of the page of an atom, or of the atom if it is of no page, or its first words."""
     body = body_of(rows, record)
     return page_title(body) or record.title or beginning(body.content, TITLE_CHARS)
 

@@ -229,7 +229,10 @@ def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
 
 
 def node_of(scope: Scope, found: FoundNode) -> Node:
-    """Return an atom, a page or a tag as the node of an answer. The id of a page is that of its first piece."""
+    """Return an atom, a page or a tag as the node of an answer.
+
+    The id of a page is that of its first piece.
+    """
     if isinstance(found, str):
         return Node(None, f"#{found}")
     if isinstance(found, Pieces):
@@ -264,7 +267,9 @@ It is called only for the triples on the page, because reading names and ids tak
 def _triples(scope: Scope, found: FoundNode, direction: Direction) -> Iterator[LazyTriple]:
     if isinstance(found, str):
         return _of_tag(scope, found, direction)
-    return (_of_page if isinstance(found, Pieces) else _of_atom)(scope, found, direction)  # type: ignore[operator]
+    if isinstance(found, Pieces):
+        return _of_page(scope, found, direction)
+    return _of_atom(scope, found, direction)
 
 
 def _page_name(scope: Scope, page: Pieces) -> str:
@@ -272,7 +277,7 @@ def _page_name(scope: Scope, page: Pieces) -> str:
 
 
 def _of_page(scope: Scope, page: Pieces, direction: Direction) -> Iterator[LazyTriple]:
-    """Yield the triples of a page: the edges of its pieces to atoms outside it, then the tags of the pieces."""
+    """Yield the triples of a page: the edges of its pieces to other atoms, then the tags of the pieces."""
     own = _page_name(scope, page)
     seen: set[tuple[bytes, bytes, bool]] = set()
     for piece, edge, other in edges_of_pieces(scope.rows, page, direction):
