@@ -1,4 +1,4 @@
-"""What the errors of the operating system mean, and what the user can do about each of them.
+"""The meaning of the operating system's errors, and what the user can do about each of them.
 
 Messages name the store, never a file inside it: the files of a backend come and go, and the temporary folder
 of a new store has a random name.
@@ -102,6 +102,6 @@ def in_doubt(what: str, number: int, text: str = "") -> BackendInDoubt:
 
 
 def errno_in(message: str) -> int:
-    """Return the errno whose text ends `message`, or 0. LevelDB reports the text alone."""
+    """Return the errno whose text is at the end of `message`, or 0. LevelDB reports only the text."""
     told = message.rpartition(": ")[2]
     return next((number for number in errno.errorcode if os.strerror(number) == told), 0)

@@ -46,7 +46,7 @@ T = TypeVar("T")
 P = TypeVar("P")
 
 PROBES: Final = (100, 300)
-"""The numbers of proofs of each kind in a quick and in a full run; for a whole store, a third of them."""
+"""The number of proofs of each kind in a quick and in a full run. For whole stores it is a third of that."""
 TRIE_KEYS: Final = 1_000
 EDGES: Final = 1_000
 HEADER_BYTES: Final = 100
@@ -219,7 +219,7 @@ def _paths(
 
 
 def store_proofs(job: Job) -> Result:
-    """Measure whole proofs about a store, each of one claim, against its overall root."""
+    """Measure whole proofs about a store against the store's overall root. Each proof has one claim."""
     warm_up()
     place = f"{job.store}-proofs"
     shutil.copytree(job.store, place)

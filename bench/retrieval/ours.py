@@ -94,7 +94,7 @@ def without(config: RecallConfig) -> dict[str, RecallConfig]:
 
 
 def all_off(config: RecallConfig) -> RecallConfig:
-    """Return `config` with all parts turned off that `without` can turn off."""
+    """Return `config` after turning off every part that `without` can turn off."""
     while rest := without(config):
         config = next(iter(rest.values()))
     return config

@@ -97,7 +97,7 @@ class Session:
         )
 
     def _tell_read_only(self, engine: Engine) -> None:
-        """Print a note that the store can only be read, and by how much its derived data is behind."""
+        """Print a note that the store can only be read, and how far its derived data is behind."""
         found = engine.status()
         behind = found.events - min(found.followers.values())
         missing = f"; derived data is {behind:,} events behind, and is completed in a copy" if behind else ""

@@ -156,7 +156,7 @@ class Transaction:
         return code
 
     def unerased_edges(self, atom: bytes, most: int) -> list[EdgeRecord]:
-        """Return the edges of an atom that are not erased.
+        """Return those edges of an atom that are not erased.
 
         If there are more than `most`, the result may be incomplete, but has more than `most` edges.
 
@@ -232,7 +232,7 @@ class Transaction:
         return min(self._appender.room, limits.ORDINAL_MAX - self._counters.next_ordinal)
 
     def add(self, atoms: Sequence[bytes], bodies: Sequence[AtomBody]) -> list[Entry]:
-        """Add atoms which were never recorded: one event for each, as `append` does. `room` is their maximum.
+        """Add at most `room` atoms that were never recorded. Each atom gets one event, as with `append`.
 
         Call this only if the transaction has no filter for secrets.
         """
