@@ -195,7 +195,7 @@ class Engine:
 
     @property
     def read_only(self) -> str | None:
-        """Why the store can only be read, such as `the file system is read-only`; None if it can be written.
+        """The reason why the store can only be read, such as `the file system is read-only`, or None.
 
         Queries, proofs, exports and verification work as usual. If derived data is behind the journal, it is
         completed in a temporary copy of the store. Commands that would append an event are refused.
@@ -778,7 +778,8 @@ class Engine:
     ) -> IngestReport:
         """Make the memory match the present content of files. The events have the actor `ingest`.
 
-        If there are many files, other processes read them ahead, which end before this method returns.
+        If there are many files, child processes read them ahead. These processes end before this method
+        returns.
 
         Args:
             paths: Markdown, text and JSON Lines files, and folders that contain such files.
@@ -788,7 +789,7 @@ class Engine:
             tags: Tags for every atom, in addition to the tags in the files.
             buckets: The buckets of new atoms.
             provenance: The provenance of new atoms.
-            moved: Accept that the folder has a different path than the folder of this name had before.
+            moved: Accept that the folder of this name now has a different path than before.
             prune: Also tombstone atoms of files that are no longer in the folders.
             sure: Prune even if none of the files that were ingested before exists now.
             force: Also ingest content that was erased. Otherwise such content is skipped and reported.

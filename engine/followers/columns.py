@@ -71,7 +71,7 @@ class NewDocument:
 
     @property
     def kernel_item(self) -> tuple[object, ...] | None:
-        """The document as the kernels take it: analysed already, if they do not analyse its text."""
+        """The document in the form that the kernels take; analysed already if the kernels cannot do that."""
         body = self.body
         if body is None:
             return None

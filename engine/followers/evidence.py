@@ -61,7 +61,7 @@ from proofs.subjects import ID_BYTES
 HINT: Final = "run `engine rebuild`, then `engine verify-root`"
 
 PENDING_MAX: Final = 3 * limits.FOLLOW_EVENTS_MAX
-"""The maximum number of events, after those that the trees include, whose subjects are kept in memory."""
+"""The maximum number of events that the trees do not include yet and whose subjects are kept in memory."""
 UNREAD_MAX: Final = 1024
 """The maximum number of such events whose headers are read. If there are more, updating the trees is
 faster."""
@@ -205,7 +205,7 @@ class Evidence:
         return record
 
     def check_recorded(self, records: Sequence[AtomRecord]) -> None:
-        """Check that these records, none of which is erased, are of atoms that are recorded and not erased.
+        """Check that the atoms of `records` were recorded and not erased. No record may say `erased`.
 
         This takes less time than reading each record with `atom`, and ignores all other fields.
 
@@ -345,7 +345,7 @@ class TrustedHead:
         """Check that `log` is the state of the log of the stored headers.
 
         Raises:
-            CorruptionError: it is not.
+            CorruptionError: `log` is a different state.
         """
         with self._lock:
             known = self._known

@@ -1,4 +1,4 @@
-"""The stored form of the numbers that a segment has for each document, in as few bytes as fit (SPEC: Index).
+"""The stored form of the numbers that a segment has for each document, in few bytes (SPEC: Index).
 
 numpy is imported on first use only.
 """
@@ -26,7 +26,8 @@ def encode_numbers(column: NDArray[np.unsignedinteger]) -> bytes:
     """Return the stored form of a column of at most 65,536 numbers below 2^64.
 
     Each number takes as many bytes as the greatest one needs. A column with few distinct numbers, such as
-    that of the sources, becomes smaller: the distinct numbers, and then the place of each number among them.
+    that of the sources, has a smaller form: the distinct numbers, and then the place of each number among
+    them.
     """
     import numpy as np
 

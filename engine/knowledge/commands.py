@@ -128,7 +128,7 @@ def upsert_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tu
 
 
 def delete_entities(graph: GraphTransaction, items: tuple[str, ...]) -> Deleted:
-    """Delete the entities with these names, their observations and relations.
+    """Delete the entities with these names, and the observations and relations of these entities.
 
     A name that is given twice is counted twice in the result.
     """

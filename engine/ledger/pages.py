@@ -319,7 +319,7 @@ class PagedTree:
         """Return the seal of the tree, which must be that of a follower that has processed `size` events.
 
         Raises:
-            CorruptionError: it is not.
+            CorruptionError: the seal is malformed, or belongs to a different number of events.
         """
         seal = self.seal(rows)
         if seal.size != size:
@@ -363,7 +363,8 @@ class PagedTree:
     def holds(self, rows: Reader, keys: Sequence[bytes], pages: Pages) -> list[bool]:
         """Return whether the tree has a leaf for each of these keys of its namespace.
 
-        `pages` holds pages that were read before from the same tree; those that are read now are added.
+        `pages` holds pages of the same tree that were read before. The pages that are read now are added to
+        it.
 
         Raises:
             CorruptionError: a page is missing.

@@ -128,7 +128,7 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
 
 
 def _opened(rows: Reader, record: AtomRecord, header: bytes | None, payload: bytes | None) -> AtomBody:
-    """Return the body of the event that set the content of `record`; `header` and `payload` are its rows."""
+    """Return the body of the event that set the content of `record`, from the two rows of that event."""
     seq = record.payload_seq
     if header is None:
         raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)

@@ -78,8 +78,8 @@ class DreamConfig:
     """The largest number of atoms that are read to decide whether capitalised words are a name. These atoms
     contain the words."""
     lower_share: float = 0.2
-    """Of the texts that are read for the decision, some may contain the words in a different spelling, such
-    as lower case. If the share of these texts is above this value, the words are not a name."""
+    """Some of the texts that are read for the decision may contain the words in a different spelling, such as
+    lower case. If the share of these texts is above this value, the words are not a name."""
     name_words_max: int = 4
     name_chars_min: int = 3
     name_chars_max: int = 48
