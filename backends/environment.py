@@ -19,7 +19,7 @@ class Trouble(NamedTuple):
     what: str
     """The cause, as the end of a sentence."""
     remedy: str
-    """What the user can do."""
+    """The advice to the user."""
 
 
 _ACCESS = Trouble("the system denies access", "check the owner and permissions of the store and its folder")

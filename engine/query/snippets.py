@@ -20,8 +20,8 @@ READ_CHARS_MAX: Final = 1 << 16
 the question's terms, and only a part around one of them is analysed."""
 
 _BEFORE: Final = 1 << 10
-"""The number of characters of a long text that are analysed before the first occurrence of a term. At its
-begin and end, the part may be up to as many characters shorter, so that it consists of whole words."""
+"""The number of characters of a long text that are analysed before the first occurrence of a term. At each
+end, the part may be shorter by up to this number, so that it consists of whole words."""
 
 
 class Part(NamedTuple):
@@ -38,8 +38,8 @@ def part_of(text: str, weights: Mapping[str, float]) -> Part:
     """Return the part of a text to analyse for a question with these terms and weights.
 
     It is the whole text if the text has at most READ_CHARS_MAX characters. Otherwise it begins shortly before
-    the first place where a term of the question stands literally (the case of ASCII letters is ignored). Of
-    several terms that occur, the one with the highest weight counts. If none occurs, the part is the
+    the first occurrence of a term of the question, spelled as in the term except for the case of ASCII
+    letters. If several terms occur, the one with the highest weight counts. If none occurs, the part is the
     beginning of the text. Finding the part takes a few ms for a text of 1 MiB.
     """
     if len(text) <= READ_CHARS_MAX:
@@ -54,7 +54,7 @@ def part_of(text: str, weights: Mapping[str, float]) -> Part:
 
 
 def _first_mention(text: str, weights: Mapping[str, float]) -> int:
-    """Return the index of the first occurrence of the heaviest term that stands in the text, or 0."""
+    """Return the index of the first occurrence of the heaviest term that the text contains, or 0."""
     # Bytes, because `str.lower` may change the number of characters, and differs between Unicode versions.
     lowered = text.encode("utf-8", "surrogatepass").lower()
     for term in sorted(weights, key=lambda term: (-weights[term], term)):
@@ -104,12 +104,13 @@ class Snippets:
 
         Each term counts once. If several parts weigh the same, the first is returned. A fifth of the length
         is used for the text before the part. If the text contains none of the terms, the result is the
-        beginning of the text. Of a text over READ_CHARS_MAX characters, only `part_of` it is considered.
+        beginning of the text. If the text has more than READ_CHARS_MAX characters, only a part of it is
+        considered (`part_of`).
         """
         return self.within(part_of(text, self._weights))
 
     def within(self, part: Part) -> str:
-        """Return the snippet of a part of a text, which ends with `…` where the whole text goes on."""
+        """Return the snippet of a part of a text. It ends with `…` if the text goes on after it."""
         words = part.text.split()
         start = self._heaviest(words, self._chars - self._chars // 5)
         lead = self._chars // 5

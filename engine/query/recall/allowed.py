@@ -71,8 +71,8 @@ class Allowed:
     def members(self, rows: Reader, group: Group, value: str) -> BitMap:
         """Return the ordinals of the allowed atoms that have this value, for example a tag.
 
-        The ordinals are read from a set of the follower `tags`, and the last of them are cached. `rows` is
-        the snapshot for which this object was made.
+        The ordinals are read from a set of the follower `tags`. The result is cached until the cache is full.
+        `rows` is the snapshot for which this object was made.
         """
         found = self._sets.get((group, value))
         if found is None:
@@ -82,9 +82,9 @@ class Allowed:
         return found
 
     def newest(self, rows: Reader, group: Group, value: str, most: int) -> tuple[int, NDArray[np.int64]]:
-        """Return the number of the `members`, and the last `most` of them, ascending.
+        """Return the number of ordinals that `members` would return, and the last `most` of these, ascending.
 
-        They are cached without the set, which is often larger.
+        This result is cached without the whole set, which is often larger.
         """
         found = self._newest.get((group, value, most))
         if found is None:
@@ -98,7 +98,7 @@ class Allowed:
         return found
 
     def _make_room(self, size: int) -> None:
-        """Add to the size of what is cached; drop everything if it would be too large."""
+        """Count a new entry of `size` bytes. If the cache would become too large, empty the cache first."""
         if self._set_bytes + size + SET_BYTES > SETS_BYTES_MAX:
             self._sets, self._newest, self._set_bytes = {}, {}, 0
         self._set_bytes += size + SET_BYTES

@@ -39,7 +39,7 @@ class Protocol:
     neighbours become candidates, too."""
 
     terms: int = 64
-    """A question is searched for at most this many terms: those that the fewest documents contain.
+    """At most this many terms of a question are searched for: those that the fewest documents contain.
 
     Ordinary questions have fewer; a page that somebody pastes has hundreds. Without this limit, the work for
     a question of 64 KiB took 43 s in a memory of 100,000 atoms.

@@ -32,7 +32,7 @@ class LoadedAtom(NamedTuple):
     record: AtomRecord
     body: AtomBody
     reading: Reading | LazyReading
-    """What the question reads in the content."""
+    """The values that are read from the content for the question."""
 
     @property
     def terms(self) -> list[str]:

@@ -41,7 +41,7 @@ class Bundle(NamedTuple):
     bucket: str
     tag: str | None
     what: str
-    """What the atoms of the bundle have in common: `source`, `day` or `entity`."""
+    """The property that the atoms of the bundle have in common: `source`, `day` or `entity`."""
     title: str
     atom: str
     """The id of the entity if this is the bundle of an entity, otherwise empty."""

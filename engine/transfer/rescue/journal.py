@@ -54,7 +54,7 @@ class _Subject:
 
 
 class Written(NamedTuple):
-    """What was written."""
+    """The journal that was written."""
 
     size: int
     """The number of events in the journal, including the erasures at its end."""

@@ -45,7 +45,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """What was found in a damaged store, and what the new store has."""
+    """The findings in a damaged store, and the content of the new store."""
 
     backend: str
     """The kind of the damaged store."""

@@ -35,7 +35,7 @@ an array with one number for each document. Otherwise each document is searched 
 
 
 class Gains(NamedTuple):
-    """What documents gain from each list, and their scores."""
+    """The amounts that documents gain from each list, and the scores of the documents."""
 
     by_list: NDArray[np.float64]
     """A matrix with one row for each list and one column for each document."""
@@ -126,7 +126,7 @@ class Lists:
         return [*(one[0] for one in self._terms), *(one[0] for one in self._tags)]
 
     def bounds(self) -> NDArray[np.float64]:
-        """Return a matrix of the most that a document of each part (column) gains from each list (row)."""
+        """Return a matrix: the most that any document of a part (column) can gain from a list (row)."""
         bounds = np.zeros((len(self._terms) + len(self._tags), len(self._starts)))
         for number, (weight, rows, _) in enumerate(self._terms):
             for part, row in enumerate(rows):
