@@ -207,7 +207,7 @@ class Erasures:
 
 
 Reject = Callable[[int, str], CorruptionError]
-"""A function that returns the error for an event that must be rejected: its seq, and the reason."""
+"""A function that takes an event's seq and the reason for rejecting the event, and returns the error."""
 
 
 class CheckedReplay:
@@ -271,7 +271,7 @@ class CheckedReplay:
             return store.roots(rows)
 
     def finish(self) -> tuple[Identity, Roots]:
-        """Return the identity and the roots of the rebuilt store, after its first and last event.
+        """Return the identity and the roots of the rebuilt store. Call this after the last event.
 
         Raises:
             CorruptionError: there is no event, or a payload is missing that no event destroyed.

@@ -138,5 +138,5 @@ def text_of(value: Any) -> str:
 
 
 def list_of(value: Any, kind: type[_T]) -> list[_T]:
-    """Return the members of type `kind` of a list, or [] if the value is not a list."""
+    """Return those members of a list that have the type `kind`, or [] if the value is not a list."""
     return [member for member in value if isinstance(member, kind)] if isinstance(value, list) else []

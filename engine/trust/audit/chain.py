@@ -83,7 +83,7 @@ class _Chain:
         return problem
 
     def _adds_an_atom(self, header: Header) -> bool:
-        """Apply an event that adds an atom and breaks no rule; return False, without a change, for any other.
+        """If the event adds an atom and breaks no rule, apply it and return True; otherwise return False.
 
         Most events are of this kind, and this takes a third of the time of the general way.
         """

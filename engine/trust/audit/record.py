@@ -13,7 +13,7 @@ def check_record(rows: Reader, record: AtomRecord | EdgeRecord) -> None:
     """Check that a record is the one that results from all events on its atom or edge.
 
     Raises:
-        CorruptionError: It is not.
+        CorruptionError: The record is a different one.
     """
     history = records_after(subject_history(rows, record.last_seq), read_log(rows).size)
     if isinstance(record, AtomRecord):

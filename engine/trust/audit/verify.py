@@ -303,7 +303,7 @@ class _Verification:
                 self.differ(difference)
 
     def _check_journal_keys(self) -> None:
-        """Report rows whose keys only look like those of headers or payloads; the others were replayed."""
+        """Report rows whose keys only look like keys of headers or payloads. The real ones were replayed."""
         self._compared += self._size + self._payloads
         for prefix, after in ((JOURNAL, journal_key(self._size)), (PAYLOAD, payload_key(self._size))):
             for start, end in ((prefix, prefix + bytes(8)), (after, prefix_end(prefix))):
