@@ -11,7 +11,7 @@ following measures, each with a test in `tests/backends/test_leveldb_rules*.py`:
 - a batch is built in full and then written with one call;
 - creation is atomic, and nothing is ever repaired;
 - closing waits for running calls;
-- the folder is synced before a durable write is acknowledged if its list of files has changed;
+- if the folder's list of files has changed, the folder is synced before a durable write is acknowledged;
 - a durable write also makes earlier writes without `durable` survive;
 - deleted bytes are removed by rewriting the whole store, because compaction leaves them in the files
   (measured).

@@ -84,7 +84,7 @@ class Mark:
         self._prepared()
 
     def _prepared(self) -> int:
-        """Return the descriptor of the file, which has space for the mark."""
+        """Return the descriptor of the file, after reserving space for the mark."""
         if self._descriptor is None:
             missing = not self._path.exists()
             self._descriptor = os.open(self._path, _WRITE, 0o600)

@@ -115,7 +115,7 @@ def _openings(
 
 
 def tree_proofs_rival(job: Job) -> Result:
-    """Measure what `tree_proofs` measures, with py-trie's sparse Merkle tree of at most `TRIE_KEYS` keys."""
+    """Make the measurements of `tree_proofs` with py-trie's sparse Merkle tree, at most `TRIE_KEYS` keys."""
     from trie.smt import SparseMerkleTree, calc_root
 
     draw = Random(job.seed)
@@ -178,7 +178,7 @@ def _entry(seq: int, leaf: bytes) -> Entry:
 
 
 def log_proofs_rival(job: Job) -> Result:
-    """Measure what `log_proofs` measures, with pymerkle's tree in memory and SHA-256."""
+    """Make the measurements of `log_proofs` with pymerkle's tree in memory and SHA-256."""
     from pymerkle import InmemoryTree, verify_consistency, verify_inclusion
 
     draw, tree = Random(job.seed), InmemoryTree()

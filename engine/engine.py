@@ -219,7 +219,7 @@ class Engine:
     def as_of(self, moment: AsOf) -> Iterator[Engine]:
         """Open the memory as it was at `moment`. The opened memory answers queries and refuses commands.
 
-        The journal is replayed up to the moment, in memory or, if it is long, in a temporary folder. For
+        The journal is replayed up to the moment: in memory or, for a long replay, in a temporary folder. For
         several queries about one moment this is cheaper than passing `as_of=` to each. The opened memory can
         be used until the end of the `with` block.
 
@@ -825,8 +825,8 @@ class Engine:
     ) -> DreamReport:
         """Add tags to untagged atoms, collect names, and relate entities, as the actor `dreamer`.
 
-        A run only adds tags, entities and edges. It never adds again what somebody removed. A second run
-        over an unchanged memory adds nothing.
+        A run only adds tags, entities and edges. It never adds anything again that somebody removed. A second
+        run over an unchanged memory adds nothing.
 
         Args:
             budget: The maximum number of atoms to read; None for no limit.
@@ -1062,7 +1062,7 @@ class Engine:
             return conflicts(rows)
 
     def held_back(self, id: str) -> str | None:  # noqa: A002
-        """Return why a live atom is excluded from answers, or None if it is not excluded.
+        """Return the reason why a live atom is excluded from answers, or None if it is not excluded.
 
         An atom is excluded if it was superseded, or if it is a near-duplicate of a superseded atom.
 

@@ -74,7 +74,7 @@ class Session:
                     self.out.note(f"derived data is behind and was computed in memory: {engine.behind}")
 
     def place(self) -> Path | None:
-        """The real path of the store, which need not exist, or None for a store in memory."""
+        """The real path of the store, or None for a store in memory. The store need not exist."""
         with translated():
             _, path = locate(self.setting.url)
             return resolve_path(path) if path else None

@@ -72,8 +72,8 @@ class Transaction:
             sources: The functions that provide time and random bytes.
             actor: The author of the events.
             screen: The filter for secrets that is applied to texts, or None for no filter.
-            request: The caller's key for the request, which is recorded in every event of the transaction.
-            origin: The producer of the events, which is recorded in every event of the transaction.
+            request: The caller's key for the request. It is recorded in every event of the transaction.
+            origin: The producer of the events. It is recorded in every event of the transaction.
             destroyed: False if it is known that no content was ever erased in `rows`, otherwise None.
         """
         self.batch = Batch()

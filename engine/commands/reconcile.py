@@ -255,7 +255,7 @@ class UpsertEdge:
 
     src: bytes
     type: TypeName
-    """The type of the edge, which is registered if necessary."""
+    """The type of the edge. It is registered if necessary."""
     dst: bytes
     data: bytes = b""
     override: bool = False

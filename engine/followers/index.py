@@ -291,7 +291,7 @@ def _append_document(entry: Entry, start: int, documents: list[NewDocument]) -> 
 def _put_document_rows(
     batch: Batch, changing: Sequence[Entry], tail: Tail, documents: Sequence[NewDocument], start: int
 ) -> None:
-    """Put document rows into the batch: those of destroyed documents, and those of the new tail from `start`.
+    """Put the rows of destroyed documents, and the rows of the new tail from `start`, into the batch.
 
     `changing` are the new entries that change documents; `tail` is the tail before them, and `documents` are
     the documents of this tail and of these entries.

@@ -105,13 +105,13 @@ class _CachedFacts(NamedTuple):
 class PostingsCache:
     """A cache of rows of terms, of at most CACHE_BYTES_MAX bytes.
 
-    Rows are kept with the roots of their segments, which identify the bytes, so entries never become stale.
-    There are two generations: the rows that were used since the last change of generations, and those that
-    were used before it. When the first generation has half of the bytes, it replaces the second, and the rows
-    of the second are dropped. Lengths and facts, which do not count towards the limit, take 2 and 32 bytes
-    for each document; the names of the packs take less than 1 byte. The cache is thread-safe: if one thread
-    drops an entry that another thread needs, the entry is computed again. The methods that read rows raise
-    CorruptionError if a row is missing or malformed.
+    Rows are kept with the roots of their segments. A root identifies the bytes, so entries never become
+    stale. There are two generations: the rows that were used since the last change of generations, and those
+    that were used before it. When the first generation has half of the bytes, it replaces the second, and the
+    rows of the second are dropped. Lengths and facts, which do not count towards the limit, take 2 and 32
+    bytes for each document; the names of the packs take less than 1 byte. The cache is thread-safe: if one
+    thread drops an entry that another thread needs, the entry is computed again. The methods that read rows
+    raise CorruptionError if a row is missing or malformed.
     """
 
     def __init__(self) -> None:
@@ -315,7 +315,7 @@ def _extended(
 
 
 def _differ(buffer: NDArray[np.uint64], filled: int, start: int, facts: Facts) -> bool:
-    """Return True if facts contradict those of the same documents in the buffer."""
+    """Return True if facts contradict the facts of the same documents in the buffer."""
     count = max(0, min(filled - start, len(facts.sources)))
     pairs = zip(buffer, facts, strict=True)
     return any((stored[start : start + count] != column[:count]).any() for stored, column in pairs)
@@ -413,7 +413,7 @@ class IndexView:
         return self._decoded(self.find([term], heads=True)[0].heads)
 
     def find(self, terms: Sequence[str], *, heads: bool = False) -> list[TermRows]:
-        """Return the stored postings of each of `terms`; with `heads`, also those of the heads.
+        """Return the stored postings of each of `terms`; with `heads`, also the postings of the heads.
 
         All rows that are not cached are read together.
         """
@@ -452,7 +452,7 @@ class IndexView:
         return self._cache.facts(self._rows, self.content, self._segments, self._tail)
 
     def lengths_at(self, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the length of each of these documents, whose ordinals are ascending."""
+        """Return the length of each of these documents. The ordinals must ascend."""
         import numpy as np
 
         lengths = np.zeros(len(ordinals))

@@ -85,7 +85,7 @@ class Encoded(NamedTuple):
     """The stored rows in key order: the columns, and then the packs."""
     summary: Summary
     blocks: bytes
-    """The value of the row of blocks, which `engine.followers.segments` describes."""
+    """The value of the row of blocks (see `engine.followers.segments`)."""
 
 
 def build_segment(prefix: bytes, parts: Sequence[StoredPart], documents: Sequence[NewDocument]) -> Encoded:

@@ -62,7 +62,7 @@ class LogState(NamedTuple):
 
 
 def read_log(rows: Lookup) -> LogState:
-    """Return the state of the log, which has size 0 if there is no journal yet.
+    """Return the state of the log. If there is no journal yet, the state has size 0.
 
     Raises:
         CorruptionError: the row does not decode to a state of the log.

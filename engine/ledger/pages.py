@@ -204,7 +204,7 @@ class PagedTree:
         self._hasher = hasher
 
     def root(self, rows: Reader) -> bytes:
-        """Return the root of the tree, which is 32 zero bytes if the tree has no leaf. This reads one row.
+        """Return the root of the tree: 32 zero bytes if the tree has no leaf. This reads one row.
 
         Raises:
             CorruptionError: the page is malformed.
@@ -264,7 +264,7 @@ class PagedTree:
         before: Digests = _NOTHING,
         known: bytes | None = None,
     ) -> bytes:
-        """Do what `update` promises. This is the twin of the compiled `update_pages`."""
+        """Do the work of `update` in Python. This is the twin of the compiled `update_pages`."""
         for key, value in changes.items():
             if len(key) != DIGEST_BYTES or (value is not None and len(value) != DIGEST_BYTES):
                 raise InvalidInputError(
@@ -316,7 +316,7 @@ class PagedTree:
         self.put_seal(batch, Seal(sizes[1], root, other))
 
     def sealed(self, rows: Reader, size: int) -> Seal:
-        """Return the seal of the tree, which must be that of a follower that has processed `size` events.
+        """Return the seal of the tree. It must be the seal of a follower that has processed `size` events.
 
         Raises:
             CorruptionError: the seal is malformed, or belongs to a different number of events.
@@ -329,7 +329,7 @@ class PagedTree:
         return seal
 
     def sealed_root(self, rows: Reader, size: int) -> bytes:
-        """Return the root of the tree, which must be the root in its seal (see `sealed`).
+        """Return the root of the tree. It must be the root in the seal of the tree (see `sealed`).
 
         Raises:
             CorruptionError: the page of the root is malformed, or does not have this root.

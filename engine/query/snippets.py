@@ -1,4 +1,4 @@
-"""Snippets: short parts of a text, on one line, from which people and agents see whether a hit is useful."""
+"""Snippets: short parts of a text, on one line, that show people and agents whether a hit is useful."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _PYTHONS: Final = frozenset(
         ("cpython", 3, 14, "16.0.0"),
     }
 )
-"""The versions of Python, with their versions of Unicode, with which the tests of this release are run."""
+"""The versions of Python that the tests of this release are run with, each with its version of Unicode."""
 
 
 @cache

@@ -51,7 +51,7 @@ LINE_BYTES_MAX = 32 << 20
 
 
 class JournalReader:
-    """A reader of the events of an exported journal, which holds at most one line in memory.
+    """A reader of the events of an exported journal. It holds at most one line in memory.
 
     Raises:
         CorruptionError: the first line is not the first line of an export.

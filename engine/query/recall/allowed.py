@@ -53,7 +53,8 @@ class Allowed:
             documents: The number of all ordinals; the masks have this length.
             factors: The factors by which scores are multiplied, each with the ordinals of the atoms that it
                 applies to. The sets have no ordinal in common.
-            like: An earlier object, from whose masks those of this object may be made.
+            like: An earlier object. The masks of the new object may be made from the masks of the earlier
+                one.
             unfiltered: True if the object serves more than one question, so that more is cached.
         """
         self.ordinals = ordinals
@@ -104,7 +105,7 @@ class Allowed:
         self._set_bytes += size + SET_BYTES
 
     def marked(self, rows: Reader) -> BitMap:
-        """Return what `maybe_superseded` returns without filters, in the snapshot of this object."""
+        """Return the result of `maybe_superseded` without filters, in the snapshot of this object."""
         if self._marked is None:
             self._marked = maybe_superseded(rows, NO_FILTERS)
         return self._marked
@@ -191,8 +192,8 @@ class AllowedCache:
     ) -> Allowed:
         """Return the allowed atoms in a snapshot whose journal ends at `log`.
 
-        `documents` is the number of ordinals, and `internal` is the weight of the signal of that name: the
-        score of an external atom is divided by it once (Standard 065), and that of an atom in quarantine
+        `documents` is the number of ordinals. `internal` is the weight of the signal `internal`: the score of
+        an external atom is divided by this weight once (Standard 065), and the score of an atom in quarantine
         twice.
         """
         latest, key = self._latest, (log, documents, internal)

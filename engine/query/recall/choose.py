@@ -224,8 +224,8 @@ def _ranked(scope: RecallScope, ranking: Ranking, hits: Sequence[int]) -> Iterat
     """Yield the candidates, the best first. Candidates with equal scores are ordered by id.
 
     They are not ordered by ordinal, because ordinals may change when the atoms are ingested again. Ids are
-    read only where scores are equal. `hits` are the fingerprints of the hits so far; the caller appends those
-    of further hits.
+    read only where scores are equal. `hits` are the fingerprints of the hits so far; the caller appends the
+    fingerprints of further hits.
     """
     pool = ranking.pool
     rows = pool.ranked()

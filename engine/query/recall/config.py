@@ -116,8 +116,8 @@ class Signals:
     """The weight of the words of an entity if the question is split into entities. For each entity, only the
     scores of the best atoms are raised."""
     walk: float = 0.3
-    """The share of an anchor's score that an atom gains if it has a tag in common with the anchor. The
-    share is multiplied by the weight of the tag, which is higher for rarer tags."""
+    """The share of an anchor's score that an atom gains if it has a tag in common with the anchor. The share
+    is multiplied by the weight of the tag; rarer tags have higher weights."""
 
 
 @dataclass(frozen=True, slots=True)

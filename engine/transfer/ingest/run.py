@@ -142,7 +142,7 @@ def ingest(
 
 
 class _Links(NamedTuple):
-    """The links of an atom, which are resolved when all files have been read."""
+    """The links of an atom. They are resolved when all files have been read."""
 
     source: str
     atom: bytes

@@ -146,7 +146,7 @@ def style_of(name: StyleName, names: MirrorNames) -> Style:
 
 
 def block(atom: bytes) -> str:
-    """Return the block id of an atom, which consists of letters, digits and a hyphen."""
+    """Return the block id of an atom. A block id consists of letters, digits and a hyphen."""
     return "a-" + b32encode(atom).decode().rstrip("=").lower()
 
 

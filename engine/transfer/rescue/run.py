@@ -102,7 +102,7 @@ def rescue(
 
     Args:
         source: The URL of the damaged store. No process may have it open for writing.
-        target: The URL of the new store, which must not exist.
+        target: The URL of the new store. It must not exist yet.
         progress: Called with the number of events processed and the number of all events.
         erase_lost: Keep the events after an event whose content is lost. The atom or edge of that event is
             erased at the end of the new journal, for the reason that the content was lost.

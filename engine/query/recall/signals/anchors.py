@@ -68,8 +68,8 @@ class WordScores:
     ) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
         """Return the heaviest terms, a matrix of their scores, and the whole scores of documents.
 
-        The matrix has one row for each of these terms, which are in ascending order of their code points, and
-        one column for each document.
+        The terms are in ascending order of their code points. The matrix has one row for each of these terms,
+        and one column for each document.
         """
         gains = self._lists.at(ordinals)
         count = len(self.terms)
@@ -162,7 +162,7 @@ def neighbourhood(scope: RecallScope, hits: NDArray[np.int64]) -> tuple[NDArray[
 def documents_near(
     positions: Positions, live: NDArray[np.bool_], hits: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[Neighbours]]:
-    """Return what `neighbourhood` returns. `live` holds True for each allowed document."""
+    """Do the work of `neighbourhood` in Python. `live` holds True for each allowed document."""
     near = []
     for after in (False, True):
         others = hits

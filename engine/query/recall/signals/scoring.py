@@ -170,7 +170,7 @@ class Lists:
 
 
 def best_documents(lists: Lists, allowed: Allowed, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return what `Lists.best` returns.
+    """Do the work of `Lists.best` in Python.
 
     The lists are visited from the one with the highest bound to the one with the lowest. A document that is
     in none of the lists visited so far cannot gain more than the bounds of the rest, so the visit ends when
@@ -204,7 +204,7 @@ def best_documents(lists: Lists, allowed: Allowed, limit: int) -> tuple[NDArray[
 
 
 def gains_at(lists: Lists, ordinals: NDArray[np.int64]) -> Gains:
-    """Return what `Lists.at` returns."""
+    """Do the work of `Lists.at` in Python."""
     order = ordinals.argsort(kind="stable")
     ascending = ordinals[order]
     matrix = np.zeros((len(lists.weights), len(ordinals)))
