@@ -94,7 +94,7 @@ def system_error(what: str, error: OSError) -> BackendError:
 
 
 def in_doubt(what: str, number: int, text: str = "") -> BackendInDoubt:
-    """Return the exception for a write that failed after it was sent. The arguments are as above."""
+    """Return the exception for a write that failed after it was sent; see `environment_error`."""
     trouble = explain(number, text)
     return BackendInDoubt(
         f"{what}: {trouble.what}", hint=f"{trouble.remedy}; then reopen the store and repeat the command"

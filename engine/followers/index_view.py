@@ -184,7 +184,7 @@ class PostingsCache:
         """Return the key and the value of the pack in which each term would be.
 
         Each item of `wanted` is a pair: the position of a segment, and a term. The result for a term is None
-        if it is before all terms of the segment.
+        if the term sorts before all terms of the segment.
         """
         names = self._names_of_packs(rows, segments)
         keys: dict[tuple[int, bytes], bytes | None] = {}
@@ -203,7 +203,7 @@ class PostingsCache:
         return packs
 
     def _names_of_packs(self, rows: Reader, segments: Segments) -> list[list[bytes]]:
-        """Return the first terms of the packs of each segment."""
+        """Return, for each segment, the first term of each of its packs."""
         known = self._packs
         current: dict[bytes, list[bytes]] = {}
         for name, summary in segments:

@@ -484,7 +484,7 @@ _CLASSES = (
         for number in range(max(EventKind) + 1)
     ],
 )
-"""The classes of an entry and its parts, for the compiled `decode_entries`."""
+"""The classes of an entry and of the parts of an entry, for the compiled `decode_entries`."""
 
 
 def decoded_entries(headers: list[bytes], payloads: list[bytes | None], start: int) -> Sequence[Entry | None]:

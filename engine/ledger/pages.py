@@ -77,7 +77,7 @@ class Seal(NamedTuple):
     """The number of events that the follower of the tree has processed."""
     root: bytes
     other: bytes
-    """Bytes of the follower that only the follower may change."""
+    """Bytes that belong to the follower. Only the follower may change them."""
 
 
 NO_SEAL: Final = Seal(0, EMPTY, b"")

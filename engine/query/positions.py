@@ -2,7 +2,7 @@
 
 The arrays are computed from the index (SPEC: Index) when a query needs them. They are not stored. The
 documents in segments of the index are sorted again only when the segments change. The newest documents, at
-most 255, are not yet in a segment. They are sorted again each time the head has moved.
+most 255, are not yet in a segment. They are sorted again each time events have been appended.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ _WORDS = _Words()
 
 
 class Snippets:
-    """Cuts snippets for one question: the part of each text in which the question's terms weigh most.
+    """Cuts snippets for one question: the part of each text with the greatest weight of question terms.
 
     Measured: a text of 40 words takes 9 µs, or 29 µs if its words are not in the cache of terms.
     """
@@ -100,10 +100,10 @@ class Snippets:
         self._chars = chars
 
     def around(self, text: str) -> str:
-        """Return the part of a text in which the question's terms weigh most, and some text before it.
+        """Return the part of a text with the greatest weight of question terms, and some text before it.
 
-        Each term counts once. If several parts weigh the same, the first is returned. A fifth of the length
-        is used for the text before the part. If the text contains none of the terms, the result is the
+        Each term counts once. If several parts have the same weight, the first is returned. A fifth of the
+        length is used for the text before the part. If the text contains none of the terms, the result is the
         beginning of the text. If the text has more than READ_CHARS_MAX characters, only a part of it is
         considered (`part_of`).
         """
@@ -120,7 +120,7 @@ class Snippets:
         return _cut(words, start, self._chars, before=part.before, more=part.after)
 
     def _heaviest(self, words: Sequence[str], chars: int) -> int:
-        """Return the index of the first word of the part in which the question's terms weigh most.
+        """Return the index of the first word of the part with the greatest weight of question terms.
 
         The part has at most `chars` characters. The time is linear in the length of the text.
         """

@@ -183,7 +183,8 @@ class Erasures:
 
     def __init__(self) -> None:
         self._claimed: dict[bytes, tuple[int, int]] = {}
-        """Subject → (its first event without a payload, the erasing event that this event's line names)."""
+        """Subject → (its first event without a payload, the erasing event that the line of that event
+        names)."""
         self._erased: dict[bytes, int] = {}
 
     def add(self, event: RawEntry) -> None:

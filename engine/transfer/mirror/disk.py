@@ -30,7 +30,7 @@ _UNSUPPORTED: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, e
 
 @contextmanager
 def open_folder(name: str, parent: int | None = None) -> Iterator[int]:
-    """Open the folder `name` in the open folder `parent`; raise OSError if it is a link or not a folder."""
+    """Open the folder `name` in the open folder `parent`; raise OSError for a link or a non-folder."""
     descriptor = os.open(name, _FOLDER, dir_fd=parent)
     try:
         yield descriptor

@@ -20,7 +20,7 @@ OTHER_BRANCH: Final = "other-branch"
 _BRANCHES_FROM: Final = 1 << 40
 """The first sequence number of messages on abandoned branches.
 
-It is so large that their numbers do not change when the current branch becomes longer.
+It is so large that the numbers of these messages do not change when the current branch becomes longer.
 """
 
 _SPEAKERS: Final = {"human": "User", "user": "User", "assistant": "Assistant"}

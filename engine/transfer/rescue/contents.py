@@ -136,7 +136,7 @@ def _later_erasing(found: FoundRows, size: int) -> Iterator[Header]:
 
 
 def erasing_event(found: FoundRows, seq: int, values: list[bytes]) -> tuple[Header, Body] | None:
-    """Return the header and body of an event if it is an intact event that erases, or None."""
+    """Return the header and body of an intact event that erases. Return None for any other event."""
     for raw in values:
         try:
             header = decode_header(raw, seq)

@@ -219,8 +219,8 @@ class _Choice:
     def _broken_subtree(self) -> tuple[int, int, bytes] | None:
         """Return the smallest known subtree that shows that a header is wrong, or None.
 
-        If a right subtree contains a differing subtree, or right subtrees cover it, then its root is damaged
-        and its headers are right.
+        If a differing subtree is inside a right subtree, or is covered by right subtrees, then the root of
+        the differing subtree is damaged and its headers are right.
         """
         right, broken = set(), []
         for start, stop, root in self._subtrees():
