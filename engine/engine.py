@@ -1375,7 +1375,7 @@ class Engine:
             self.store.follow()
 
     def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
-        """Rebuild all data that is derived from the journal, and return the root, which stays the same.
+        """Rebuild all data that is derived from the journal. Return the root; it stays the same.
 
         Args:
             progress: Called with (events done, all events).

@@ -244,7 +244,7 @@ def _parts_of_any_tag(value: object) -> tuple[str, str]:
 
 
 _parts_of_tag = lru_cache(maxsize=_CACHED)(_parts_of_any_tag)
-"""Return the identity and the stored form of a tag that is exactly of the type `str`."""
+"""Return the identity and the stored form of a tag. The type of the tag must be exactly `str`."""
 
 
 def aliases(values: object) -> tuple[str, ...] | None:

@@ -62,7 +62,7 @@ class Transaction:
         origin: str | None = None,
         destroyed: bool | None = None,
     ) -> None:
-        """Begin a transaction that continues the journal whose present end is `log`.
+        """Begin a transaction that continues the journal from its present end, `log`.
 
         Args:
             rows: The rows of the store at that end of the journal.

@@ -287,7 +287,7 @@ class Evidence:
         return header
 
     def check_unrecorded(self, namespace: str, keys: Sequence[bytes]) -> None:
-        """Check that no event was ever recorded on any of these atoms or edges, which have no records.
+        """Check that no event was ever recorded on these atoms or edges. None of them has a record.
 
         Raises:
             CorruptionError: there is such an event.

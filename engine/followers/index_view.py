@@ -218,7 +218,7 @@ class PostingsCache:
         return [current[summary.root] for _, summary in segments]
 
     def dfs(self, rows: Reader, segments: Segments, terms: Sequence[bytes]) -> list[int]:
-        """Return the number of documents of all segments that mention each term.
+        """Return, for each term, the number of documents in all segments that mention the term.
 
         The numbers are cached longer than the rows, which are large if many documents mention a term.
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 WIDTH_MAX: Final = 8
 LISTED: Final = 0x10
-"""Added to the first byte of a column that consists of its distinct numbers and the place of each number
-among them."""
+"""A flag that is added to the first byte of a column. It means that the column consists of its distinct
+numbers, and of the place of each number among them."""
 _COUNT_BYTES: Final = 4
 _PLACE_BYTES_MAX: Final = 2
 _KINDS: Final = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}

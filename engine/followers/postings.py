@@ -64,7 +64,7 @@ TermRow = tuple[bytes, bytes]
 term, LENGTHS or FACTS. It does not include the prefix of the segment unless the function says so."""
 
 COLUMN_ROWS: Final = (LENGTHS, FACTS)
-"""The names of the rows of a segment that are not rows of terms. They are the first rows."""
+"""The names of those rows of a segment that are not rows of terms. These are the first rows."""
 
 
 class StoredPart(NamedTuple):
@@ -89,7 +89,7 @@ class Encoded(NamedTuple):
 
 
 def build_segment(prefix: bytes, parts: Sequence[StoredPart], documents: Sequence[NewDocument]) -> Encoded:
-    """Return the segment that consists of `parts`, which are adjacent, and of the `documents` after them.
+    """Return the segment that consists of the adjacent `parts` and, after them, the `documents`.
 
     The keys of the rows begin with `prefix`.
 

@@ -116,7 +116,7 @@ class TagsFollower(Follower):
 
 
 def _digests(written: Mapping[bytes, bytes]) -> dict[bytes, bytes | None]:
-    """Return the changes of the tree that follow from the new bytes of rows. Empty bytes stand for no row."""
+    """Return the changes of the tree for rows with new bytes. Empty bytes stand for no row."""
     members = [key[len(TAGS) :] for key, raw in written.items() if raw]
     digests: dict[bytes, bytes | None] = {
         key_digest("tags", key[len(TAGS) :]): None for key, raw in written.items() if not raw

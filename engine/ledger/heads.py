@@ -35,7 +35,7 @@ def extended(frontier: Frontier, leaves: Sequence[bytes]) -> Frontier:
 
 
 def erasing(headers: Sequence[bytes]) -> list[int]:
-    """Return the positions of the headers that seem to be of events that destroy payloads.
+    """Return the positions of the headers whose events seem to destroy payloads.
 
     Only the kind is read, so the result may include headers that cannot be decoded.
     """

@@ -234,7 +234,7 @@ def record_at(rows: Lookup, ordinal: int) -> AtomRecord:
 
 
 def ids_at(rows: Reader, ordinals: Sequence[int]) -> list[bytes]:
-    """Return the id of the atom to which each of `ordinals` was assigned, in the same order.
+    """Return, for each of `ordinals` in order, the id of the atom to which it was assigned.
 
     Raises:
         CorruptionError: one of the ordinals is not assigned to an atom.

@@ -229,7 +229,7 @@ def _text(label: object) -> object:
 
 
 def encode_edge(record: EdgeRecord) -> bytes:
-    """Return the value of the rows that store an edge, which is the same for both directions."""
+    """Return the value of the rows that store an edge. It is the same for both directions."""
     return pack(list(record))
 
 

@@ -110,7 +110,7 @@ class Recent:
 
 
 def _chars_in(entries: Sequence[Entry]) -> int:
-    """Return the number of characters of the contents that `entries` hold."""
+    """Return the total number of characters in the contents of `entries`."""
     return sum([len(body.content) for _, body, _ in entries if type(body) is AtomBody])
 
 
@@ -191,8 +191,8 @@ class Store:
         While there is such an exception, reads compute the missing rows in memory.
         """
         self.erased_since: int | None = None
-        """In a store opened at a past moment: the seq of the first later event that erased content which the
-        store had at that moment, or None if there is no such event."""
+        """In a store opened at a past moment: the seq of the first later event that erased content of that
+        moment, or None if there is no such event."""
         self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
         self._evidence = Evidence(self.trees)
         self._head = TrustedHead()

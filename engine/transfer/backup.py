@@ -128,7 +128,7 @@ def _export_checked(store: Store, path: Path, progress: Progress, *, replace: bo
 
 
 def read_back(stream: BinaryIO, name: str, head: Head, progress: Progress = no_progress) -> None:
-    """Compare an export that was just written with the store from which it was written.
+    """Compare a new export with the store from which it was written.
 
     Every line is decoded, every payload is compared with its commitment, the root of the log is computed from
     the events, and all roots, the identity and the checksum are compared.

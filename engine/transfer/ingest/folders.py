@@ -26,7 +26,7 @@ from proofs.sets import Group
 
 
 def folders_of(paths: Iterable[str | Path], *, name: str | None, root: str | Path | None) -> dict[str, str]:
-    """Return the path of the folder that the first component of each source stands for.
+    """Return, for the first component of each source, the path of the folder that it stands for.
 
     Raises:
         InvalidInputError: two folders have the same name.

@@ -62,7 +62,7 @@ class Rescued:
     """The number of events, counted from the first, to which a state of the log in the damaged store
     commits."""
     lost: int
-    """The number of events of the damaged store that are known and that the new store does not have."""
+    """The number of known events of the damaged store that the new store does not have."""
     reason: str
     """The reason for the end of the journal; empty if no later event is known."""
     lost_contents: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Checks that each event of a journal is one that some command could have appended at that place.
+"""Checks that some command could have appended each event of a journal at the event's place.
 
 The code that processes events does not make these checks, so it would also process a forged journal with
 events that no command appends. Only headers, and the names of predicates in payloads, are checked, because

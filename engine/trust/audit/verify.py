@@ -99,7 +99,7 @@ def verify(backend: Backend, *, expect: str | None = None, progress: Progress = 
     """Replay the journal and compare every row. The store is read in one snapshot and is not changed.
 
     Args:
-        backend: The backend of a store that this process has open or that no process uses.
+        backend: The backend of a store. Either this process has the store open, or no process uses it.
         expect: The overall root that the store must have, as 64 hex digits; None for any root.
         progress: Called with (events replayed, all events).
 

@@ -30,7 +30,7 @@ class CheckpointNote:
     seq: int
     """The seq of the checkpoint event. It is the last event."""
     root: str
-    """The overall root that the checkpoint event records, which covers all earlier events; 64 hex digits."""
+    """The overall root that the checkpoint event records, as 64 hex digits. It covers all earlier events."""
     changed: bool
     """True if the checkpoint event was appended by this call."""
     signed: bool

@@ -1,4 +1,4 @@
-"""Reading openings, the parts of trees and of the index that a proof contains."""
+"""Reading openings: those parts of the trees and of the index that a proof contains."""
 
 from __future__ import annotations
 

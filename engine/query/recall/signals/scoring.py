@@ -23,8 +23,8 @@ from engine.query.recall.allowed import Allowed
 from engine.query.recall.signals.bm25 import MICRO
 
 TIES_MAX: Final = 1000
-"""The largest number of further documents that are returned because their score equals that of the last
-document within the limit."""
+"""At most this many further documents are returned because they have the same score as the last document
+within the limit."""
 
 _ROUNDED_UP: Final = 1 + 1e-9
 """Upper bounds of scores are multiplied by this factor, because a score may be rounded differently."""
@@ -101,7 +101,7 @@ class Lists:
         return gains_at(self, ordinals)
 
     def lacking(self, ordinals: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return True for each document that gains nothing, which is to say that its score is 0."""
+        """Return True for each document that gains nothing. Its score is then 0."""
         if NATIVE is not None:
             found = NATIVE.lacking(self.kernel_lists, ordinals.astype("<i8", copy=False).tobytes())
             if found is not None:
