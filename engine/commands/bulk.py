@@ -58,7 +58,7 @@ AddLike = Add | UpsertAtom
 
 
 def _run(commands: Sequence[Command], start: int, most: int) -> list[AddLike]:
-    """Return the consecutive commands, beginning at `start`, that add atoms, but at most `most`."""
+    """Return at most `most` consecutive commands that add atoms, beginning at `start`."""
     run: list[AddLike] = []
     chars = 0
     for command in islice(commands, start, start + most):

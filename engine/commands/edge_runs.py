@@ -21,9 +21,9 @@ _PLAIN = EdgeBody(weight(1.0), b"")
 
 
 def edge_run(commands: Sequence[Command], start: int, most: int) -> list[UpsertEdge]:
-    """Return the consecutive commands `UpsertEdge`, beginning at `start`, that are decided together.
+    """Return at most `most` consecutive commands `UpsertEdge`, from `start` on, that are decided together.
 
-    They are at most `most`. Each upserts an edge of a built-in type, without data, between two atoms.
+    Each command upserts an edge of a built-in type, without data, between two atoms.
     """
     run: list[UpsertEdge] = []
     for command in islice(commands, start, start + most):

@@ -65,7 +65,7 @@ def is_written_by(rows: Lookup, record: AtomRecord, actor: str) -> bool:
 
 
 def authors(rows: Lookup, record: AtomRecord) -> Iterator[tuple[AtomBody, str]]:
-    """Yield each content, title and kind that an atom had, newest first, with the actor who wrote it.
+    """Yield each (content, title, kind) that an atom had, newest first, with the actor who wrote these.
 
     Successive revisions that repeat content, title and kind count once; the first of them is yielded.
     """
@@ -220,7 +220,7 @@ def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
 def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], set[str]]:
     """Return the tags that actors other than `actor` added, and the tags that they removed.
 
-    The tags are returned as `tag_identity` gives them. For each tag, only the last change by one of these
+    Each tag is returned as its identity (`tag_identity`). For each tag, only the last change by one of these
     actors counts. The function reads the atom's whole history. A revision repeats the tags that the atom
     already has, so revisions by `actor` are ignored.
     """
@@ -255,7 +255,7 @@ class UpsertEdge:
 
     src: bytes
     type: TypeName
-    """The type of the edge, which is registered if necessary."""
+    """The type of the edge. It is registered if necessary."""
     dst: bytes
     data: bytes = b""
     override: bool = False

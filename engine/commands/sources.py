@@ -1,9 +1,9 @@
 """Plan the commands that make a source consist of the present pieces of its file.
 
-Each piece continues an atom that the file gave before, or becomes a new atom (`engine.commands.alignment`).
-Atoms that no piece continues are hidden. Only atoms that the actor of the plan wrote last are changed or
-hidden. If a text in a file changes after a different actor has revised or hidden its atom, there is a
-conflict, and both versions are kept (`engine.commands.conflicts`).
+Each piece continues an atom from an earlier version of the file, or becomes a new atom
+(`engine.commands.alignment`). Atoms that no piece continues are hidden. Only atoms that the actor of the plan
+wrote last are changed or hidden. If a text in a file changes after a different actor has revised or hidden
+its atom, there is a conflict, and both versions are kept (`engine.commands.conflicts`).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from proofs.leaves import State
 from proofs.sets import Group, tag_identity
 
 SAME_FILE_MIN: Final = 0.5
-"""A new file counts as a renamed file if the two files share at least this share of the texts of the longer
-file."""
+"""A new file counts as a renamed file if it has at least this share of the longer file's texts in common with
+the old file."""
 
 
 class Planned(NamedTuple):
@@ -97,7 +97,7 @@ class FormerSources:
         return bool(self._sources)
 
     def take(self, rows: Reader, wanted: Sequence[Add]) -> str | None:
-        """Return the source whose texts are mostly the wanted texts, or None. It is returned only once."""
+        """Return the source whose texts are mostly the wanted texts, or None. No source is returned twice."""
         if not self._sources or not wanted:
             return None
         texts = Counter(add.content for add in wanted)
@@ -266,7 +266,7 @@ def _is_in_conflict(rows: Reader, atom: bytes) -> bool:
 def _other_side(rows: Reader, record: AtomRecord) -> bytes:
     """Return the atom that a new text of the file conflicts with.
 
-    It is the recorded atom. If that atom was hidden when a conflict was settled, it is the live atom that was
+    This is the recorded atom or, if that atom was hidden when a conflict was settled, the live atom that was
     kept.
     """
     code = type_code(rows, CONFLICTS_WITH)
@@ -293,7 +293,7 @@ class _NewIds:
         self._recorded: dict[bytes, bytes | None] = {}
 
     def prepare(self, adds: Sequence[Add]) -> None:
-        """Look up the records of the first ids of `adds` together."""
+        """Look up, in one read, the record of the first id that each of `adds` could get."""
         ids = [wanted_id(self._id_key, add) for add in adds]
         found = self._rows.multi_get(list(map(atom_key, ids)))
         self._recorded.update(zip(ids, found, strict=True))

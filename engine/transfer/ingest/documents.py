@@ -34,7 +34,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a document whose text becomes the content of one atom."""
+    """A part of a document. The text of the part becomes the content of one atom."""
 
     content: str
     """An exact slice of the decoded file, without blank lines at its start and end; never entirely blank."""

@@ -16,7 +16,7 @@ from cbor2 import dumps, loads
 from engine.transfer.ingest.documents import Document, JsonLine, Piece, Reference, Skipped, SourceFile
 
 READY: Final = b"memroot reads files\n"
-"""The first bytes that the process that reads files writes."""
+"""The first bytes that a reading process writes."""
 
 Item = Document | JsonLine | Skipped
 
@@ -41,17 +41,17 @@ def receive(stream: BinaryIO) -> Any:
 
 
 def encode_files(files: Iterable[SourceFile]) -> bytes:
-    """Return a list of files in the form in which `decode_files` reads it."""
+    """Encode a list of files for `decode_files`."""
     return dumps([(os.fsencode(file.path), file.source, file.format) for file in files])
 
 
 def decode_files(raw: bytes) -> list[SourceFile]:
-    """Return the files that `encode_files` was given."""
+    """Decode the result of `encode_files`."""
     return [SourceFile(Path(os.fsdecode(path)), *others) for path, *others in loads(raw)]
 
 
 def encode_items(items: Iterable[Item]) -> list[Any]:
-    """Return what was read from a Markdown or text file, in the form in which `decode_items` reads it."""
+    """Encode the items of a Markdown or text file for `decode_items`."""
     return [_encode(item) for item in items]
 
 
@@ -77,7 +77,7 @@ def _encode(item: Item) -> list[Any]:
 
 
 def decode_items(values: list[Any]) -> list[Document | Skipped]:
-    """Return the items that `encode_items` was given."""
+    """Decode the result of `encode_items`."""
     return [_decode(*value) for value in values]
 
 

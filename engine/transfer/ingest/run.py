@@ -142,7 +142,7 @@ def ingest(
 
 
 class _Links(NamedTuple):
-    """The links of an atom, which are resolved when all files have been read."""
+    """The links of an atom. They are resolved when all files have been read."""
 
     source: str
     atom: bytes
@@ -277,7 +277,7 @@ class _IngestRun(ImportRun):
         self.former = FormerSources(ACTOR, known - self._present())
 
     def _present(self) -> set[str]:
-        """Return the sources of the files that exist, among them files that could not be read."""
+        """Return the sources of the files that exist, including files that could not be read."""
         return self._own_sources | {item.source for item in self.reports}
 
     def _recorded_in(self, folder: str) -> list[str]:
