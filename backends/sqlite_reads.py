@@ -149,7 +149,11 @@ class Rows:
             raw = cursor.fetchmany(count)
             chunk: list[Row] = []
             for key, value, found in raw:
-                if key < start if reverse else end is not None and key >= end:
+                try:
+                    outside = key < start if reverse else end is not None and key >= end
+                except TypeError:  # a damaged key may be a number, a text or NULL
+                    raise self._misplaced(key) from None
+                if outside:
                     if confirm:
                         check(where, key, value, found)
                     yield chunk
@@ -176,6 +180,8 @@ class Rows:
         self._check_place(connection, None if before is None else before[0])
         last = b""
         for (key,) in connection.execute(self.sql.keys, (start, limit)):
+            if type(key) is not bytes:
+                raise self._misplaced(key)
             if not key.startswith(prefix):
                 self._check_place(connection, key)
                 break
