@@ -7,7 +7,6 @@ needs none of them. If all of them were imported at the top, this module would t
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -35,7 +34,7 @@ from engine.base.validation import (
 )
 from engine.erase.stages import Stage, ignore_stage
 from engine.followers.tags import tag_counts
-from engine.ledger.journal import Sources, read_entries, read_entry, read_log
+from engine.ledger.journal import Sources, random_salt, read_entries, read_entry, read_log
 from engine.ledger.layout import ERASING
 from engine.ledger.queries import atom_of, get_record, resolve_id
 from engine.query.filters import NO_FILTERS, FilterFields, Filters, narrowed
@@ -81,12 +80,6 @@ if TYPE_CHECKING:
 def wall_clock() -> int:
     """Return the current time in µs since 1970, UTC."""
     return time.time_ns() // 1000
-
-
-def random_salt(seq: int) -> bytes:
-    """Return 32 random bytes as the salt of event `seq`. The number `seq` is ignored."""
-    del seq
-    return os.urandom(32)
 
 
 class Engine:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
@@ -143,6 +144,14 @@ class Transaction:
         self._evidence.check_recorded(
             [record for record in records if atom_key(record.id) not in self.batch.rows]
         )
+
+    def sure(self, atoms: AbstractSet[bytes]) -> set[bytes]:
+        """Return those of `atoms` that are known to be recorded and not erased, without reading their rows.
+
+        An atom that an event of this transaction changed is not among them.
+        """
+        rows = self.batch.rows
+        return {atom for atom in self._evidence.sure & atoms if atom_key(atom) not in rows}
 
     def type_code(self, name: str) -> bytes | None:
         """Return the code of an edge type, or None if there is no edge type with this name.
@@ -285,6 +294,34 @@ def receipt(subject: bytes | str, state: State, *entries: Entry) -> Receipt:
     """Return the receipt of a command that concerns `subject` (an atom, an edge or a predicate)."""
     name = show_id(subject) if isinstance(subject, bytes) else subject
     return Receipt(name, tuple(map(event_ref, entries)), state)
+
+
+def receipts(subjects: Iterable[bytes], state: State, entries: Iterable[Entry]) -> list[Receipt]:
+    """Return the receipts of commands that appended one event each, on these atoms or from these atoms on.
+
+    Measured: half of the time of `receipt`; the constructors of frozen classes set each field with two calls.
+    """
+    made = []
+    new, shown, subject = object.__new__, None, b""
+    for raw, (header, _, _) in zip(subjects, entries, strict=True):
+        if raw != subject or shown is None:
+            subject, shown = raw, show_id(raw)
+        event = new(EventRef)
+        _set_seq(event, header[0])
+        _set_kind(event, header[2])
+        _set_event_id(event, header[4].hex())
+        one = new(Receipt)
+        _set_subject(one, shown)
+        _set_events(one, (event,))
+        _set_state(one, state)
+        made.append(one)
+    return made
+
+
+_set_seq, _set_kind, _set_event_id = (getattr(EventRef, name).__set__ for name in ("seq", "kind", "event_id"))
+_set_subject, _set_events, _set_state = (
+    getattr(Receipt, name).__set__ for name in ("subject", "events", "state")
+)
 
 
 def event_ref(entry: Entry) -> EventRef:

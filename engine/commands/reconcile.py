@@ -17,7 +17,7 @@ matter which actor hid or revised it. Tags are then only added, never removed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from engine.base.validation import tags as checked_tags
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.edges import Link, RegisterType, TypeName, Unlink
+from engine.ledger.adding import default_ids
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
 from engine.ledger.records import AtomRecord, Lookup, default_id
@@ -46,6 +47,18 @@ _TAGGING: Final = (EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED)
 def wanted_id(id_key: bytes, wanted: Add) -> bytes:
     """Return the id of the atom that `wanted` adds; the atom may already exist."""
     return default_id(id_key, wanted.source, wanted.content, wanted.occurrence, wanted.key)
+
+
+def wanted_ids(id_key: bytes, wanted: Sequence[Add]) -> list[bytes]:
+    """Return what `wanted_id` returns for each of `wanted`; with a kernel, in half of the time."""
+    # The other fields of a body do not matter for its id.
+    return default_ids(
+        id_key,
+        [
+            AtomBody(add.content, None, "", (), (), add.source, None, "", None, None, add.occurrence, add.key)
+            for add in wanted
+        ],
+    )
 
 
 def is_by(rows: Lookup, seq: int, actor: str) -> bool:

@@ -24,7 +24,15 @@ from engine.commands.alignment import Passage, align
 from engine.commands.atoms import Add, Revise, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.conflicts import CONFLICTS_WITH, KeepBoth
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, authors, is_written_by, wanted_id
+from engine.commands.reconcile import (
+    GONE,
+    RetireAtom,
+    UpsertAtom,
+    authors,
+    is_written_by,
+    wanted_id,
+    wanted_ids,
+)
 from engine.commands.sequence import place
 from engine.followers.tags import members
 from engine.ledger.layout import atom_key
@@ -132,16 +140,27 @@ class FormerSources:
         return self._texts
 
 
-def plan_new_source(rows: Reader, id_key: bytes, wanted: Sequence[Add]) -> SourcePlan | None:
-    """Plan the commands for a source that has no atoms, or return None if one of the ids is already recorded.
+def plan_new_sources(
+    rows: Reader, id_key: bytes, sources: Sequence[Sequence[Add]]
+) -> list[SourcePlan | None]:
+    """Plan the commands for sources that have no atoms; None for a source if one of its ids is recorded.
 
-    The result is that of `plan_source`, but only the records of the wanted ids are looked up.
+    The plans are those of `plan_source`, but only the records of the wanted ids are looked up, for all
+    sources together. The sort keys of the wanted atoms must be those of `place`, as for new atoms.
     """
-    ids = [wanted_id(id_key, add) for add in wanted]
-    if any(row is not None for row in rows.multi_get(list(map(atom_key, ids)))):
-        return None
-    adds = map(_placed, wanted, place([None] * len(wanted)))
-    return SourcePlan([Planned(atom, is_new=True) for atom in ids], list(map(UpsertAtom, adds)))
+    ids = wanted_ids(id_key, [add for wanted in sources for add in wanted])
+    found = rows.multi_get(list(map(atom_key, ids)))
+    plans: list[SourcePlan | None] = []
+    start = 0
+    for wanted in sources:
+        stop = start + len(wanted)
+        if any(row is not None for row in found[start:stop]):
+            plans.append(None)
+        else:
+            atoms = [Planned(atom, is_new=True) for atom in ids[start:stop]]
+            plans.append(SourcePlan(atoms, list(map(UpsertAtom, wanted))))
+        start = stop
+    return plans
 
 
 def plan_source(

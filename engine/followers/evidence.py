@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from backends.base import Reader
@@ -109,6 +110,11 @@ class Evidence:
         """Atoms whose records were found to be correct, and that have not been erased since."""
         self._counters: bytes | None = b""
 
+    @property
+    def sure(self) -> AbstractSet[bytes]:
+        """Atoms that are recorded and not erased: their records were found to be true, or just written."""
+        return self._sure
+
     def move_to(self, rows: Reader, log: LogState, meta: Lookup | None = None) -> bool:
         """Use the snapshot `rows`, whose log is `log`, from now on.
 
@@ -160,14 +166,19 @@ class Evidence:
         """Remember events that directly follow the known events, and the row of the counters."""
         details = [header.detail for header, _, _ in entries]
         seqs = range(self._size, self._size + len(details))
-        if {type(detail) for detail in details} == {AtomDetail}:
-            self._last.update(zip([detail[0] for detail in details], seqs, strict=True))
+        kinds = {header[2] for header, _, _ in entries}
+        if kinds == {EventKind.ATOM_ADDED}:
+            ids: list[bytes] = [detail[0] for detail in details]
+            self._last.update(zip(ids, seqs, strict=True))
+            self._sure.update(ids)
+        elif kinds == {EventKind.EDGE_ADDED}:
+            self._last.update(zip(map(b"".join, details), seqs, strict=True))  # type: ignore[arg-type]
         else:
             self._last.update(zip(map(subject_key, details), seqs, strict=True))
+            if EventKind.ERASED in kinds:
+                erased = [header.detail for header, _, _ in entries if header.kind is EventKind.ERASED]
+                self._sure.difference_update(map(subject_key, erased))
         self._size = seqs.stop
-        if self._sure:
-            erased = (header.detail for header, _, _ in entries if header.kind is EventKind.ERASED)
-            self._sure.difference_update(map(subject_key, erased))
         self._counters = counters
 
     def atom(self, atom: bytes) -> AtomRecord | None:

@@ -98,6 +98,8 @@ class Targets:
     def _with_name(self, name: str) -> list[str]:
         """Return the sources that a name may refer to, wherever the link is."""
         path = _without_suffix(caseless(name.strip().strip("/")))
+        if "/" not in path:
+            return [source for _, source in self._by_name.get(path, ())]
         candidates = self._by_name.get(path.rpartition("/")[2], ())
         return [source for spelling, source in candidates if spelling.endswith(f"/{path}")]
 
