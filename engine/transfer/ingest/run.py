@@ -18,9 +18,13 @@ from engine.base import limits, validation
 from engine.base.direction import Direction
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.commands import Add, Command
+from engine.commands.file_texts import atoms_of
+from engine.commands.moves import Moves
+from engine.commands.new_ids import Planned
 from engine.commands.reconcile import UpsertAtom, UpsertEdge, reconcile_edges, wanted_id
+from engine.commands.renames import FormerSources
 from engine.commands.sequence import STEP
-from engine.commands.sources import FormerSources, atoms_of, plan_new_source, plan_source, retire_others
+from engine.commands.sources import plan_new_source, plan_source, retire_others
 from engine.followers.tags import values
 from engine.ledger.queries import edges_at
 from engine.store.dry_run import dry_run_store
@@ -133,6 +137,7 @@ def ingest(
         run.look_for_renamed(folders)
         with reading(run.files, screen) as read:
             run.apply(run.contents(read, progress))
+        run.apply(run.moved())
         run.apply(run.prune(missing))
         target.follow(target.tags)
         run.apply(run.links())
@@ -149,6 +154,14 @@ class _Links(NamedTuple):
     links: tuple[Reference, ...]
     is_new: bool
     """True if the atom was not recorded when its file was read."""
+
+
+class _Waiting(NamedTuple):
+    """A piece whose atom is known when all files have been read."""
+
+    source: str
+    position: int
+    piece: Piece
 
 
 class _IngestRun(ImportRun):
@@ -168,13 +181,17 @@ class _IngestRun(ImportRun):
         self._recorded = set(values(store.backend, Group.SOURCE))
         """The sources of atoms that were recorded before this run."""
         self._pieces = 0
-        self._read: dict[str, Atoms] = {}
+        self._read: dict[str, list[tuple[bytes, str | None]]] = {}
         # The atom of each JSON line of this run → the number of the line, counted over all files. This takes
         # about 150 bytes for each line.
         self._lines: dict[bytes, int] = {}
         self._pending_links: list[_Links] = []
         self._unresolved = 0
+        self._waiting: list[_Waiting] = []
         self.former = FormerSources(ACTOR)
+        self._can_move = True
+        """True if texts were recorded that a file of this run may continue."""
+        self.moves = Moves(ACTOR, self.id_key, self.former)
 
     def contents(self, read: Read, progress: Callable[[IngestProgress], None]) -> Iterator[Command]:
         """Yield the commands for the contents of the files, file by file."""
@@ -219,15 +236,47 @@ class _IngestRun(ImportRun):
         adds = [self._atom(source, piece) for piece in pieces]
         with self.store.backend.snapshot() as rows:
             plan = None
-            if source not in self._recorded and not self.former:
-                plan = plan_new_source(rows, self.id_key, adds)
+            if not self._can_move:
+                plan = plan_new_source(rows, ACTOR, self.id_key, adds)
             if plan is None:
                 plan = plan_source(rows, ACTOR, self.id_key, source, adds, self.former)
-            for (atom, is_new), piece in zip(plan.atoms, pieces, strict=True):
-                if piece.links or (not is_new and _has_references(rows, atom)):
-                    self._pending_links.append(_Links(source, atom, piece.links, is_new))
-        self._read[source] = [(one.atom, piece.title) for one, piece in zip(plan.atoms, pieces, strict=True)]
+            self._read[source] = [(b"", piece.title) for piece in pieces]
+            for position, (planned, piece) in enumerate(zip(plan.atoms, pieces, strict=True)):
+                if planned is not None:
+                    self._found(rows, _Waiting(source, position, piece), planned)
+            waiting = [_Waiting(source, position, pieces[position]) for position, _, _ in plan.open]
+            commands: list[Command] = []
+            if self.moves.is_full:
+                moves = Moves(ACTOR, self.id_key, FormerSources(ACTOR))
+                moves.collect(plan)
+                commands = list(self._settled(rows, moves, waiting))
+            else:
+                self.moves.collect(plan)
+                self._waiting += waiting
         yield from plan.commands
+        yield from commands
+
+    def moved(self) -> Iterator[Command]:
+        """Yield the commands for the pieces that continue no text of their own files.
+
+        The commands for the contents of the files must have been carried out.
+        """
+        with self.store.backend.snapshot() as rows:
+            commands = list(self._settled(rows, self.moves, self._waiting))
+        yield from commands
+
+    def _settled(self, rows: Reader, moves: Moves, waiting: Sequence[_Waiting]) -> Iterator[Command]:
+        for one, (planned, commands) in zip(waiting, moves.settle(rows), strict=True):
+            self._found(rows, one, planned)
+            yield from commands
+        yield from moves.retire()
+
+    def _found(self, rows: Reader, one: _Waiting, planned: Planned) -> None:
+        """Take note of the atom of a piece."""
+        atom, is_new = planned
+        self._read[one.source][one.position] = atom, one.piece.title
+        if one.piece.links or (not is_new and _has_references(rows, atom)):
+            self._pending_links.append(_Links(one.source, atom, one.piece.links, is_new))
 
     def _line(self, line: JsonLine, file: SourceFile, before: int) -> Iterator[Command]:
         """Yield the command for a JSON line; `before` is the number of lines in the files before this file.
@@ -275,6 +324,8 @@ class _IngestRun(ImportRun):
         """Let new files continue the atoms of sources in `folders` whose files no longer exist."""
         known = {source for folder in folders for source in self._recorded_in(folder)}
         self.former = FormerSources(ACTOR, known - self._present())
+        self._can_move = bool(self.former) or not self._recorded.isdisjoint(self._own_sources)
+        self.moves = Moves(ACTOR, self.id_key, self.former)
 
     def _present(self) -> set[str]:
         """Return the sources of the files that exist, among them files that could not be read."""
