@@ -240,10 +240,11 @@ class _IngestRun(ImportRun):
                 plan = plan_new_source(rows, ACTOR, self.id_key, adds)
             if plan is None:
                 plan = plan_source(rows, ACTOR, self.id_key, source, adds, self.former)
-            self._read[source] = [(b"", piece.title) for piece in pieces]
-            for position, (planned, piece) in enumerate(zip(plan.atoms, pieces, strict=True)):
+            atoms = self._read[source] = []
+            for planned, piece in zip(plan.atoms, pieces, strict=True):
+                atoms.append((b"" if planned is None else planned.atom, piece.title))
                 if planned is not None:
-                    self._found(rows, _Waiting(source, position, piece), planned)
+                    self._look_for_links(rows, source, piece, planned)
             waiting = [_Waiting(source, position, pieces[position]) for position, _, _ in plan.open]
             commands: list[Command] = []
             if self.moves.is_full:
@@ -267,16 +268,16 @@ class _IngestRun(ImportRun):
 
     def _settled(self, rows: Reader, moves: Moves, waiting: Sequence[_Waiting]) -> Iterator[Command]:
         for one, (planned, commands) in zip(waiting, moves.settle(rows), strict=True):
-            self._found(rows, one, planned)
+            self._read[one.source][one.position] = planned.atom, one.piece.title
+            self._look_for_links(rows, one.source, one.piece, planned)
             yield from commands
         yield from moves.retire()
 
-    def _found(self, rows: Reader, one: _Waiting, planned: Planned) -> None:
-        """Take note of the atom of a piece."""
+    def _look_for_links(self, rows: Reader, source: str, piece: Piece, planned: Planned) -> None:
+        """Put off the links of a piece until all files have been read."""
         atom, is_new = planned
-        self._read[one.source][one.position] = atom, one.piece.title
-        if one.piece.links or (not is_new and _has_references(rows, atom)):
-            self._pending_links.append(_Links(one.source, atom, one.piece.links, is_new))
+        if piece.links or (not is_new and _has_references(rows, atom)):
+            self._pending_links.append(_Links(source, atom, piece.links, is_new))
 
     def _line(self, line: JsonLine, file: SourceFile, before: int) -> Iterator[Command]:
         """Yield the command for a JSON line; `before` is the number of lines in the files before this file.

@@ -9,7 +9,7 @@ import pytest
 
 from engine import State
 from engine.base.model import Direction
-from engine.transfer.ingest import run
+from engine.commands.moves import Moves
 from tests.transfer.ingest.folder import Folder, folder_of
 
 OAK = "The oak beside the gate was planted in the year of the flood."
@@ -268,7 +268,7 @@ def test_texts_beyond_the_bound_are_settled_file_by_file(
     notes: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If too much new text was read, a moved text becomes a new atom, and nothing else changes."""
-    monkeypatch.setattr(run.Moves, "is_full", True)
+    monkeypatch.setattr(Moves, "is_full", True)
     notes.write("a.md", note(ASH))
     notes.write("b.md", note(OAK, ELM))
     notes.ingest()
