@@ -50,7 +50,7 @@ def continued(
 ) -> tuple[Planned, Sequence[Command]]:
     """Return the atom of a piece that continues a recorded text, and the commands for it."""
     record = known.record
-    equal = add.content in {known.passage.content, known.body.content}
+    equal = known.has(add.content)
     untouched = known.is_own and known.is_live
     if not equal and not add.force and is_destroyed(rows, id_key, add.content):
         # The command would be refused, as for a new atom; the recorded text is no longer in the file.

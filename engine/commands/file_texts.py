@@ -40,6 +40,10 @@ class Known(NamedTuple):
         """True if the actor hid the atom, because the file lost its text."""
         return self.is_own and not self.is_live and not self.passage.is_present
 
+    def has(self, content: str) -> bool:
+        """Return True if this is the content of the atom, or the text that the file gave."""
+        return content in {self.passage.content, self.body.content}
+
 
 def atoms_of(rows: Reader, source: str) -> dict[bytes, AtomRecord]:
     """Return the atoms with this source, as listed by the follower `tags`: id → record.

@@ -1,11 +1,12 @@
 """Recognise texts that were moved from one file to another file.
 
 While an ingest reads the files one by one, it collects the texts that a file lost and the texts that a file
-gained. When it has read all files, a gained text continues a lost text:
+gained. When it has read all files, it decides which recorded text a gained text continues:
 
-1. if both are equal;
-2. or if they are very similar;
-3. or if an earlier ingest hid the atom of an equal text, because its file had lost the text.
+1. an equal text that another file lost;
+2. the text of its own file with which it was aligned;
+3. a very similar text that another file lost;
+4. an equal text that a file lost earlier, so that an ingest hid its atom.
 
 In each step, texts are used in the order of the files. The texts of files that no longer exist count as lost.
 """
@@ -13,7 +14,7 @@ In each step, texts are used in the order of the files. The texts of files that 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -37,7 +38,7 @@ class _Gained(NamedTuple):
     """A text that a file gained."""
 
     add: Add
-    lost: Known | None
+    own: Known | None
     ids: NewIds
 
 
@@ -59,7 +60,7 @@ class Moves:
 
     def collect(self, plan: SourcePlan) -> None:
         """Take over the open pieces of a plan, and the recorded texts that no piece continues."""
-        self._gained += [_Gained(add, lost, plan.ids) for _, add, lost in plan.open]
+        self._gained += [_Gained(add, own, plan.ids) for _, add, own in plan.open]
         self._left += plan.left
         self._size += sum(len(add.content) for _, add, _ in plan.open)
 
@@ -80,8 +81,10 @@ class Moves:
                 yield gained.ids.planned(rows, gained.add)
             else:
                 yield continued(rows, self._id_key, gained.add, known, gained.ids)
-        continuing = {known.record.id for known in found if known is not None}
-        self._left = [one for one in self._left if one.record.id not in continuing]
+        self._left = _without(chain(self._left, self._own()), found)
+
+    def _own(self) -> list[Known]:
+        return [gained.own for gained in self._gained if gained.own is not None]
 
     def retire(self) -> Iterator[Command]:
         """Yield commands that hide the atoms whose texts are no longer in a file that was read."""
@@ -101,10 +104,11 @@ class Moves:
         present = [one for one in recorded if one.passage.is_present]
         self._find_equal(sorted(present, key=lambda one: not one.is_live), found)
         for at, gained in enumerate(self._gained):
-            found[at] = found[at] or gained.lost
-        used = {one.record.id for one in found if one is not None}
-        self._find_similar([one for one in present if one.record.id not in used], found)
-        lost = [one for one in recorded if one.is_lost]
+            found[at] = found[at] or gained.own
+        released = _without(self._own(), found)
+        self._find_equal([one for one in released if not one.is_lost], found)
+        self._find_similar(_without([*present, *released], found), found)
+        lost = [one for one in (*recorded, *released) if one.is_lost]
         self._find_equal(sorted(lost, key=lambda one: -one.record.last_seq), found)
         return found
 
@@ -125,7 +129,8 @@ class Moves:
 
     def _find_similar(self, texts: Sequence[Known], found: list[Known | None]) -> None:
         """Let gained texts continue the most similar texts. Short texts are not compared."""
-        olds = [(one, words) for one in texts if (words := _words(one.passage.content)) is not None]
+        present = [one for one in texts if one.passage.is_present]
+        olds = [(one, words) for one in present if (words := _words(one.passage.content)) is not None]
         if not olds:
             return
         index = WordIndex([words for _, words in olds], MOVED_MIN)
@@ -138,6 +143,12 @@ class Moves:
             if found[at] is None and old not in used:
                 used.add(old)
                 found[at] = olds[old][0]
+
+
+def _without(texts: Iterable[Known], found: Iterable[Known | None]) -> list[Known]:
+    """Return the texts that no text continues."""
+    continued_ids = {one.record.id for one in found if one is not None}
+    return [one for one in texts if one.record.id not in continued_ids]
 
 
 def _words(text: str) -> Counter[str] | None:

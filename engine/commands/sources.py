@@ -28,14 +28,15 @@ from proofs.leaves import State
 
 
 class Open(NamedTuple):
-    """A piece that continues no text that its file had when it was last read."""
+    """A piece whose text its file did not have when it was last read: a new, changed or moved text."""
 
     position: int
     """The position of the piece in the file."""
     add: Add
-    """The atom to add if the piece continues no text of another file."""
-    lost: Known | None
-    """A hidden atom of the same file with the same text: the file had lost the text earlier."""
+    """The atom to add if the piece continues no recorded text."""
+    own: Known | None
+    """The text of the same file that the piece continues if no other file lost an equal text: a similar text,
+    or an equal text that the file had lost earlier."""
 
 
 class SourcePlan(NamedTuple):
@@ -90,7 +91,7 @@ def plan_source(
     plan = SourcePlan([], [], [], [], ids)
     for position, (add, one, key) in enumerate(zip(wanted, matched, keys, strict=True)):
         placed = _placed(add, key)
-        if one is None or one.is_lost:
+        if one is None or one.is_lost or not one.has(add.content):
             plan.atoms.append(None)
             plan.open.append(Open(position, placed, one))
         else:
