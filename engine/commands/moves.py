@@ -96,13 +96,16 @@ class Moves:
         """Return the recorded text that each gained text continues, or None."""
         if not self._gained:
             return []
-        recorded = sorted(
-            chain(self._left, self._former.rest(rows)),
-            key=lambda one: (one.record.source or "", one.record.sequence or 0, one.record.id),
-        )
         found: list[Known | None] = [None] * len(self._gained)
+        left, gone = _in_order(self._left), _in_order(self._former.rest(rows))
+        recorded = [*left, *gone]
         present = [one for one in recorded if one.passage.is_present]
-        self._find_equal(sorted(present, key=lambda one: not one.is_live), found)
+        # An atom that is hidden by hand keeps the source of its former file, so each ingest looks for it. It
+        # comes before the atoms of files that no longer exist, so that each ingest finds it.
+        hidden = [one for one in present if not one.is_live]
+        self._find_equal([one for one in left if one.is_live and one.passage.is_present], found)
+        self._find_equal(hidden, found)
+        self._find_equal([one for one in gone if one.is_live and one.passage.is_present], found)
         for at, gained in enumerate(self._gained):
             found[at] = found[at] or gained.own
         released = _without(self._own(), found)
@@ -143,6 +146,11 @@ class Moves:
             if found[at] is None and old not in used:
                 used.add(old)
                 found[at] = olds[old][0]
+
+
+def _in_order(texts: Iterable[Known]) -> list[Known]:
+    """Return the texts in the order of their files."""
+    return sorted(texts, key=lambda one: (one.record.source or "", one.record.sequence or 0, one.record.id))
 
 
 def _without(texts: Iterable[Known], found: Iterable[Known | None]) -> list[Known]:

@@ -16,7 +16,7 @@ from random import Random
 from typing import Final
 
 from engine import Engine, IngestReport
-from engine.base.model import Atom
+from engine.base.model import Atom, Direction
 from engine.base.validation import atom_id
 from engine.commands.conflicts import CONFLICTS_WITH
 from engine.commands.words import dice
@@ -479,7 +479,7 @@ class Month:
         self.check_hidden(before, atoms, pieces)
         self.check_conflicts(before, report)
         self.check_ids(before, atoms, pieces)
-        self.check_paragraphs(atoms)
+        self.check_paragraphs(before, atoms)
 
     def check_live_texts(self, atoms: dict[str, Atom], pieces: dict[str, list[str]]) -> None:
         """The live texts of ingest are those of the files, and a text is missing only if a person acted."""
@@ -538,8 +538,8 @@ class Month:
 
     def was_in_conflict(self, atom: str) -> bool:
         """Return True if an atom is or was the side of a person in a conflict."""
-        edges = self.engine.edges(atom, tombstoned=True)
-        return any(edge.type == CONFLICTS_WITH and edge.dst == atom for edge in edges)
+        edges = self.engine.edges(atom, direction=Direction.IN, tombstoned=True)
+        return any(edge.type == CONFLICTS_WITH for edge in edges)
 
     def check_conflicts(self, before: Before, report: IngestReport) -> None:
         """An ingest settles no conflict, and reports each new one."""
@@ -569,7 +569,7 @@ class Month:
                 least = min(number, texts[text])
                 assert kept[text] >= least, f"{kept[text]} of {least} atoms with the text {text!r} are live"
 
-    def check_paragraphs(self, atoms: dict[str, Atom]) -> None:
+    def check_paragraphs(self, before: Before, atoms: dict[str, Atom]) -> None:
         """Each paragraph whose match is clear has the atom that it had. Take note of the atoms of all."""
         number = Counter(one.content for paragraphs in self.files.values() for one in paragraphs)
         owners: dict[tuple[str | None, str | None], list[str]] = {}
@@ -580,6 +580,9 @@ class Month:
             for one in paragraphs:
                 found = owners.get((f"{self.folder.name}/{name}", one.content), [])
                 clear = len(found) == number[one.content] == 1
+                # A text that was changed while its file was missing, and its atom pruned, is a new text.
+                if one.atom is not None and one.changed and before.atoms[one.atom].state is not State.LIVE:
+                    one.atom = None
                 if one.atom is not None and clear and self.is_untouched(one.atom):
                     assert found == [one.atom], f"{one.content!r} has the atom {found}, not {one.atom}"
                     self.figures.pinned += 1
