@@ -1,7 +1,7 @@
 """The commands by which a piece of a file continues the atom of a recorded text.
 
 Only atoms that the actor of the plan wrote last are changed or hidden. If a different actor had revised or
-hidden the atom, and the text in the file is not the same, there is a conflict: both are kept
+hidden the atom, and the text in the file is not the same, there is a conflict, and both versions are kept
 (`engine.commands.conflicts`).
 """
 
@@ -28,7 +28,7 @@ from proofs.sets import tag_identity
 
 @dataclass(frozen=True, slots=True)
 class Relocate:
-    """Give an atom that a different actor wrote the new source, position and folder of its file."""
+    """Record the new source, position and folder of a file in an atom that a different actor wrote."""
 
     atom: bytes
     wanted: Add

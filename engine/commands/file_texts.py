@@ -98,7 +98,7 @@ def given_by(rows: Reader, record: AtomRecord, actor: str) -> AtomBody | None:
 
 
 def _is_in_conflict(rows: Reader, atom: bytes) -> bool:
-    """Return True if the file's text already became an atom of its own: now that atom stands for the file."""
+    """Return True if the text of the file is already a separate atom, which now represents the file."""
     code = type_code(rows, CONFLICTS_WITH)
     return (
         code is not None

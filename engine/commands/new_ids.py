@@ -44,10 +44,10 @@ class NewIds:
         self._recorded = dict(zip(ids, found, strict=True))
 
     def planned(self, rows: Reader, add: Add) -> tuple[Planned, list[UpsertAtom]]:
-        """Return the atom that `add` adds, and the command; none if a different actor moved that atom away.
+        """Return the atom that `add` adds, and the command.
 
-        An id that is already recorded is passed over. The id of an erased atom is not: there, the command
-        will be refused.
+        There is no command if a different actor gave the atom another source. Ids that are already recorded
+        are skipped, except the id of an erased atom: with that id, the command will be refused.
         """
         wanted = add
         while True:

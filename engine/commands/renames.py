@@ -12,7 +12,8 @@ from engine.commands.file_texts import Known, atoms_of, texts_of
 from engine.commands.words import WordIndex
 
 SAME_FILE_MIN: Final = 0.5
-"""The minimum share of equal texts, of all texts of the longer file, for a new file to be a renamed one."""
+"""A new file counts as a renamed file if the two files share at least this share of the texts of the longer
+file."""
 SAME_WORDS_MIN: Final = 0.6
 """The minimum share of equal words for a new file to be a file that was renamed and edited. No other file
 that no longer exists may have this share."""
