@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from engine.secrets.policy import SecretsPolicy
     from engine.store.status import Status
     from engine.transfer.ingest.run import IngestProgress, IngestReport
-    from engine.transfer.mirror.report import MirrorCheck, MirrorReport
+    from engine.transfer.mirror.report import MirrorCheck, MirrorReport, PullReport
     from engine.trust.audit.verify import Report
     from engine.trust.notes.issue import CheckpointNote
     from engine.trust.proving.prover import Proof
@@ -1408,6 +1408,33 @@ class Engine:
         callback(progress, "progress")
         with translated():
             return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
+
+    def mirror_pull(
+        self, folder: str | Path, *, dry_run: bool = False, progress: Progress = no_progress
+    ) -> PullReport:
+        """Take the texts that were edited in the pages of a mirror, then bring the mirror up to date.
+
+        An edited text is a revision of its atom. If the atom was changed in the memory since the page was
+        written, both texts are kept, and `conflicts` lists them. Nothing else on a page is taken. A page with
+        a change that cannot be taken is kept in the folder `FOLDER.edited`.
+
+        Args:
+            folder: The mirror.
+            dry_run: Only report the edits.
+            progress: Called with (atoms written, all atoms) while the mirror is written.
+
+        Returns:
+            The edits, and the changes that cannot be taken.
+
+        Raises:
+            NotFoundError: There is no mirror.
+            RefusedError: The folder is the mirror of a different store.
+        """
+        from engine.transfer.mirror.pull import pull
+
+        callback(progress, "progress")
+        with translated():
+            return pull(self.store, folder, actor=self.actor, dry_run=dry_run, progress=progress)
 
     def check_mirror(self, folder: str | Path, *, progress: Progress = no_progress) -> MirrorCheck:
         """Compare the files of a mirror with the files that were written and with the present memory.
