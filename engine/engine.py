@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from engine.query.history.diff import Diff
     from engine.query.history.revert import Undone
     from engine.query.history.why import Origin
+    from engine.query.named import Page
     from engine.query.recall.answer import Recall
     from engine.query.recall.config import RecallConfig
     from engine.secrets.policy import SecretsPolicy
@@ -862,6 +863,38 @@ class Engine:
         with translated(), self.store.view() as rows:
             return show_id(resolve_id(rows, id))
 
+    def page(self, name: str, *, as_of: AsOf | None = None) -> Page:
+        """Return a page: what one ingested file gave, with its text, links and backlinks.
+
+        Args:
+            name: The path of the file, which may lack its first folders and its suffix; the title of the
+                page; or an alias. Case is ignored.
+            as_of: Return the page as it was at this moment.
+
+        Raises:
+            NotFoundError: There is no such page, or `as_of` is not in the journal.
+            ConflictError: Several pages have this name; the message lists their sources.
+        """
+        from engine.query.named import page_named
+
+        with (
+            translated(),
+            self.view.at(as_of) as view,
+            view.store.view(view.store.tags, view.store.names) as rows,
+        ):
+            return page_named(rows, name)
+
+    def titles(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return what lists show for atoms: the title of the page, the title of the atom, or its first words.
+
+        Args:
+            ids: The atoms. Atoms that were never recorded or are erased are left out.
+        """
+        from engine.query.named import shown_titles
+
+        with translated(), self.store.view() as rows:
+            return shown_titles(rows, ids)
+
     def get(self, id: str, *, as_of: AsOf | None = None) -> Atom:  # noqa: A002
         """Return an atom, whatever its state, as it is now or as it was at a moment.
 
@@ -935,6 +968,7 @@ class Engine:
         budget: int | None = None,
         filters: Filters = NO_FILTERS,
         explain: bool = False,
+        per_page: int | None = None,
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> Recall:
@@ -948,6 +982,8 @@ class Engine:
             filters: The conditions that an atom must meet.
             explain: Also report how much each ranking signal contributed to each hit, and the best atoms that
                 are not among the hits.
+            per_page: The maximum number of hits of one page, that is, of one ingested file; 0 for any number.
+                None stands for the number in the settings of recall, which is 2 by default.
             as_of: Query the memory as it was at this moment.
             narrow: Fields of `Filters` as keyword arguments, such as `tags=["people"]` or
                 `since=datetime(...)`.
@@ -964,7 +1000,14 @@ class Engine:
 
         wanted = narrowed(filters, narrow)
         with self._searching(as_of) as (view, rows):
-            return recall(rows, view, query, limit=limit, budget=budget, filters=wanted, explain=explain)
+            return recall(
+                *(rows, view, query),
+                limit=limit,
+                budget=budget,
+                filters=wanted,
+                explain=explain,
+                per_page=per_page,
+            )
 
     def context(
         self,

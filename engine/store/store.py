@@ -30,6 +30,7 @@ from engine.followers.base import Follower, are_current, catch_up, is_current
 from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
+from engine.followers.names import NamesFollower
 from engine.followers.records import Records, head_guards, seal
 from engine.followers.tags import TagsFollower
 from engine.followers.trees import TreesFollower
@@ -143,9 +144,9 @@ def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Comm
     return Transaction, decide_all
 
 
-def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
+def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower, NamesFollower]:
     """Return a new object for each projection (data derived from the journal), the records first."""
-    return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower()
+    return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower(), NamesFollower()
 
 
 class Store:
@@ -193,7 +194,8 @@ class Store:
         self.erased_since: int | None = None
         """In a store opened at a past moment: the seq of the first later event that erased content of that
         moment, or None if there is no such event."""
-        self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
+        self.projections = projections()
+        self.records, self.index, self.tags, self.trees, self.log, self.names = self.projections
         self._evidence = Evidence(self.trees)
         self._head = TrustedHead()
         self._written: tuple[Guard, Guard] | None = None

@@ -64,6 +64,8 @@ class IngestReport:
 
     files: int
     pieces: int
+    left_out: int
+    """The number of comments, badges and bare link lists in the files that are in no piece."""
     added: int
     revised: int
     tombstoned: int
@@ -186,6 +188,7 @@ class _IngestRun(ImportRun):
         self._recorded = set(values(store.backend, Group.SOURCE))
         """The sources of atoms that were recorded before this run."""
         self._pieces = 0
+        self._left_out = 0
         self._read: dict[str, list[tuple[bytes, str | None]]] = {}
         # The atom of each JSON line of this run → the number of the line, counted over all files. This takes
         # about 150 bytes for each line.
@@ -213,6 +216,7 @@ class _IngestRun(ImportRun):
                     self.reports.append(item)
                 elif isinstance(item, Document):
                     self._pieces += len(item.pieces)
+                    self._left_out += item.left_out
                     waiting.append(item)
                 else:
                     line = item.line
@@ -238,6 +242,8 @@ class _IngestRun(ImportRun):
             occurrence=piece.occurrence,
             key=piece.id,
             force=template.force,
+            meta=piece.meta,
+            aliases=piece.aliases or None,
             folder=self._folders.get(source.partition("/")[0]),
         )
 
@@ -412,6 +418,7 @@ class _IngestRun(ImportRun):
         return IngestReport(
             files=len(self.files),
             pieces=self._pieces,
+            left_out=self._left_out,
             added=count[EventKind.ATOM_ADDED],
             revised=count[EventKind.ATOM_REVISED],
             tombstoned=count[EventKind.ATOM_TOMBSTONED],

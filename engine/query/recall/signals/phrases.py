@@ -81,7 +81,7 @@ def titles_in(scope: RecallScope, texts: Sequence[Sequence[str]], full: float) -
         if start + length <= ends[text]:
             begin = start - ends[text] + len(texts[text])
             spans[text].setdefault((begin, begin + length), []).append(ordinal)
-    return [_weighted(scope, terms, found, full) for terms, found in zip(texts, spans, strict=True)]
+    return [weighted(scope, terms, found, full) for terms, found in zip(texts, spans, strict=True)]
 
 
 def _matches(scope: RecallScope, hashes: NDArray[np.uint64]) -> Iterator[tuple[int, int, int]]:
@@ -100,7 +100,7 @@ def _matches(scope: RecallScope, hashes: NDArray[np.uint64]) -> Iterator[tuple[i
         yield number - starts[length - 1], length, ordinal
 
 
-def _weighted(
+def weighted(
     scope: RecallScope, terms: Sequence[str], spans: dict[tuple[int, int], list[int]], full: float
 ) -> list[Target]:
     """Return the atoms whose titles are spans of the text, with their weights, in the order of the spans.
