@@ -72,7 +72,7 @@ class UpsertEdges:
         return self._receipts
 
     def _linkable(self) -> set[bytes]:
-        """Return the atoms of the run that are recorded and not erased. The run does not change them."""
+        """Return those atoms of the run that are recorded and not erased. The run does not change them."""
         atoms = list({atom: None for command in self._run for atom in (command.src, command.dst)})
         rows = self._tx.rows.multi_get(list(map(atom_key, atoms)))
         found = [(raw, atom) for raw, atom in zip(rows, atoms, strict=True) if raw is not None]
@@ -82,7 +82,7 @@ class UpsertEdges:
         return {record.id for record in linkable}
 
     def _append(self) -> None:
-        """Append the events of the new edges that wait, and add their receipts."""
+        """Append the events of the waiting new edges, and add their receipts."""
         if not self._edges:
             return
         entries = self._tx.link(self._edges, [_PLAIN] * len(self._edges))

@@ -75,7 +75,7 @@ def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
 
 
 def _pieces_of_text(text: str) -> Iterator[str]:
-    """Yield at most PIECES_OF_ONE pieces of a text that do not overlap, starting with the longest words."""
+    """Yield at most PIECES_OF_ONE non-overlapping pieces of a text, starting with the longest words."""
     words = [found.span() for found in _WORD.finditer(text)]
     taken: list[tuple[int, int]] = []
     for start, end in sorted(words, key=lambda span: (span[0] - span[1], span[0])):

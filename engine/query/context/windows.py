@@ -212,7 +212,7 @@ class Layout:
         self._runs: dict[Position, Run] = {}
         """Maps the first and the last position of each run to the run."""
         self._alone: list[tuple[Run, str]] = []
-        """The runs of a single hit that cannot be extended, each with its text."""
+        """The runs that consist of a single hit and cannot be extended, each with its text."""
         self._place(hits)
 
     def _place(self, hits: Sequence[Passage]) -> None:

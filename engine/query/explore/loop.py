@@ -179,7 +179,7 @@ class _Run:
             return show_id(scope.record(action.argument).id)
 
     def _repeats(self, verb: Verb, target: str) -> str | None:
-        """Return the reason for the refusal of an action that would repeat an earlier action, or None."""
+        """Return the reason for refusing an action that would repeat an earlier one, or None for others."""
         if (verb, target) in self.done:
             return "refused: this action was done before"
         if verb is Verb.PEEK and (Verb.EXPAND, target) in self.done:
