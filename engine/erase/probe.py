@@ -60,7 +60,7 @@ class SharedPieces(NamedTuple):
     """The pieces that also occur in payloads of events that are not being erased."""
 
     pieces: frozenset[int]
-    """The pieces that payloads of other events also contain, as indexes of the list of all pieces."""
+    """The pieces that payloads of other events also contain, as indexes into the list of all pieces."""
     atoms: tuple[str, ...]
     """The ids of at most 20 atoms that are not erased and whose payloads contain shared pieces."""
 
@@ -178,7 +178,7 @@ class Occurrences:
 
 
 def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Occurrences:
-    """Search files and answers for `pieces` of the content of `atom`; `seqs` are those of its events."""
+    """Search files and answers for `pieces` of the content of `atom`, whose events are `seqs`."""
     files = view.store.backend.files()
     found = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in found})

@@ -25,7 +25,8 @@ LINE_END: Final = 1
 """The number of tokens that the line end after a window costs."""
 
 GAP_MAX: Final = 2
-"""Two hits are joined to one window if at most this many atoms are between them. These atoms are added."""
+"""Two hits are joined into one window if at most this many atoms are between them. The window then includes
+these atoms."""
 
 MISSES_MAX: Final = 8
 """After this many neighbours have exceeded the budget, no further neighbours are tried.
@@ -322,7 +323,8 @@ class Layout:
     def _show(self, start: Position, added: Sequence[Run]) -> bool:
         """Show consecutive passages, the first at `start`, and join them to the runs before and after them.
 
-        Return True. But if showing the passages would exceed the budget, change nothing and return False.
+        Return True if the passages are shown. If they would exceed the budget, change nothing and return
+        False.
         """
         before, after = self._runs.get(start.offset(-1)), self._runs.get(start.offset(len(added)))
         joined = reduce(Run.joined, [run for run in (before, *added, after) if run is not None])

@@ -50,8 +50,8 @@ STEP_TOKENS: Final = 500
 left, a step may cost half of the tokens left. A longer answer is cut, so that a further step is possible."""
 
 NEIGHBORS_TOKENS: Final = 200
-"""The number of tokens that the connections of a node may cost (about 100 in the same Standard). If a node
-has too many connections, only the first are shown."""
+"""The number of tokens that the connections of a node may cost (about 100 in the Standard "Memory
+Exploration"). If a node has too many connections, only the first are shown."""
 
 REFUSED_MAX: Final = 2
 """An exploration ends after this many consecutive refused decisions."""
