@@ -37,7 +37,7 @@ class Headers:
     """The headers that were chosen."""
 
     size: int
-    """The number of headers, from event 0 without a gap, that may be the journal."""
+    """The number of headers, from event 0 without a gap, that may form the journal."""
     proved: int
     """The number of headers, from event 0, to which a state of the log commits."""
     boundaries: tuple[int, ...]
