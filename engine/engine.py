@@ -1090,7 +1090,7 @@ class Engine:
         """Return the conflicts that are not settled, sorted by source and position.
 
         A conflict arises if the text of a file changed, and its atom had been revised or tombstoned by hand:
-        `ingest` keeps both. `settle` settles it.
+        `ingest` keeps both versions. `settle` settles the conflict.
         """
         from engine.query.conflicts import conflicts
 

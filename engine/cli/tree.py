@@ -110,7 +110,7 @@ COMMANDS = {name: place for group in GROUPS.values() for name, place in group.it
 
 
 def spelled(name: str) -> str | None:
-    """Return the name of the command `name`, in which - and _ are equivalent; None without such a command."""
+    """Return the exact name of a command, or None if there is no such command. - and _ are equivalent."""
     return next((one for one in COMMANDS if one.replace("_", "-") == name.replace("_", "-")), None)
 
 

@@ -38,7 +38,7 @@ These further candidates may be near-duplicates of hits, or are listed as left o
 """
 
 BLOCK: Final = 32
-"""The number of candidates that are looked at together."""
+"""The number of candidates that are examined together."""
 
 CATEGORY_CANDIDATES: Final = 400
 """The number of further candidates that are ranked if the query names categories.

@@ -78,8 +78,8 @@ class IngestReport:
     """The number of edges removed."""
     unresolved_links: int
     conflicts: int
-    """The number of new texts in the files whose atoms a different actor had revised or hidden. Each of these
-    texts is a new atom, with an edge `conflicts_with` to the other atom."""
+    """The number of texts that are new in the files, and whose atoms a different actor had revised or hidden.
+    Each of these texts is a new atom, with an edge `conflicts_with` to the other atom."""
     skipped: tuple[Skipped, ...]
     """The items that were not ingested."""
     warnings: tuple[Skipped, ...]
