@@ -769,6 +769,8 @@ class Engine:
         tags: Sequence[str] = (),
         buckets: Sequence[str] = ("inbox",),
         provenance: str = "internal",
+        exclude: Sequence[str] = (),
+        gitignore: bool = True,
         moved: bool = False,
         prune: bool = False,
         sure: bool = False,
@@ -788,8 +790,10 @@ class Engine:
             tags: Tags for every atom, in addition to the tags in the files.
             buckets: The buckets of new atoms.
             provenance: The provenance of new atoms.
+            exclude: Patterns of files and folders that are left out, in the syntax of `.gitignore`.
+            gitignore: Also leave out what the files named `.gitignore` in the folders exclude.
             moved: Accept that the folder has a different path than the folder of this name had before.
-            prune: Also tombstone atoms of files that are no longer in the folders.
+            prune: Also tombstone atoms of files that are no longer in the folders, or are excluded now.
             sure: Prune even if none of the files that were ingested before exists now.
             force: Also ingest content that was erased. Otherwise such content is skipped and reported.
             dry_run: Only count the changes that would be made.
@@ -809,7 +813,8 @@ class Engine:
         with translated():
             return ingest(
                 self.store, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
-                moved=moved, prune=prune, sure=sure, force=force, dry_run=dry_run, progress=progress,
+                exclude=several(exclude, "exclude"), gitignore=gitignore, moved=moved, prune=prune, sure=sure,
+                force=force, dry_run=dry_run, progress=progress,
             )  # fmt: skip
 
     def dream(

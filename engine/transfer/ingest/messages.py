@@ -57,7 +57,7 @@ def encode_items(items: Iterable[Item]) -> list[Any]:
 
 def _encode(item: Item) -> list[Any]:
     if isinstance(item, Skipped):
-        return [item.reason, item.source, item.line, item.kept]
+        return [item.reason, item.source, item.line, item.kept, item.kind]
     if isinstance(item, JsonLine):
         raise TypeError("lines of JSON Lines files are not sent")
     pieces = [
@@ -73,7 +73,7 @@ def _encode(item: Item) -> list[Any]:
         ]
         for piece in item.pieces
     ]
-    return [None, item.source, item.title, pieces]
+    return [None, item.source, item.title, pieces, None]
 
 
 def decode_items(values: list[Any]) -> list[Document | Skipped]:
@@ -81,9 +81,9 @@ def decode_items(values: list[Any]) -> list[Document | Skipped]:
     return [_decode(*value) for value in values]
 
 
-def _decode(reason: str | None, source: str, third: Any, fourth: Any) -> Document | Skipped:
+def _decode(reason: str | None, source: str, third: Any, fourth: Any, kind: Any) -> Document | Skipped:
     if reason is not None:
-        return Skipped(source, reason, third, fourth)
+        return Skipped(source, reason, third, fourth, kind)
     pieces = tuple(
         Piece(
             content,

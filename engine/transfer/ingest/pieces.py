@@ -52,7 +52,7 @@ def document(
         line, counted = line + text.count("\n", counted, start), start
         content = text[start:end]
         if (reason := content_problem(content)) is not None:
-            skipped.append(Skipped(source, reason, line))
+            skipped.append(Skipped(source, reason, line, kind="text"))
             continue
         piece_tags = distinct_tags((*tags, *cut.tags))
         if len(piece_tags) > TAGS_PER_ATOM_MAX:
