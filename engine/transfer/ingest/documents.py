@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-Format = Literal["markdown", "text", "jsonl"]
+Format = Literal["markdown", "text", "jsonl", "html", "pdf", "docx"]
 """The format of a file, determined only by the suffix of the file name."""
 
 ATOM_TOKENS = 200

@@ -99,8 +99,12 @@ def parse_plain(
     The lines of `text`, a decoded file, end with `\n`, and `tokens_max` is at least 8. The document may have
     no pieces. Pieces with a `content_problem` are skipped and reported.
     """
-    edges = [0, *(match.end() for match in _BLANK_LINE.finditer(text)), len(text)]
-    blocks = tuple(Block(start, end) for start, end in pairwise(edges) if start < end)
     title = file_title(source)
-    cuts = (Cut(span, title) for span, _ in split(text, [Section((), blocks)], tokens_max))
+    cuts = (Cut(span, title) for span, _ in split(text, [Section((), blocks_of(text))], tokens_max))
     return document(text, source, title, cuts)
+
+
+def blocks_of(text: str, offset: int = 0) -> tuple[Block, ...]:
+    """Return the paragraphs of plain text; `offset` is the offset of `text` in the text of the file."""
+    edges = [0, *(match.end() for match in _BLANK_LINE.finditer(text)), len(text)]
+    return tuple(Block(offset + start, offset + end) for start, end in pairwise(edges) if start < end)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engine.base.errors import RefusedError
+from engine.transfer.ingest.conversion.formats import CONVERTED_BYTES_MAX, LIBRARIES, Converted
+from engine.transfer.ingest.converted import parse_converted
 from engine.transfer.ingest.documents import (
     ATOM_TOKENS,
     BadItemError,
@@ -36,6 +38,7 @@ def read_file(
     line_bytes_max: int = LINE_BYTES_MAX,
     tokens_max: int = ATOM_TOKENS,
     screen: Screen | None = None,
+    convert: Callable[[bytes, str], Converted] | None = None,
 ) -> Iterator[Document | JsonLine | Skipped]:
     """Yield the `Skipped` reports of a file, and then its `Document`.
 
@@ -49,6 +52,7 @@ def read_file(
         line_bytes_max: The maximum number of bytes of a JSON line; longer lines are skipped.
         tokens_max: The size of a piece of Markdown or text, in estimated tokens.
         screen: The secrets filter for texts before they are split. A file or line that it refuses is skipped.
+        convert: `Converter.convert`; required for HTML, PDF and DOCX.
     """
     try:
         with open_regular(file.path) as stream:
@@ -56,9 +60,15 @@ def read_file(
                 lines = parse_jsonl(stream, file.source, line_bytes_max=line_bytes_max)
                 yield from lines if screen is None else (_screened(screen, item) for item in lines)
                 return
+            file_bytes_max = CONVERTED_BYTES_MAX.get(file.format, file_bytes_max)
             raw = stream.read(file_bytes_max + 1)
         if len(raw) > file_bytes_max:
             raise BadItemError(f"the file is over {file_bytes_max} bytes long", "too large")
+        if file.format in LIBRARIES:
+            if convert is None:
+                raise ValueError(f"no converter was given for {file.format}")
+            yield from _converted(convert(raw, file.format), file, tokens_max, screen)
+            return
         text = decode(raw)
     except BadItemError as error:
         yield Skipped(file.source, str(error), kind=error.kind)
@@ -77,6 +87,21 @@ def read_file(
         # Imported here because markdown-it and PyYAML are slow to load.
         from engine.transfer.ingest.markdown import parse_markdown as parse
     document, skipped = parse(text, file.source, tokens_max=tokens_max)
+    yield from skipped
+    yield document
+
+
+def _converted(
+    found: Converted, file: SourceFile, tokens_max: int, screen: Screen | None
+) -> Iterator[Document | Skipped]:
+    """Yield what `read_file` yields for a converted file."""
+    if screen is not None:
+        try:
+            found = screen.value(found, "the file")
+        except RefusedError as error:
+            yield Skipped(file.source, str(error), kind="secret")
+            return
+    document, skipped = parse_converted(found, file.source, tokens_max=tokens_max)
     yield from skipped
     yield document
 

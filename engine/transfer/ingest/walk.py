@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from engine.base.errors import InvalidInputError, NotFoundError
+from engine.transfer.ingest.conversion.formats import EXTRA, is_convertible
 from engine.transfer.ingest.documents import Format, PassedOver, Skipped, SourceFile
 from engine.transfer.ingest.exclude import EXCLUDED, GITIGNORE, Exclusions
 from engine.transfer.ingest.field_values import source_problem
@@ -30,6 +31,10 @@ FORMATS: Final[dict[str, Format]] = {
     ".text": "text",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".html": "html",
+    ".htm": "html",
+    ".pdf": "pdf",
+    ".docx": "docx",
 }
 """Suffix, in lower case → format."""
 
@@ -154,6 +159,9 @@ def _search(root: Path, source: str, exclusions: Exclusions, base: str | None) -
         )
     elif not stat.S_ISREG(mode):
         yield Skipped(_printable(source), "not a regular file", kind="not a regular file")
+    elif not is_convertible(file_format):
+        reason = f"the extra `{EXTRA}` is not installed: pip install 'memroot[{EXTRA}]'"
+        yield Skipped(_printable(source), reason, kind="extra missing")
     else:
         yield _source_file(os.fsencode(real), os.fsencode(source), file_format)
 
@@ -254,6 +262,8 @@ def _entry(path: bytes, source: bytes, top: bytes) -> Found:
         return Skipped(_printable(name), "not a regular file", kind="not a regular file")
     if file_format is None:
         return PassedOver(_printable(name), _kind_of(name))
+    if not is_convertible(file_format):
+        return PassedOver(_printable(name), f"{_kind_of(name)} (the extra `{EXTRA}` reads them)")
     return _source_file(path, source, file_format)
 
 

@@ -135,7 +135,7 @@ def test_an_exclusion_alone_hides_nothing(notes: Folder) -> None:
 
 
 def test_pruning_hides_what_is_excluded_and_a_later_ingest_brings_it_back(notes: Folder) -> None:
-    """With `prune`, atoms of excluded files are tombstoned with that reason, and revived without the pattern."""
+    """With `prune`, atoms of excluded files are tombstoned with that reason; later they are revived."""
     notes.write("a.md", "Oak.")
     notes.write("drafts/b.md", "Ash.")
     notes.ingest()
