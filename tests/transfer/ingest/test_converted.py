@@ -178,7 +178,7 @@ def test_an_encrypted_pdf_is_refused_by_name(converter: Converter, password: str
 def test_bombs_are_refused(converter: Converter) -> None:
     """A few bytes that would become gigabytes are refused, and the next file is read."""
     pack = zlib.compressobj()
-    stream = b"".join(pack.compress(b"0" * (1 << 20)) for _ in range(200)) + pack.flush()
+    stream = b"".join(pack.compress(b"0" * (1 << 20)) for _ in range(80)) + pack.flush()
     assert "broken" in reason(converter, pdf([], streams=[stream]), "pdf")
     huge = bytearray(docx([]))
     for found in re.finditer(rb"PK\x01\x02", bytes(huge)):
@@ -190,9 +190,9 @@ def test_bombs_are_refused(converter: Converter) -> None:
 
 def test_a_file_that_takes_too_much_memory_is_refused() -> None:
     """Memory is bounded, and the next file is read."""
-    converter = Converter(memory_max=160 << 20)
+    converter = Converter(memory_max=140 << 20)
     try:
-        assert "memory" in reason(converter, b"<b>x</b>" * 200_000, "html")
+        assert "memory" in reason(converter, b"<p>" + b"x y" * (5 << 20), "html")
         assert converter.convert(b"<p>Fine.", "html").markdown == "Fine.\n"
     finally:
         converter.close()
@@ -210,7 +210,7 @@ def test_a_file_that_takes_too_long_ends_only_its_own_reading() -> None:
     """Reading ends after the bound of processor time, and the next file is read by a new process."""
     converter = Converter(seconds_max=1)
     try:
-        assert "more than 1 seconds" in reason(converter, b"<b>x</b>" * 200_000, "html")
+        assert "too long" in reason(converter, b"<b>x</b>" * 100_000, "html")
         assert converter.convert(b"<p>Fine.", "html").markdown == "Fine.\n"
     finally:
         converter.close()

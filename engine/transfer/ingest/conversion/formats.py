@@ -21,6 +21,10 @@ CONVERTED_BYTES_MAX: Final = {"html": 16 << 20, "pdf": 256 << 20, "docx": 64 << 
 """Format → the maximum number of bytes of a file. A parsed HTML file takes about fifty times its size."""
 
 
+OUT_OF_MEMORY: Final = 77
+"""The exit code of the process that converts files if a file takes too much memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Converted:
     """The text of a file, and what the file says about itself."""

@@ -10,14 +10,17 @@ import json
 import signal
 import subprocess
 import sys
+from threading import Timer
 from typing import BinaryIO, Final, cast
 
-from engine.transfer.ingest.conversion.formats import Converted
+from engine.transfer.ingest.conversion.formats import OUT_OF_MEMORY, Converted
 from engine.transfer.ingest.documents import BadItemError
 from engine.transfer.ingest.messages import receive, send
 
 SECONDS_MAX: Final = 60
 """The maximum number of seconds of processor time for one file."""
+WAIT_FACTOR: Final = 10
+"""The maximum time for one file, as a multiple of `SECONDS_MAX`: other processes may need the processor."""
 MEMORY_MAX: Final = 2 << 30
 """The maximum number of bytes of the process, where the system can bound them."""
 
@@ -45,17 +48,23 @@ class Converter:
             BadItemError: the file is broken or encrypted, has no text, or exceeds a bound.
         """
         process = self._process = self._process or self._started()
+        # The timer is for a process that waits; one that works is ended by its bound of processor time.
+        timer = Timer(WAIT_FACTOR * self._limits[0], process.kill)
+        timer.start()
         try:
             send(cast("BinaryIO", process.stdin), [file_format, raw])
             cast("BinaryIO", process.stdin).flush()
             reason, kind, *values = receive(cast("BinaryIO", process.stdout))
         except (OSError, EOFError):
+            process.wait()
             self.close()
-            if process.returncode == -signal.SIGPROF:
-                raise BadItemError(
-                    f"reading the file takes more than {self._limits[0]} seconds", "too large"
-                ) from None
+            if process.returncode in {-signal.SIGPROF, -signal.SIGKILL}:
+                raise BadItemError("reading the file takes too long", "too large") from None
+            if process.returncode == OUT_OF_MEMORY:
+                raise BadItemError("reading the file takes too much memory", "too large") from None
             raise BadItemError("the file cannot be read: its reader ended unexpectedly", "broken") from None
+        finally:
+            timer.cancel()
         if reason is not None:
             raise BadItemError(reason, kind)
         title, created, pages, markdown = values

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from engine.base.errors import EngineError
-from engine.transfer.ingest.conversion.formats import Converted
+from engine.transfer.ingest.conversion.formats import OUT_OF_MEMORY, Converted
 from engine.transfer.ingest.documents import BadItemError
 from engine.transfer.ingest.messages import receive, send
 
@@ -89,7 +89,7 @@ def _answer(file_format: str, raw: bytes) -> list[Any]:
     except BadItemError as error:
         return [str(error), error.kind]
     except MemoryError:
-        return ["reading the file takes too much memory", "too large"]
+        os._exit(OUT_OF_MEMORY)  # nothing that runs on can be trusted
     except RecursionError:
         return ["the file is nested too deeply", "broken"]
     except Exception as error:  # noqa: BLE001 -- the libraries raise all kinds of errors for broken files
