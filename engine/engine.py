@@ -7,7 +7,6 @@ needs none of them. If all of them were imported at the top, this module would t
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -35,7 +34,7 @@ from engine.base.validation import (
 )
 from engine.erase.stages import Stage, ignore_stage
 from engine.followers.tags import tag_counts
-from engine.ledger.journal import Sources, read_entries, read_entry, read_log
+from engine.ledger.journal import Sources, random_salt, read_entries, read_entry, read_log
 from engine.ledger.layout import ERASING
 from engine.ledger.queries import atom_of, get_record, resolve_id
 from engine.query.filters import NO_FILTERS, FilterFields, Filters, narrowed
@@ -69,7 +68,7 @@ if TYPE_CHECKING:
     from engine.secrets.policy import SecretsPolicy
     from engine.store.status import Status
     from engine.transfer.ingest.run import IngestProgress, IngestReport
-    from engine.transfer.mirror.report import MirrorCheck, MirrorReport
+    from engine.transfer.mirror.report import MirrorCheck, MirrorReport, PullReport
     from engine.trust.audit.verify import Report
     from engine.trust.notes.issue import CheckpointNote
     from engine.trust.proving.prover import Proof
@@ -81,12 +80,6 @@ if TYPE_CHECKING:
 def wall_clock() -> int:
     """Return the current time in µs since 1970, UTC."""
     return time.time_ns() // 1000
-
-
-def random_salt(seq: int) -> bytes:
-    """Return 32 random bytes as the salt of event `seq`. The number `seq` is ignored."""
-    del seq
-    return os.urandom(32)
 
 
 class Engine:
@@ -195,7 +188,7 @@ class Engine:
 
     @property
     def read_only(self) -> str | None:
-        """Why the store can only be read, such as `the file system is read-only`; None if it can be written.
+        """The reason why the store can only be read, such as `the file system is read-only`, or None.
 
         Queries, proofs, exports and verification work as usual. If derived data is behind the journal, it is
         completed in a temporary copy of the store. Commands that would append an event are refused.
@@ -219,7 +212,7 @@ class Engine:
     def as_of(self, moment: AsOf) -> Iterator[Engine]:
         """Open the memory as it was at `moment`. The opened memory answers queries and refuses commands.
 
-        The journal is replayed up to the moment, in memory or, if it is long, in a temporary folder. For
+        The journal is replayed up to the moment: in memory or, for a long replay, in a temporary folder. For
         several queries about one moment this is cheaper than passing `as_of=` to each. The opened memory can
         be used until the end of the `with` block.
 
@@ -780,7 +773,8 @@ class Engine:
     ) -> IngestReport:
         """Make the memory match the present content of files. The events have the actor `ingest`.
 
-        If there are many files, other processes read them ahead, which end before this method returns.
+        If there are many files, child processes read them ahead. These processes end before this method
+        returns.
 
         Args:
             paths: Markdown, text and JSON Lines files, and folders that contain such files.
@@ -792,7 +786,7 @@ class Engine:
             provenance: The provenance of new atoms.
             exclude: Patterns of files and folders that are left out, in the syntax of `.gitignore`.
             gitignore: Also leave out what the files named `.gitignore` in the folders exclude.
-            moved: Accept that the folder has a different path than the folder of this name had before.
+            moved: Accept that the folder of this name now has a different path than before.
             prune: Also tombstone atoms of files that are no longer in the folders, or are excluded now.
             sure: Prune even if none of the files that were ingested before exists now.
             force: Also ingest content that was erased. Otherwise such content is skipped and reported.
@@ -829,8 +823,8 @@ class Engine:
     ) -> DreamReport:
         """Add tags to untagged atoms, collect names, and relate entities, as the actor `dreamer`.
 
-        A run only adds tags, entities and edges. It never adds again what somebody removed. A second run
-        over an unchanged memory adds nothing.
+        A run only adds tags, entities and edges. It never adds anything again that somebody removed. A second
+        run over an unchanged memory adds nothing.
 
         Args:
             budget: The maximum number of atoms to read; None for no limit.
@@ -1066,7 +1060,7 @@ class Engine:
             return conflicts(rows)
 
     def held_back(self, id: str) -> str | None:  # noqa: A002
-        """Return why a live atom is excluded from answers, or None if it is not excluded.
+        """Return the reason why a live atom is excluded from answers, or None if it is not excluded.
 
         An atom is excluded if it was superseded, or if it is a near-duplicate of a superseded atom.
 
@@ -1379,7 +1373,7 @@ class Engine:
             self.store.follow()
 
     def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
-        """Rebuild all data that is derived from the journal, and return the root, which stays the same.
+        """Rebuild all data that is derived from the journal. Return the root; it stays the same.
 
         Args:
             progress: Called with (events done, all events).
@@ -1419,6 +1413,33 @@ class Engine:
         callback(progress, "progress")
         with translated():
             return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
+
+    def mirror_pull(
+        self, folder: str | Path, *, dry_run: bool = False, progress: Progress = no_progress
+    ) -> PullReport:
+        """Take the texts that were edited in the pages of a mirror, then bring the mirror up to date.
+
+        An edited text is a revision of its atom. If the atom was changed in the memory since the page was
+        written, both texts are kept, and `conflicts` lists them. Nothing else on a page is taken. A page with
+        a change that cannot be taken is kept in the folder `FOLDER.edited`.
+
+        Args:
+            folder: The mirror.
+            dry_run: Only report the edits.
+            progress: Called with (atoms written, all atoms) while the mirror is written.
+
+        Returns:
+            The edits, and the changes that cannot be taken.
+
+        Raises:
+            NotFoundError: There is no mirror.
+            RefusedError: The folder is the mirror of a different store.
+        """
+        from engine.transfer.mirror.pull import pull
+
+        callback(progress, "progress")
+        with translated():
+            return pull(self.store, folder, actor=self.actor, dry_run=dry_run, progress=progress)
 
     def check_mirror(self, folder: str | Path, *, progress: Progress = no_progress) -> MirrorCheck:
         """Compare the files of a mirror with the files that were written and with the present memory.

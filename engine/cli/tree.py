@@ -67,7 +67,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Maintain": {
         "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),
-        "mirror": ("mirroring", "Write the memory to a folder of Markdown files, or check such a folder."),
+        "mirror": (
+            "mirroring",
+            "Write the memory to Markdown files; take edits back from them.",
+        ),
         "memory": ("memories", "List, create, rename or delete named memories."),
         "secrets": ("erasing", "Search the store for passwords, keys and other secrets."),
         "erase": ("erasing", "Permanently destroy the content and the edges of an atom."),
