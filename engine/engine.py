@@ -777,7 +777,8 @@ class Engine:
         returns.
 
         Args:
-            paths: Markdown, text and JSON Lines files, and folders that contain such files.
+            paths: Files, and folders that contain files: Markdown, text, JSON Lines, and with the extra
+                `files` also HTML, PDF and DOCX.
             name: The first part of the source of every atom, used instead of the name of the folder.
             root: A folder that contains all `paths`; the source of an atom is the path of the file relative
                 to this folder.

@@ -88,10 +88,10 @@ def ingest(
 ) -> int:
     """Read files or folders into the store.
 
-    Reads Markdown, plain text and JSON Lines. Ingesting again writes only what changed. Other files in
-    folders are passed over and counted. Files and lines that cannot be read are skipped and listed, and
-    the exit code is 8. Creates the store if it does not exist. Updates the mirror if the settings name
-    one.
+    Reads Markdown, plain text and JSON Lines, and with the extra `files` also HTML, PDF and DOCX.
+    Ingesting again writes only what changed. Other files in folders are passed over and counted. Files
+    and lines that cannot be read are skipped and listed, and the exit code is 8. Creates the store if it
+    does not exist. Updates the mirror if the settings name one.
     """
     # Check the arguments first: a missing path must not leave an empty store behind.
     find_files(paths, name=name, root=root, exclude=exclude)
@@ -234,17 +234,20 @@ def _answer(
         dry_run: True if nothing was to be written.
         mirror: The failure of updating the mirror, if any. It is printed as a note if the command
             also fails for a different reason.
-        full: Name all skipped items and warnings.
+        full: Name all skipped items and warnings in the result; otherwise, the first 20 of each are noted.
     """
     warnings = () if isinstance(report, GraphImportReport) else report.warnings
     totals: list[Line] = []
     for word, noted, items in (("warnings", "warning", warnings), ("skipped", "skipped", report.skipped)):
-        for item in items if full else items[:SKIPPED_SHOWN]:
-            at = "" if item.line is None else f":{item.line}"
-            session.out.note(f"{noted} {item.source}{at}: {item.reason}")
+        said = [
+            f"{item.source}{'' if item.line is None else f':{item.line}'}: {item.reason}" for item in items
+        ]
+        for one in () if full else said[:SKIPPED_SHOWN]:
+            session.out.note(f"{noted} {one}")
         if items:
             is_ingest = isinstance(report, IngestReport)
             totals.append(line(word, _kinds(items) if is_ingest else f"{len(items):,}"))
+            totals += [line("", one) for one in said] if full else []
     failure = mirror
     if report.skipped:
         if mirror is not None:

@@ -94,8 +94,8 @@ def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 def test_a_named_file_of_another_kind_is_reported(tmp_path: Path) -> None:
     """A single file with an unsupported suffix is reported."""
-    ((source, reason),) = _skipped(_tree(tmp_path / "n", "a.pdf") / "a.pdf")
-    assert (source, "unknown kind" in reason) == ("n/a.pdf", True)
+    ((source, reason),) = _skipped(_tree(tmp_path / "n", "a.png") / "a.png")
+    assert (source, "unknown kind" in reason) == ("n/a.png", True)
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
