@@ -763,6 +763,8 @@ class Engine:
         tags: Sequence[str] = (),
         buckets: Sequence[str] = ("inbox",),
         provenance: str = "internal",
+        exclude: Sequence[str] = (),
+        gitignore: bool = True,
         moved: bool = False,
         prune: bool = False,
         sure: bool = False,
@@ -776,15 +778,18 @@ class Engine:
         returns.
 
         Args:
-            paths: Markdown, text and JSON Lines files, and folders that contain such files.
+            paths: Files, and folders that contain files: Markdown, text, JSON Lines, and with the extra
+                `files` also HTML, PDF and DOCX.
             name: The first part of the source of every atom, used instead of the name of the folder.
             root: A folder that contains all `paths`; the source of an atom is the path of the file relative
                 to this folder.
             tags: Tags for every atom, in addition to the tags in the files.
             buckets: The buckets of new atoms.
             provenance: The provenance of new atoms.
+            exclude: Patterns of files and folders that are left out, in the syntax of `.gitignore`.
+            gitignore: Also leave out what the files named `.gitignore` in the folders exclude.
             moved: Accept that the folder of this name now has a different path than before.
-            prune: Also tombstone atoms of files that are no longer in the folders.
+            prune: Also tombstone atoms of files that are no longer in the folders, or are excluded now.
             sure: Prune even if none of the files that were ingested before exists now.
             force: Also ingest content that was erased. Otherwise such content is skipped and reported.
             dry_run: Only count the changes that would be made.
@@ -804,7 +809,8 @@ class Engine:
         with translated():
             return ingest(
                 self.store, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
-                moved=moved, prune=prune, sure=sure, force=force, dry_run=dry_run, progress=progress,
+                exclude=several(exclude, "exclude"), gitignore=gitignore, moved=moved, prune=prune, sure=sure,
+                force=force, dry_run=dry_run, progress=progress,
             )  # fmt: skip
 
     def dream(
