@@ -87,9 +87,9 @@ def revise(session: Session, atom: str, text: str | None, force: bool, **options
 @AS_OF
 @option("--content", help="Print only the text, byte for byte.")
 def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int:
-    """Show one atom, even if it is hidden or erased; or a page with its links and backlinks.
+    """Show one atom, even if it is hidden or erased; or a page.
 
-    A page is what one ingested file gave. ID may be the path of the file, the title of the page, or an alias.
+    A page is what one ingested file gave. It is shown with its links and its backlinks.
     """
     with session.engine() as engine:
         page = page_of(engine, atom, as_of)

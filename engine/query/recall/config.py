@@ -87,7 +87,7 @@ class Signals:
     phrase: float = 0.4
     """If the whole title of an atom occurs in the question, the atom gains this share of the best score of
     any candidate."""
-    alias: float = 1.0
+    alias: float = 1.25
     """If an alias of an atom occurs in the question, the atom gains this share of the best score of any
     candidate."""
     hop: float = 0.5

@@ -12,6 +12,7 @@ from typing import Final
 from engine.followers.names import aliased, has_aliases
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.phrases import QUESTION_WEIGHT, SAME_TITLE_MAX, Target, weighted
+from engine.query.snippets import one_by_one
 from engine.text.simhash import phrase_hashes
 
 SIGNAL: Final = "alias"
@@ -26,6 +27,7 @@ def aliases_in(scope: RecallScope, terms: Sequence[str]) -> list[Target]:
     """Return the allowed atoms with an alias that is a sequence of `terms`, the terms of the question.
 
     An alias inside a longer alias is ignored, and so is an alias that more than `SAME_TITLE_MAX` atoms have.
+    An alias has the weight 1 if it is all that the question is about, or if its terms are rare enough.
     """
     if not has_aliases(scope.rows):
         return []
@@ -36,4 +38,5 @@ def aliases_in(scope: RecallScope, terms: Sequence[str]) -> list[Target]:
         ordinals = [one for one in found.get(phrase, ()) if scope.mask[one]]
         if 0 < len(ordinals) <= SAME_TITLE_MAX:
             named[span] = ordinals
-    return weighted(scope, terms, named, QUESTION_WEIGHT)
+    asked = one_by_one(scope.idf(term) for term in scope.question.terms)
+    return weighted(scope, terms, named, min(QUESTION_WEIGHT, asked))
