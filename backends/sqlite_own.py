@@ -34,7 +34,7 @@ class Own(NamedTuple):
 
 
 def read_own(connection: sqlite3.Connection, sql: Statements, where: str) -> Own:
-    """Return the row of the store `where`, which is named in messages.
+    """Return the row of a store. `where` is the store's name in messages.
 
     Raises:
         BackendCorrupt: the row is missing or damaged.

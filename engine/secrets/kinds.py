@@ -237,7 +237,7 @@ def _base64_chars(text: str, start: int, end: int) -> int:
 
 
 def _body_before(text: str, end: int, least: int) -> int:
-    """Return the position, not before `least`, at which the base64 lines directly before `end` begin."""
+    """Return the start of the base64 lines directly before `end`. The start is not before `least`."""
     at = end
     while at > least:
         start = text.rfind("\n", least, at - 1) + 1 or least
