@@ -253,11 +253,11 @@ def _answer(
         if mirror is not None:
             session.out.note(mirror.message)
         rest = f"{'the rest' if held else 'nothing'} {'would be' if dry_run else 'was'} imported"
-        said = f"{len(report.skipped)} skipped; {rest}"
+        summary = f"{len(report.skipped)} skipped; {rest}"
         failure = Failure(
             PARTIAL_IMPORT,
             "partial_import",
-            said,
+            summary,
             "--full lists all of them" if isinstance(report, IngestReport) else "--json lists all of them",
         )
     return session.out.answer(plain(report), [*lines, *totals], failure=failure)
