@@ -67,7 +67,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Maintain": {
         "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),
-        "mirror": ("mirroring", "Write the memory to a folder of Markdown files, or check such a folder."),
+        "mirror": (
+            "mirroring",
+            "Write the memory to Markdown files; take edits back from them.",
+        ),
         "memory": ("memories", "List, create, rename or delete named memories."),
         "secrets": ("erasing", "Search the store for passwords, keys and other secrets."),
         "erase": ("erasing", "Permanently destroy the content and the edges of an atom."),
@@ -107,7 +110,7 @@ COMMANDS = {name: place for group in GROUPS.values() for name, place in group.it
 
 
 def spelled(name: str) -> str | None:
-    """Return the name of the command `name`, in which - and _ are equivalent; None without such a command."""
+    """Return the exact name of a command, or None if there is no such command. - and _ are equivalent."""
     return next((one for one in COMMANDS if one.replace("_", "-") == name.replace("_", "-")), None)
 
 

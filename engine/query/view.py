@@ -73,7 +73,7 @@ class View:
         """Yield a snapshot in which records, tags, index and names are at the head.
 
         Raises:
-            BusyError: other processes kept moving the head.
+            BusyError: other processes kept appending events.
         """
         with self.store.view(self.store.tags, self.store.index, self.store.names) as rows:
             yield rows

@@ -51,8 +51,8 @@ STEP_TOKENS: Final = 500
 left, a step may cost half of the tokens left. A longer answer is cut, so that a further step is possible."""
 
 NEIGHBORS_TOKENS: Final = 200
-"""The number of tokens that the connections of a node may cost (about 100 in the same Standard). If a node
-has too many connections, only the first are shown."""
+"""The number of tokens that the connections of a node may cost (about 100 in the Standard "Memory
+Exploration"). If a node has too many connections, only the first are shown."""
 
 REFUSED_MAX: Final = 2
 """An exploration ends after this many consecutive refused decisions."""
@@ -182,7 +182,7 @@ class _Run:
             return show_id(first_of(resolve_atom(scope, action.argument)).id)
 
     def _repeats(self, verb: Verb, target: str) -> str | None:
-        """Return the reason for the refusal of an action that would repeat an earlier action, or None."""
+        """Return the reason for refusing an action that would repeat an earlier one, or None for others."""
         if (verb, target) in self.done:
             return "refused: this action was done before"
         if verb is Verb.PEEK and (Verb.EXPAND, target) in self.done:

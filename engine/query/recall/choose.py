@@ -38,7 +38,7 @@ These further candidates may be near-duplicates of hits, or are listed as left o
 """
 
 BLOCK: Final = 32
-"""The number of candidates that are looked at together."""
+"""The number of candidates that are examined together."""
 
 CATEGORY_CANDIDATES: Final = 400
 """The number of further candidates that are ranked if the query names categories.
@@ -245,8 +245,8 @@ def _ranked(scope: RecallScope, ranking: Ranking, hits: Sequence[int]) -> Iterat
     """Yield the candidates, the best first. Candidates with equal scores are ordered by id.
 
     They are not ordered by ordinal, because ordinals may change when the atoms are ingested again. Ids are
-    read only where scores are equal. `hits` are the fingerprints of the hits so far; the caller appends those
-    of further hits.
+    read only where scores are equal. `hits` are the fingerprints of the hits so far; the caller appends the
+    fingerprints of further hits.
     """
     pool = ranking.pool
     rows = pool.ranked()
@@ -271,7 +271,7 @@ def _ranked(scope: RecallScope, ranking: Ranking, hits: Sequence[int]) -> Iterat
 def _by_id(
     snapshot: Reader, rows: NDArray[np.int64], ordinals: NDArray[np.int64], micros: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the rows of candidates in descending order of their scores; those with equal scores by id."""
+    """Return the rows of candidates by descending score, and by id where scores are equal."""
     equal = micros[1:] == micros[:-1]
     if not equal.any():
         return rows

@@ -7,13 +7,13 @@ ordinal of the atom, and whether it is new, are determined later by comparison w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from proofs.further import Scalar
 
-Format = Literal["markdown", "text", "jsonl"]
+Format = Literal["markdown", "text", "jsonl", "html", "pdf", "docx"]
 """The format of a file, determined only by the suffix of the file name."""
 
 ATOM_TOKENS = 200
@@ -23,10 +23,17 @@ ATOM_TOKENS = 200
 class BadItemError(Exception):
     """Raised if a file, or an item in a file, cannot be ingested; the message is the reason."""
 
+    def __init__(self, reason: str, kind: str = "unreadable") -> None:
+        super().__init__(reason)
+        self.kind = kind
+        """The kind of the reason, as `Skipped.kind`."""
 
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A reference to another document, spelled as in the text; it is data, and is never opened as a path."""
+
+class Reference(NamedTuple):
+    """A reference to another document, spelled as in the text; it is data, and is never opened as a path.
+
+    Measured: a frozen dataclass takes three times as long to create, and a folder can have many links.
+    """
 
     target: str
     """The page that a wiki link names, or the percent-decoded path of a relative link. Never empty."""
@@ -34,10 +41,16 @@ class Reference:
     """The part after `#`: a heading, or `^block`."""
     kind: Literal["wiki", "relative"]
 
+    @property
+    def spelling(self) -> str:
+        """The link as a reader knows it: `[[page#heading]]`, or the path."""
+        whole = self.target if self.fragment is None else f"{self.target}#{self.fragment.removeprefix('#')}"
+        return f"[[{whole}]]" if self.kind == "wiki" else whole
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a document whose text becomes the content of one atom."""
+    """A part of a document. The text of the part becomes the content of one atom."""
 
     content: str
     """A slice of the decoded file, without blank lines at its start and end; never entirely blank.
@@ -96,6 +109,29 @@ class Skipped:
     """The line number, from 1; None if the item is a whole file or folder."""
     kept: bool = False
     """True for a warning: the item was ingested, but not completely or not as intended."""
+    kind: str = field(default="unreadable", compare=False)
+    """The kind of the reason in a few words, such as `not UTF-8`, for counting."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """An entry of a folder that ingest does not read, because of its name or because it is excluded."""
+
+    source: str
+    """The source that the file would have. Bytes of the name that are not UTF-8 are escaped."""
+    kind: str
+    """The kind in a few words: a suffix such as `.png`, or for example `hidden` or `excluded`."""
+    is_folder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A link that leads to no atom and to no file."""
+
+    source: str
+    """The source of the text that contains the link."""
+    target: str
+    """The link as in the text: `[[page#heading]]`, or the path of a relative link."""
 
 
 @dataclass(frozen=True, slots=True)

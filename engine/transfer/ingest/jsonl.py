@@ -50,12 +50,12 @@ def parse_jsonl(
     seen: dict[bytes, int] = {}
     for number, raw in lines_of(stream, line_bytes_max):
         if raw is None:
-            yield Skipped(source, f"the line is over {line_bytes_max} bytes long", number)
+            yield Skipped(source, f"the line is over {line_bytes_max} bytes long", number, kind="line")
             continue
         try:
             yield _parse_line(_object(raw), source, number, seen)
         except BadItemError as error:
-            yield Skipped(source, str(error), number)
+            yield Skipped(source, str(error), number, kind="line")
 
 
 def lines_of(stream: BinaryIO, line_bytes_max: int) -> Iterator[tuple[int, bytes | None]]:

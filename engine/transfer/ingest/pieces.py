@@ -63,7 +63,7 @@ def document(
         line = line_at(start)
         content = text[start:end] if cut.content is None else cut.content
         if (reason := content_problem(content)) is not None:
-            skipped.append(Skipped(source, reason, line))
+            skipped.append(Skipped(source, reason, line, kind="text"))
             continue
         piece_tags = distinct_tags((*tags, *cut.tags))
         if len(piece_tags) > TAGS_PER_ATOM_MAX:
@@ -112,8 +112,12 @@ def parse_plain(
     The lines of `text`, a decoded file, end with `\n`, and `tokens_max` is at least 8. The document may have
     no pieces. Pieces with a `content_problem` are skipped and reported.
     """
-    edges = [0, *(match.end() for match in _BLANK_LINE.finditer(text)), len(text)]
-    blocks = tuple(Block(start, end) for start, end in pairwise(edges) if start < end)
     title = file_title(source)
-    cuts = (Cut(span, title) for span, _ in split(text, [Section((), blocks)], tokens_max))
+    cuts = (Cut(span, title) for span, _ in split(text, [Section((), blocks_of(text))], tokens_max))
     return document(text, source, title, cuts)
+
+
+def blocks_of(text: str, offset: int = 0) -> tuple[Block, ...]:
+    """Return the paragraphs of plain text; `offset` is the offset of `text` in the text of the file."""
+    edges = [0, *(match.end() for match in _BLANK_LINE.finditer(text)), len(text)]
+    return tuple(Block(offset + start, offset + end) for start, end in pairwise(edges) if start < end)
