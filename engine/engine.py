@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from engine.query.history.diff import Diff
     from engine.query.history.revert import Undone
     from engine.query.history.why import Origin
+    from engine.query.named import Page
     from engine.query.recall.answer import Recall
     from engine.query.recall.config import RecallConfig
     from engine.secrets.policy import SecretsPolicy
@@ -784,6 +785,8 @@ class Engine:
         tags: Sequence[str] = (),
         buckets: Sequence[str] = ("inbox",),
         provenance: str = "internal",
+        exclude: Sequence[str] = (),
+        gitignore: bool = True,
         moved: bool = False,
         prune: bool = False,
         sure: bool = False,
@@ -797,15 +800,18 @@ class Engine:
         returns.
 
         Args:
-            paths: Markdown, text and JSON Lines files, and folders that contain such files.
+            paths: Files, and folders that contain files: Markdown, text, JSON Lines, and with the extra
+                `files` also HTML, PDF and DOCX.
             name: The first part of the source of every atom, used instead of the name of the folder.
             root: A folder that contains all `paths`; the source of an atom is the path of the file relative
                 to this folder.
             tags: Tags for every atom, in addition to the tags in the files.
             buckets: The buckets of new atoms.
             provenance: The provenance of new atoms.
+            exclude: Patterns of files and folders that are left out, in the syntax of `.gitignore`.
+            gitignore: Also leave out what the files named `.gitignore` in the folders exclude.
             moved: Accept that the folder of this name now has a different path than before.
-            prune: Also tombstone atoms of files that are no longer in the folders.
+            prune: Also tombstone atoms of files that are no longer in the folders, or are excluded now.
             sure: Prune even if none of the files that were ingested before exists now.
             force: Also ingest content that was erased. Otherwise such content is skipped and reported.
             dry_run: Only count the changes that would be made.
@@ -825,7 +831,8 @@ class Engine:
         with self._writing(), translated():
             return ingest(
                 self.store, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
-                moved=moved, prune=prune, sure=sure, force=force, dry_run=dry_run, progress=progress,
+                exclude=several(exclude, "exclude"), gitignore=gitignore, moved=moved, prune=prune, sure=sure,
+                force=force, dry_run=dry_run, progress=progress,
             )  # fmt: skip
 
     def dream(
@@ -883,6 +890,38 @@ class Engine:
         """
         with translated(), self.store.view() as rows:
             return show_id(resolve_id(rows, id))
+
+    def page(self, name: str, *, as_of: AsOf | None = None) -> Page:
+        """Return a page: what one ingested file gave, with its text, links and backlinks.
+
+        Args:
+            name: The path of the file, which may lack its first folders and its suffix; the title of the
+                page; or an alias. Case is ignored.
+            as_of: Return the page as it was at this moment.
+
+        Raises:
+            NotFoundError: There is no such page, or `as_of` is not in the journal.
+            ConflictError: Several pages have this name; the message lists their sources.
+        """
+        from engine.query.named import page_named
+
+        with (
+            translated(),
+            self.view.at(as_of) as view,
+            view.store.view(view.store.tags, view.store.names) as rows,
+        ):
+            return page_named(rows, name)
+
+    def titles(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return what lists show for atoms: the title of the page, the title of the atom, or its first words.
+
+        Args:
+            ids: The atoms. Atoms that were never recorded or are erased are left out.
+        """
+        from engine.query.named import shown_titles
+
+        with translated(), self.store.view() as rows:
+            return shown_titles(rows, ids)
 
     def get(self, id: str, *, as_of: AsOf | None = None) -> Atom:  # noqa: A002
         """Return an atom, whatever its state, as it is now or as it was at a moment.
@@ -957,6 +996,7 @@ class Engine:
         budget: int | None = None,
         filters: Filters = NO_FILTERS,
         explain: bool = False,
+        per_page: int | None = None,
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> Recall:
@@ -970,6 +1010,8 @@ class Engine:
             filters: The conditions that an atom must meet.
             explain: Also report how much each ranking signal contributed to each hit, and the best atoms that
                 are not among the hits.
+            per_page: The maximum number of hits of one page, that is, of one ingested file; 0 for any number.
+                None stands for the number in the settings of recall, which is 2 by default.
             as_of: Query the memory as it was at this moment.
             narrow: Fields of `Filters` as keyword arguments, such as `tags=["people"]` or
                 `since=datetime(...)`.
@@ -986,7 +1028,14 @@ class Engine:
 
         wanted = narrowed(filters, narrow)
         with self._searching(as_of) as (view, rows):
-            return recall(rows, view, query, limit=limit, budget=budget, filters=wanted, explain=explain)
+            return recall(
+                *(rows, view, query),
+                limit=limit,
+                budget=budget,
+                filters=wanted,
+                explain=explain,
+                per_page=per_page,
+            )
 
     def context(
         self,
@@ -1069,7 +1118,7 @@ class Engine:
         """Return the conflicts that are not settled, sorted by source and position.
 
         A conflict arises if the text of a file changed, and its atom had been revised or tombstoned by hand:
-        `ingest` keeps both. `settle` settles it.
+        `ingest` keeps both versions. `settle` settles the conflict.
         """
         from engine.query.conflicts import conflicts
 
