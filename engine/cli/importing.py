@@ -19,7 +19,7 @@ from engine.cli.output import Failure, plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, counted, line
 from engine.engine import Engine
-from engine.front.settings import find_secrets
+from engine.front.settings import find_mirror, find_secrets
 from engine.secrets.filter import summary
 from engine.transfer import other_programs
 from engine.transfer.backup import import_journal, verify_backup
@@ -170,7 +170,11 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
     if found_secrets:
         session.out.note(f"secrets found and written: {summary(found_secrets)}")
     session.out.note("created a store" if done.created else f"{counted(done.events, 'event')} new")
-    return session.out.answer(plain(done), [done.root])
+    failure = None
+    if done.events and find_mirror(session.store, session.memory) is not None:
+        with session.engine() as engine:
+            failure = after_writes(session, engine)
+    return session.out.answer(plain(done), [done.root], failure=failure)
 
 
 def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
