@@ -274,6 +274,8 @@ def files_lines(report: IngestReport, *, dry_run: bool = False, full: bool = Fal
     yield line(
         "links", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved_links:,} unresolved"
     )
+    if report.left_out:
+        yield line("left out", f"{report.left_out:,} comments, badges and bare link lists")
     if report.conflicts:
         hint = "" if dry_run else "; `engine conflicts` lists them"
         yield line("conflicts", f"{report.conflicts:,} new{hint}")
