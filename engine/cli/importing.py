@@ -321,6 +321,6 @@ def _most_first(counted: tuple[str, int]) -> tuple[int, str]:
 
 
 def _counts(report: Any, names: Sequence[str]) -> str:
-    """Return the counts of a report that are not 0, such as `3 added, 1 revised`."""
+    """Return those counts of a report that are not 0, such as `3 added, 1 revised`."""
     found = [f"{getattr(report, name):,} {name}" for name in names if getattr(report, name)]
     return ", ".join(found) or "nothing to do"

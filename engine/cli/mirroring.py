@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from engine.base.error_translation import translated
 from engine.base.errors import EngineError, InvalidInputError, RefusedError, VerificationError
 from engine.cli.command import argument, command, option
 from engine.cli.options import dry_run
@@ -86,13 +87,21 @@ def after_writes(session: Session, engine: Engine) -> Failure | None:
     folder = find_mirror(session.store, session.memory)
     if folder is None:
         return None
+    from engine.transfer.mirror.pull import follow
+
     try:
         _keep_apart(session, str(folder))
-        _made(session, engine, str(folder), None, dry_run=False)
+        with session.meter("mirrored", "atoms") as move, translated():
+            report = follow(engine.store, folder, actor=session.actor, progress=move)
+        session.mirrored = engine.size
     except EngineError as error:
         return replace(
             Failure.of(error), message=f"the store is written, but its mirror could not be updated: {error}"
         )
+    if report.edits:
+        session.out.note(f"{counted(len(report.edits), 'edited text')} taken from the mirror")
+    for change in report.untaken[:FOUND_SHOWN]:
+        session.out.note(f"not taken from {change.page}: {change.reason}; the page is kept: {change.kept}")
     return None
 
 
@@ -148,6 +157,8 @@ def _pull(session: Session, where: str, *, dry_run: bool) -> int:
     with session.engine() as engine, session.meter("mirrored", "atoms") as move:
         _keep_apart(session, where)
         report = engine.mirror_pull(where, dry_run=dry_run, progress=move)
+        if Path(where) == find_mirror(session.store, session.memory):
+            session.mirrored = engine.size
     failure = None
     if report.untaken:
         failure = Failure(

@@ -1,4 +1,4 @@
-"""Conflicts between files and changes by hand that are not settled yet."""
+"""Unsettled conflicts between files and changes by hand."""
 
 from __future__ import annotations
 

@@ -6,9 +6,12 @@ ordinal of the atom, and whether it is new, are determined later by comparison w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
+
+from proofs.further import Scalar
 
 Format = Literal["markdown", "text", "jsonl", "html", "pdf", "docx"]
 """The format of a file, determined only by the suffix of the file name."""
@@ -50,7 +53,10 @@ class Piece:
     """A part of a document. The text of the part becomes the content of one atom."""
 
     content: str
-    """An exact slice of the decoded file, without blank lines at its start and end; never entirely blank."""
+    """A slice of the decoded file, without blank lines at its start and end; never entirely blank.
+
+    Comments, badges and bare link lists are left out (`engine.transfer.ingest.asides`).
+    """
     title: str | None
     """The title of the atom: one line of at most `TITLE_BYTES_MAX` bytes."""
     tags: tuple[str, ...]
@@ -65,6 +71,11 @@ class Piece:
     """The key of the atom, or None if the file does not contain a key (only JSON Lines files do)."""
     sequence: int | None
     """The position in the source (JSON Lines only), or None to number the pieces in their order."""
+    aliases: tuple[str, ...] = ()
+    """Other names of the page, which the first piece of a page has."""
+    meta: Mapping[str, Scalar] | None = None
+    """`page`: the title of the page, if it is not the name of the file. `links`: the URLs of a page that has
+    no text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,8 @@ class Document:
     source: str
     title: str | None
     pieces: tuple[Piece, ...]
+    left_out: int = 0
+    """The number of comments, badges and bare link lists that are in no piece."""
 
 
 @dataclass(frozen=True, slots=True)

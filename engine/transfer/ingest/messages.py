@@ -70,10 +70,12 @@ def _encode(item: Item) -> list[Any]:
             piece.created,
             piece.id,
             piece.sequence,
+            piece.aliases,
+            piece.meta,
         ]
         for piece in item.pieces
     ]
-    return [None, item.source, item.title, pieces, None]
+    return [None, item.source, [item.title, item.left_out], pieces, None]
 
 
 def decode_items(values: list[Any]) -> list[Document | Skipped]:
@@ -95,7 +97,10 @@ def _decode(reason: str | None, source: str, third: Any, fourth: Any, kind: Any)
             created,
             key,
             sequence,
+            tuple(aliases),
+            meta,
         )
-        for content, title, tags, occurrence, links, created, key, sequence in fourth
+        for content, title, tags, occurrence, links, created, key, sequence, aliases, meta in fourth
     )
-    return Document(source, third, pieces)
+    title, left_out = third
+    return Document(source, title, pieces, left_out)

@@ -74,6 +74,8 @@ class IngestReport:
 
     files: int
     pieces: int
+    left_out: int
+    """The number of comments, badges and bare link lists in the files that are in no piece."""
     added: int
     revised: int
     tombstoned: int
@@ -90,8 +92,8 @@ class IngestReport:
     erased: int
     """The number of texts that were not added because the same text was erased."""
     conflicts: int
-    """The number of new texts in the files whose atoms a different actor had revised or hidden. Each of these
-    texts is a new atom, with an edge `conflicts_with` to the other atom."""
+    """The number of texts that are new in the files, and whose atoms a different actor had revised or hidden.
+    Each of these texts is a new atom, with an edge `conflicts_with` to the other atom."""
     skipped: tuple[Skipped, ...]
     """The items that were not ingested."""
     warnings: tuple[Skipped, ...]
@@ -215,6 +217,7 @@ class _IngestRun(ImportRun):
         self._recorded = set(values(store.backend, Group.SOURCE))
         """The sources of atoms that were recorded before this run."""
         self._pieces = 0
+        self._left_out = 0
         self._read: dict[str, list[tuple[bytes, str | None]]] = {}
         # The atom of each JSON line of this run → the number of the line, counted over all files. This takes
         # about 150 bytes for each line.
@@ -242,6 +245,7 @@ class _IngestRun(ImportRun):
                     self.reports.append(item)
                 elif isinstance(item, Document):
                     self._pieces += len(item.pieces)
+                    self._left_out += item.left_out
                     waiting.append(item)
                 else:
                     line = item.line
@@ -267,6 +271,8 @@ class _IngestRun(ImportRun):
             occurrence=piece.occurrence,
             key=piece.id,
             force=template.force,
+            meta=piece.meta,
+            aliases=piece.aliases or None,
             folder=self._folders.get(source.partition("/")[0]),
         )
 
@@ -472,6 +478,7 @@ class _IngestRun(ImportRun):
         return IngestReport(
             files=len(self.files),
             pieces=self._pieces,
+            left_out=self._left_out,
             added=count[EventKind.ATOM_ADDED],
             revised=count[EventKind.ATOM_REVISED],
             tombstoned=count[EventKind.ATOM_TOMBSTONED],

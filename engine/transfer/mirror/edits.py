@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from engine.transfer.mirror.pages import Page, Section
+from engine.transfer.mirror.text import inline, snippet
 from engine.transfer.mirror.unfenced import UnclearBlockError, content_of
 
 _HEADING: Final = re.compile(r"^## \[([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\]", re.MULTILINE)
@@ -172,11 +173,23 @@ def _content(section: Section, text: str, *, is_certain: bool) -> str:
         raise UnclearBlockError("the text is on another page; this page only refers to it")
     if text.rstrip() == section.frame.rstrip():
         raise UnclearBlockError(f"the text was deleted; `engine tombstone {section.atom}` hides the atom")
-    if not text.startswith(section.frame):
+    heading, _, properties = section.frame.partition("\n")
+    present = text.partition("\n")[0]
+    if not text.startswith(f"{present}\n{properties}"):
         raise UnclearBlockError("the heading or the properties were changed")
     if not is_certain:
         raise UnclearBlockError("the end of the text is not clear, because the lines after it were changed")
-    return content_of(text.removeprefix(section.frame), section.text)
+    content = content_of(text.removeprefix(f"{present}\n{properties}"), section.text)
+    if present != heading and not _follows(section, heading, section.content, present, content):
+        raise UnclearBlockError("the heading or the properties were changed")
+    return content
+
+
+def _follows(section: Section, heading: str, before: str, present: str, after: str) -> bool:
+    """Return True if the heading is the beginning of the text, and both were changed in the same way."""
+    return [heading, present] == [
+        f"## [{section.atom}] {inline(snippet(None, text))}" for text in (before, after)
+    ]
 
 
 def _without_end(present: _Found, following: str | None) -> tuple[str, bool]:

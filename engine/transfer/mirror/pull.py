@@ -29,7 +29,7 @@ from engine.transfer.mirror.edits import Change, Edit, PageEdits, read_edits
 from engine.transfer.mirror.manifest import MANIFEST, Manifest
 from engine.transfer.mirror.moments import erased_since, store_at
 from engine.transfer.mirror.pages import Page, Pages
-from engine.transfer.mirror.place import existing, place_at
+from engine.transfer.mirror.place import MirrorPlace, existing, place_at
 from engine.transfer.mirror.recovery import recover
 from engine.transfer.mirror.report import Outcome, PulledEdit, PullReport, Untaken
 from engine.transfer.mirror.style import StyleName
@@ -73,30 +73,60 @@ def pull(
     progress: Progress = no_progress,
 ) -> PullReport:
     """Take the edits from the mirror in `folder` (see `engine.Engine.mirror_pull`)."""
-    store_id = show_id(store.identity.store_id)
     with place_at(folder, lock=True) as place:
+        store_id = show_id(store.identity.store_id)
         with existing(place, store_id):
             if not dry_run:
                 recover(place, store_id)
-        with existing(place, store_id) as old, kept_pages(place, store_id) as kept:
-            if old is None or old.manifest is None:
-                raise NotFoundError(f"{place.path} is not a mirror: it has no {MANIFEST}")
-            copies = [_Copy(one.path, one.folder, one.manifest, one) for one in kept]
-            copies.append(_Copy(place.path, old.folder, old.manifest))
-            for copy in copies:
-                _find_edited(copy)
-            _compare_all(store, copies)
-            with dry_run_store(store, when=dry_run) as target:
-                edits = [edit for copy in copies for edit in _commit(target, copy, actor)]
-            if dry_run:
-                return PullReport(place.path, tuple(edits), tuple(_untaken(copies, {})), None)
-        taken = {copy.path: _taken(copy) for copy in copies}
-        report = sync(store, place, taken=taken[place.path], progress=progress)
-        with kept_pages(place, store_id) as present:
-            for one in present:
-                remove_kept(one, taken.get(one.path, {}))
-        remove_empty(place)
-    return PullReport(place.path, tuple(edits), tuple(_untaken(copies, dict(report.set_aside))), report)
+        if not _is_mirror(place, store_id):
+            raise NotFoundError(f"{place.path} is not a mirror: it has no {MANIFEST}")
+        return _pull(store, place, actor, progress, dry_run=dry_run)
+
+
+def follow(
+    store: Store, folder: str | os.PathLike[str], *, actor: str, progress: Progress = no_progress
+) -> PullReport:
+    """Bring the mirror in `folder` up to date, after taking the edits; write a new mirror if there is none.
+
+    Raises:
+        RefusedError: The folder is not empty and not a mirror of this store.
+        BusyError: Another run is writing in the parent folder.
+    """
+    with place_at(folder, lock=True) as place:
+        store_id = show_id(store.identity.store_id)
+        with existing(place, store_id):
+            recover(place, store_id)
+        if _is_mirror(place, store_id):
+            return _pull(store, place, actor, progress, dry_run=False)
+        return PullReport(place.path, (), (), sync(store, place, progress=progress))
+
+
+def _is_mirror(place: MirrorPlace, store_id: str) -> bool:
+    with existing(place, store_id) as found:
+        return found is not None and found.manifest is not None
+
+
+def _pull(store: Store, place: MirrorPlace, actor: str, progress: Progress, *, dry_run: bool) -> PullReport:
+    store_id = show_id(store.identity.store_id)
+    with existing(place, store_id) as old, kept_pages(place, store_id) as kept:
+        if old is None or old.manifest is None:
+            raise NotFoundError(f"{place.path} was removed while it was read")
+        copies = [_Copy(one.path, one.folder, one.manifest, one) for one in kept]
+        copies.append(_Copy(place.path, old.folder, old.manifest))
+        for copy in copies:
+            _find_edited(copy)
+        _compare_all(store, copies)
+        with dry_run_store(store, when=dry_run) as target:
+            edits = tuple(edit for copy in copies for edit in _commit(target, copy, actor))
+        if dry_run:
+            return PullReport(place.path, edits, tuple(_untaken(copies, {})), None)
+    taken = {copy.path: _taken(copy) for copy in copies}
+    report = sync(store, place, taken=taken[place.path], progress=progress)
+    with kept_pages(place, store_id) as present:
+        for one in present:
+            remove_kept(one, taken.get(one.path, {}))
+    remove_empty(place)
+    return PullReport(place.path, edits, tuple(_untaken(copies, dict(report.set_aside))), report)
 
 
 def _find_edited(copy: _Copy) -> None:

@@ -90,6 +90,19 @@ def test_an_edited_text_is_a_revision(engine: Engine, tmp_path: Path, style: str
     assert engine.history(IDS[number])[-1].actor == "user"
 
 
+def test_a_heading_may_follow_its_text(tmp_path: Path) -> None:
+    """If a heading is the beginning of the text, a word may be replaced in both; not in the heading alone."""
+    engine = engine_on()
+    one, two = engine.add("The oak is old.").id, engine.add("The ash is young.").id
+    engine.mirror(tmp_path / "m")
+    page = page_with(tmp_path / "m", "The oak")
+    page.write_text(page.read_text().replace("old", "very old").replace("] The ash", "] The elm"))
+    report = engine.mirror_pull(tmp_path / "m")
+    assert [edit.atom for edit in report.edits] == [one]
+    assert [change.atom for change in report.untaken] == [two]
+    assert contents(engine) == {one: "The oak is very old.", two: "The ash is young."}
+
+
 @STYLES
 def test_a_mirror_without_edits_gives_no_events(engine: Engine, tmp_path: Path, style: str) -> None:
     """A pull of an unedited mirror appends no event and changes no file."""
