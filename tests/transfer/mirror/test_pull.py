@@ -242,6 +242,19 @@ def test_one_text_is_taken_although_another_section_cannot(engine: Engine, tmp_p
     assert contents(engine)[IDS[0]] == TEXTS[0]
 
 
+def test_a_copy_of_the_next_section_does_not_end_a_text(engine: Engine, tmp_path: Path) -> None:
+    """A text that contains a copy of the next section, for example as code, is not cut off before it."""
+    engine.tombstone(IDS[4])
+    engine.mirror(tmp_path / "m")
+    before = contents(engine)
+    page = page_with(tmp_path / "m", "The last one.")
+    copy = page.read_text().partition(f"## [{IDS[1]}]")[2].partition("\n\n---\n\n")[0]
+    edited(page, "In two lines.", f"In two lines.\n\n~~~\n\n---\n\n## [{IDS[1]}]{copy}\n\n~~~")
+    report = engine.mirror_pull(tmp_path / "m")
+    assert contents(engine) == before
+    assert {change.atom for change in report.untaken} == {IDS[0], IDS[1]}
+
+
 def test_a_section_without_its_rule_is_not_joined(engine: Engine, tmp_path: Path) -> None:
     """If the rule after a text is deleted, the next section is not taken for a part of the text."""
     engine.mirror(tmp_path / "m")
