@@ -152,8 +152,8 @@ def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> B
 
     A store that is `temporary` is deleted after use, and takes less memory.
 
-    A store that this process cannot write is opened for reading (`backends.read_only`). So is a store that
-    cannot be opened for writing because its disk is full.
+    A store that this process cannot write is opened for reading (`backends.read_only`). A store that cannot
+    be opened for writing because its disk is full is opened for reading, too.
 
     Raises:
         BackendMissing: there is no store, and `create` is false (never for `memory:`).
@@ -205,7 +205,7 @@ def _on_full_disk(location: Location, number: int) -> Backend | None:
 
 
 def _read_only(location: Location) -> Backend | None:
-    """Open a store that exists, but that this process cannot write; return None for every other store."""
+    """Open an existing store that this process cannot write; return None for every other store."""
     from backends.files import resolve_path
 
     place = resolve_path(location.path)

@@ -63,7 +63,7 @@ class Transaction:
         origin: str | None = None,
         destroyed: bool | None = None,
     ) -> None:
-        """Begin a transaction that continues the journal whose present end is `log`.
+        """Begin a transaction that continues the journal from its present end, `log`.
 
         Args:
             rows: The rows of the store at that end of the journal.
@@ -73,8 +73,8 @@ class Transaction:
             sources: The functions that provide time and random bytes.
             actor: The author of the events.
             screen: The filter for secrets that is applied to texts, or None for no filter.
-            request: The caller's key for the request, which is recorded in every event of the transaction.
-            origin: The producer of the events, which is recorded in every event of the transaction.
+            request: The caller's key for the request. It is recorded in every event of the transaction.
+            origin: The producer of the events. It is recorded in every event of the transaction.
             destroyed: False if it is known that no content was ever erased in `rows`, otherwise None.
         """
         self.batch = Batch()
@@ -165,7 +165,7 @@ class Transaction:
         return code
 
     def unerased_edges(self, atom: bytes, most: int) -> list[EdgeRecord]:
-        """Return the edges of an atom that are not erased.
+        """Return those edges of an atom that are not erased.
 
         If there are more than `most`, the result may be incomplete, but has more than `most` edges.
 
@@ -241,7 +241,7 @@ class Transaction:
         return min(self._appender.room, limits.ORDINAL_MAX - self._counters.next_ordinal)
 
     def add(self, atoms: Sequence[bytes], bodies: Sequence[AtomBody]) -> list[Entry]:
-        """Add atoms which were never recorded: one event for each, as `append` does. `room` is their maximum.
+        """Add at most `room` atoms that were never recorded. Each atom gets one event, as with `append`.
 
         Call this only if the transaction has no filter for secrets.
         """

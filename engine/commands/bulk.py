@@ -58,7 +58,7 @@ AddLike = Add | UpsertAtom
 
 
 def _run(commands: Sequence[Command], start: int, most: int) -> list[AddLike]:
-    """Return the consecutive commands, beginning at `start`, that add atoms, but at most `most`."""
+    """Return at most `most` consecutive commands that add atoms, beginning at `start`."""
     run: list[AddLike] = []
     chars = 0
     for command in islice(commands, start, start + most):
@@ -175,7 +175,7 @@ class _Adds:
         return bodies
 
     def _append(self) -> None:
-        """Append the events of the new atoms that wait, and add their receipts."""
+        """Append the events of the waiting new atoms, and add their receipts."""
         if not self._atoms:
             return
         self._receipts += receipts(self._atoms, State.LIVE, self._tx.add(self._atoms, self._bodies))

@@ -23,9 +23,9 @@ _CODES: dict[TypeName, bytes] = {kind: bytes([kind]) for kind in EdgeType}
 
 
 def edge_run(commands: Sequence[Command], start: int, most: int) -> list[UpsertEdge]:
-    """Return the consecutive commands `UpsertEdge`, beginning at `start`, that are decided together.
+    """Return at most `most` consecutive commands `UpsertEdge`, from `start` on, that are decided together.
 
-    They are at most `most`. Each upserts an edge of a built-in type, without data, between two atoms.
+    Each command upserts an edge of a built-in type, without data, between two atoms.
     """
     run: list[UpsertEdge] = []
     for command in islice(commands, start, start + most):
@@ -79,7 +79,7 @@ class UpsertEdges:
         return self._receipts
 
     def _linkable(self) -> set[bytes]:
-        """Return the atoms of the run that are recorded and not erased. The run does not change them."""
+        """Return those atoms of the run that are recorded and not erased. The run does not change them."""
         ends = self._ends()
         sure = self._tx.sure(ends)
         atoms = list(ends - sure)
@@ -94,7 +94,7 @@ class UpsertEdges:
         return {command.src for command in self._run}.union([command.dst for command in self._run])
 
     def _append(self) -> None:
-        """Append the events of the new edges that wait, and add their receipts."""
+        """Append the events of the waiting new edges, and add their receipts."""
         if not self._edges:
             return
         entries = self._tx.link(self._edges, [_PLAIN] * len(self._edges))

@@ -49,7 +49,7 @@ _LOG_FIELDS = (uint(), raw_up_to(8 + 32 * 64))
 class LogState(NamedTuple):
     """The decoded row `meta/log`. A commit succeeds only if this row is unchanged.
 
-    Append leaves to a copy of `frontier` only: several readers share the object.
+    Append leaves only to a copy of `frontier`, because several readers share the object.
     """
 
     row: bytes | None
@@ -63,7 +63,7 @@ class LogState(NamedTuple):
 
 
 def read_log(rows: Lookup) -> LogState:
-    """Return the state of the log, which has size 0 if there is no journal yet.
+    """Return the state of the log. If there is no journal yet, the state has size 0.
 
     Raises:
         CorruptionError: the row does not decode to a state of the log.
@@ -230,8 +230,9 @@ class Appender:
     ) -> list[Entry]:
         """Append events that add atoms which were never recorded, and put their records into the batch, too.
 
-        The events and the rows are those of `append` and the fold, called for one atom after the other. There
-        must be at most `room` atoms. The first gets the ordinal `ordinal`; the others get the following ones.
+        The events and the rows are those that `append` and the fold produce, called for one atom after the
+        other. There must be at most `room` atoms. The first gets the ordinal `ordinal`; the others get the
+        following ones.
 
         Raises:
             LimitError: the time is over its limit.
@@ -245,8 +246,8 @@ class Appender:
     ) -> list[Entry]:
         """Append events that add edges which were never recorded, and put their records into the batch, too.
 
-        The events and the rows are those of `append` and the fold, called for one edge after the other. There
-        must be at most `room` edges.
+        The events and the rows are those that `append` and the fold produce, called for one edge after the
+        other. There must be at most `room` edges.
 
         Raises:
             LimitError: the time is over its limit.
@@ -433,7 +434,7 @@ def read_raw(
 
 
 def check_entries(rows: Reader, start: int, stop: int) -> None:
-    """Check the events from `start` up to but excluding `stop` as `read_raw` does.
+    """Check the events from `start` up to but excluding `stop`, in the same way as `read_raw`.
 
     Raises:
         CorruptionError: see `read_raw`.
@@ -449,14 +450,14 @@ def check_entries(rows: Reader, start: int, stop: int) -> None:
 
 _RUN_EVENTS = 1024
 _RUN_BYTES = 1 << 20
-"""The numbers of events and of bytes, headers not counted, with which a run of rows is complete."""
+"""The number of events, and the number of bytes without headers, at which a run of rows is complete."""
 
 
 def _runs(rows: Reader, start: int, stop: int) -> Iterator[tuple[int, list[bytes], list[bytes | None]]]:
     """Yield the rows of consecutive events: the first seq, the headers, and the payloads that exist.
 
     Raises:
-        CorruptionError: a header is missing or out of order. The rows before it were yielded.
+        CorruptionError: a header is missing or out of order. The rows before it have been yielded.
     """
     header_rows = rows.scan(journal_key(start), journal_key(stop))
     payload_rows = rows.scan(payload_key(start), payload_key(stop))
@@ -497,7 +498,7 @@ _CLASSES = (
         for number in range(max(EventKind) + 1)
     ],
 )
-"""The classes of an entry and its parts, for the compiled `decode_entries`."""
+"""The classes of an entry and of the parts of an entry, for the compiled `decode_entries`."""
 
 
 def decoded_entries(headers: list[bytes], payloads: list[bytes | None], start: int) -> Sequence[Entry | None]:

@@ -53,7 +53,7 @@ class Targets:
         return self.resolve_all((link,), source)[0]
 
     def resolve_all(self, links: Iterable[Reference], source: str) -> list[bytes | None]:
-        """Return what `resolve` returns for each of `links`, all of which are in `source`."""
+        """Return the result of `resolve` for each of `links`. All of them must be links in `source`."""
         folder, found, atoms = posixpath.dirname(source), self._found, []
         for link in links:
             key = link.kind, link.target, link.fragment, folder
