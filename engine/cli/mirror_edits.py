@@ -10,6 +10,7 @@ from engine.cli.mirroring import after_writes
 from engine.cli.session import Session
 from engine.cli.shapes import counted, line
 from engine.transfer.mirror.pull import is_edited
+from engine.transfer.replaced_folder import ReplacedFolder
 
 
 @dataclass
@@ -21,16 +22,29 @@ class MirrorEdits:
     """
 
     session: Session
-    folder: Path
+    folder: Path | None
+    """The mirror; None if the settings name none."""
     events: int = 0
     """The number of events that were appended so far."""
+    _changes: ReplacedFolder | None = None
+    _is_due: bool = False
     _told: set[str] = field(default_factory=set)
     _waits: bool = False
 
-    def take(self) -> bool:
-        """Take the edits, if there are any. Return False if the store is in use, to be called again."""
+    def look(self) -> None:
+        """Take the edits if something in the mirror changed, or could not be taken earlier."""
+        if self.folder is None:
+            return
+        if self._changes is None:
+            self._changes = ReplacedFolder(self.folder)
+        self._is_due |= self._changes.changed()
+        if self._is_due:
+            self._is_due = not self._take(self.folder)
+
+    def _take(self, folder: Path) -> bool:
+        """Take the edits, if there are any. Return False if the store is in use."""
         try:
-            if not is_edited(self.folder):
+            if not is_edited(folder):
                 return True
             with self.session.engine() as engine:
                 before = engine.size
