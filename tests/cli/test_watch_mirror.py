@@ -52,10 +52,13 @@ def test_both_ways(run: Watching) -> None:
     assert (added["event"], added["added"]) == ("batch", 1)
     (run.notes / "a.md").write_text("# Oak\n\nThe oak beside the pond.\n")
     assert run.batch()["conflicts"] == 1
+    # The mirror was replaced twice since; the new folder is watched, too.
+    replaced(shown, "An ash grows.", "An ash stands.")
+    assert run.batch() == {"event": "edits", "events": 1, "mirror_error": None}
     assert run.texts() == {
         "# Oak\n\nThe oak beside the well.",
         "# Oak\n\nThe oak beside the pond.",
-        "An ash grows.",
+        "An ash stands.",
     }
     pages = "".join(page.read_text() for page in shown.rglob("*.md"))
     assert ("beside the well" in pages, "beside the pond" in pages) == (True, True)
