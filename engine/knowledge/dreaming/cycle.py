@@ -9,6 +9,7 @@ from typing import Final
 
 from pyroaring import BitMap
 
+from engine.base.collection import without_collection
 from engine.base.error_translation import translated
 from engine.base.model import Receipt
 from engine.base.validation import atom_id
@@ -35,7 +36,7 @@ from proofs.leaves import State
 ORIGIN: Final = f"dreaming rules {RULES}"
 """The origin that is recorded with the dreamer's events. It names the version of the rules."""
 
-STEP: Final = 64
+STEP: Final = 256
 """The number of atoms that are read, and whose changes are committed, in one step. A cycle may end between
 two steps."""
 
@@ -160,10 +161,11 @@ class _Cycle:
     def _learn(self) -> None:
         ordinals = self._to_read()
         for part in self._steps(ordinals):
-            commands = list(self._names_in(part))
-            receipts = self._store.commit(commands, DREAMER, origin=ORIGIN)
-            for command, receipt in zip(commands, receipts, strict=True):
-                self._add_name(command, receipt)
+            with without_collection():
+                commands = list(self._names_in(part))
+                receipts = self._store.commit(commands, DREAMER, origin=ORIGIN)
+                for command, receipt in zip(commands, receipts, strict=True):
+                    self._add_name(command, receipt)
             self._read += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read, len(ordinals) + len(self._round.texts))
@@ -200,10 +202,11 @@ class _Cycle:
         pending = self._pending()
         ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
         for part in self._steps(ordinals):
-            commands: list[Command] = []
-            for text in self._survey.read(part):
-                commands += commands_for(self._survey, self._round.names, text)
-            self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
+            with without_collection():
+                commands: list[Command] = []
+                for text in self._survey.read(part):
+                    commands += commands_for(self._survey, self._round.names, text)
+                self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read + self._looked_at, self._read + len(ordinals))
@@ -226,6 +229,8 @@ class _Cycle:
                 self._mentions += edges
             elif isinstance(command, Connect):
                 self._relations += receipt.changed
+                if receipt.state is State.LIVE:
+                    self._survey.connected.add((atom_id(command.src), atom_id(command.dst)))
 
     def report(self, duplicates: Iterable[DuplicateGroup], *, dry_run: bool) -> DreamReport:
         """Return the report of this cycle."""
