@@ -38,7 +38,14 @@ _KERNELS = {
 
 @command("engine doctor", "engine doctor --json", "engine doctor --check")
 @option("--check", help="Check a random part of the store instead, for a few seconds.")
-@option("--seconds", metavar="N", type=float, default=5.0, help="The time of --check. [default: 5]")
+@option(
+    "--seconds",
+    metavar="N",
+    type=float,
+    default=5.0,
+    show_default=False,
+    help="The time of --check. [default: 5]",
+)
 @option("--seed", metavar="N", type=int, help="The seed of an earlier --check, to choose the same events.")
 def doctor(session: Session, check: bool, seconds: float, seed: int | None) -> int:
     """Show versions and settings, for a bug report.

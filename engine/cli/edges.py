@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.base.direction import Direction
+from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
 from engine.base.validation import choice
 from engine.cli.command import argument, command, option, repeated
+from engine.cli.labels import Labels, labels
 from engine.cli.options import (
     AS_OF,
     FORCE,
@@ -28,8 +30,13 @@ from engine.cli.shapes import Fields, Shown, Table
 from engine.commands import Link, RegisterType
 from engine.front.times import Moment
 from engine.ledger.codec import unpack
+from engine.ledger.records import type_code
 from engine.query.graph.find import Follow, Form, Found
 from proofs.codec import pack
+
+if TYPE_CHECKING:
+    from engine.base.model import Edge
+    from engine.engine import Engine
 
 EDGE = together(
     argument("src", "SRC", "The atom where the edge starts."),
@@ -57,6 +64,7 @@ def link(
     """
     raw = b"" if data is None else _packed(data)
     with session.engine() as engine:
+        _check_order(engine, "link", src, kind, dst)
         wanted = Link(engine.resolve(src), kind, engine.resolve(dst), weight, raw)
         receipt = engine.apply([RegisterType(kind), wanted] if register else [wanted])[-1]
     return session.done(receipt, "linked", "nothing to do: this edge already exists")
@@ -71,6 +79,7 @@ def unlink(session: Session, src: str, kind: str, dst: str, reason: str) -> int:
     `engine link` brings the edge back.
     """
     with session.engine() as engine:
+        _check_order(engine, "unlink", src, kind, dst)
         receipt = engine.unlink(engine.resolve(src), kind, engine.resolve(dst), reason)
     return session.done(receipt, "unlinked", "nothing to do: there is no live edge like this")
 
@@ -109,6 +118,23 @@ def unrelate(session: Session, subject: str, predicate: str, target: str, reason
     return session.done(receipt, "unrelated", "nothing to do: there is no live relation like this")
 
 
+def _check_order(engine: Engine, name: str, src: str, kind: str, dst: str) -> None:
+    """Check that the edge type stands between the two atoms.
+
+    Raises:
+        InvalidInputError: `kind` is no edge type, but `src` or `dst` is one.
+    """
+    with translated(), engine.store.view() as rows:
+        known = [type_code(rows, word) is not None for word in (src, kind, dst)]
+    if known[1] or not (known[0] or known[2]):
+        return
+    edge_type, first, second = (dst, src, kind) if known[2] else (src, kind, dst)
+    raise InvalidInputError(
+        f"{edge_type!r} is an edge type, and stands between the two atoms",
+        hint=f"engine {name} {first} {edge_type} {second}",
+    )
+
+
 def _packed(text: str) -> bytes:
     """Return the JSON value of `--data` as the canonical CBOR that an edge stores.
 
@@ -123,23 +149,50 @@ def _packed(text: str) -> bytes:
         ) from None
 
 
-@command("engine edges 1f0c", "engine edges 1f0c --direction both --type references")
+@command("engine edges 1f0c", "engine edges 1f0c --direction out --type references")
 @ID
-@direction("out")
+@direction("both")
 @repeated("types", "--type", metavar="TYPE", help="Only edges of this type. Repeatable.")
 @option("--tombstoned", help="Include hidden edges.")
 @limit(100)
 @AS_OF
 def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> int:
-    """List the edges of an atom."""
+    """List the edges of an atom.
+
+    An arrow shows whether an edge starts at the atom (→) or ends at it (←). After the type of the edge come
+    the id and the name of the other atom, the weight, and the state of the edge.
+    """
     with session.reading(as_of) as memory:
-        found = memory.edges(memory.resolve(atom), **wanted)
+        own = memory.resolve(atom)
+        found = memory.edges(own, **wanted)
+        named = labels(session, memory, (_far_end(edge, own) for edge in found))
     data = [
         {**plain(edge), "data": plain(unpack(edge.data, "edge data")) if edge.data else None}
         for edge in found
     ]
-    rows = ((edge.src, edge.type, edge.dst, f"{edge.weight:g}", edge.state.name.lower()) for edge in found)
-    return session.out.answer(data, [Table(("from", "type", "to", "weight", "state"), rows)])
+    rows = [_row(edge, own, named) for edge in found]
+    heads = ("", "type", "id", "name", "weight", "state")
+    return session.out.answer(data, [Table(heads, rows)] if rows else [])
+
+
+def _far_end(edge: Edge, own: str) -> str:
+    return edge.dst if edge.src == own else edge.src
+
+
+def _row(edge: Edge, own: str, named: Labels) -> tuple[str, ...]:
+    far = _far_end(edge, own)
+    state, hidden = edge.state.name.lower(), named.hidden(far)
+    if hidden:
+        state += f", the atom is {hidden}"
+    way = "→" if edge.src == own else "←"
+    return way, _type_of(edge), named.id(far), named.name(far), f"{edge.weight:g}", state
+
+
+def _type_of(edge: Edge) -> str:
+    """Return the type of an edge; of a relation whose type cannot be an edge type, the exact words."""
+    data = unpack(edge.data, "edge data") if edge.data else None
+    exact = data.get("predicate") if isinstance(data, dict) else None
+    return exact if isinstance(exact, str) else edge.type
 
 
 @command(
@@ -157,7 +210,7 @@ def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> i
     "--form",
     metavar="FORM",
     default="medium",
-    help="short (title), medium (title and 200 characters) or full.",
+    help="short (whole id and title), medium (title and 200 characters) or full.",
 )
 @filter_options("superseded")
 @AS_OF
@@ -183,7 +236,10 @@ def find(
         if start is not None:
             wanted |= {"from_": engine.resolve(start), "follow": walk}
         found = engine.find(form=shown, **wanted)
-    return session.out.answer(plain(found), (item for one in found for item in _found(one, shown, walked)))
+        # Programs read the short form, and a short id may become ambiguous later.
+        named = labels(session, engine, () if shown is Form.SHORT else (one.id for one in found))
+    lines = (item for one in found for item in _found(one, shown, walked, named))
+    return session.out.answer(plain(found), lines)
 
 
 @command("engine tags", "engine tags --limit 10")
@@ -201,9 +257,9 @@ def tags(session: Session, limit: int, as_of: Moment | None) -> int:
     return session.out.answer(data, [Table(("tag", "atoms"), ((name, str(atoms)) for name, atoms in ranked))])
 
 
-def _found(found: Found, form: Form, walked: bool) -> Iterator[Shown]:
+def _found(found: Found, form: Form, walked: bool, named: Labels) -> Iterator[Shown]:
     text = " ".join((found.text or "").split())
-    fields = [(found.id, "cyan")]
+    fields = [(named.id(found.id), "cyan")]
     if walked:
         fields.append((f"{found.hops} hop{'s' * (found.hops > 1)}", "green"))
     fields.append((found.title or ("" if text else "untitled"), "bold"))

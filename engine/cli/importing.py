@@ -12,6 +12,7 @@ from backends import store_exists
 from engine.base import validation
 from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
+from engine.cli.atoms import tell_tags
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.mirroring import after_writes
 from engine.cli.options import BUCKETS, dry_run, one_of
@@ -81,6 +82,7 @@ def ingest(
     find_files(
         paths, name=name, root=root
     )  # Check the paths first: a missing path must not leave an empty store behind.
+    tell_tags(session, options["tags"])
     with _filled(session, dry_run=dry_run) as engine:
         with session.meter("read", "files") as move:
             report = engine.ingest(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engine.base.error_translation import translated
 from engine.base.errors import InconsistentError, InvalidInputError
 from engine.cli.command import argument, command, option
+from engine.cli.labels import Labels, ids_in, labels
 from engine.cli.options import AS_OF, ID, at_least, limit
 from engine.cli.output import plain
 from engine.cli.session import Session
@@ -29,7 +30,8 @@ def history(session: Session, atom: str, as_of: Moment | None) -> int:
     """List all events of an atom, oldest first."""
     with session.reading(as_of) as memory:
         found = memory.history(memory.resolve(atom))
-    return session.out.answer(plain(found), [_table(found)])
+        named = labels(session, memory, ids_in(one.subject for one in found))
+    return session.out.answer(plain(found), [_table(found, named)])
 
 
 @command(
@@ -81,7 +83,8 @@ def log(
                 session.out.json_line(plain(item))
             return 0
         found = list(events)
-    return session.out.answer(plain(found), [_table(found)])
+        named = labels(session, memory, ids_in(one.subject for one in found))
+    return session.out.answer(plain(found), [_table(found, named)])
 
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:
@@ -128,9 +131,16 @@ def root(session: Session, as_of: Moment | None) -> int:
     return session.out.answer(plain(found), [found.root])
 
 
-def _table(items: Iterable[HistoryItem]) -> Table:
+def _table(items: Iterable[HistoryItem], named: Labels) -> Table:
     rows = (
-        (str(one.seq), shown_time(one.time), one.kind.name.lower(), one.actor, one.subject, _detail(one))
+        (
+            str(one.seq),
+            shown_time(one.time),
+            one.kind.name.lower(),
+            one.actor,
+            named.subject(one.subject),
+            _detail(one),
+        )
         for one in items
     )
     return Table(("event", "time", "what", "by", "on", "detail"), rows)

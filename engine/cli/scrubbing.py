@@ -16,7 +16,12 @@ from engine.trust.audit.scrub import Scrub, read_scrub, scrub_file, scrub_piece,
 
 @command("engine scrub", "engine scrub --share 10 --minutes 30")
 @option(
-    "--share", metavar="P", type=float, default=25.0, help="The percentage of time at work. [default: 25]"
+    "--share",
+    metavar="P",
+    type=float,
+    default=25.0,
+    show_default=False,
+    help="The percentage of time at work. [default: 25]",
 )
 @option("--minutes", metavar="N", type=float, help="Stop after this time; the next scrub continues.")
 def scrub(session: Session, share: float, minutes: float | None) -> int:

@@ -37,6 +37,8 @@ class Session:
         self.memory: str | None = None
         self.actor = DEFAULT_ACTOR
         self.wait = DEFAULT_WAIT
+        self.full = False
+        """Print whole ids, and every line of a long report."""
         self.given: set[str] = set()
         """The global options given on the command line."""
 

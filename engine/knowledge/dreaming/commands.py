@@ -118,8 +118,8 @@ class Enrich:
     """The ids of the entities that the atom mentions."""
     tags_most: int
     """The command adds tags only until the atom has this many tags, including tags by other actors."""
-    added: tuple[int, int] = field(default=(0, 0), init=False)
-    """The numbers of tags and edges added when the command was last decided."""
+    added: tuple[tuple[str, ...], int] = field(default=((), 0), init=False)
+    """The tags and the number of edges that were added when the command was last decided."""
 
     def decide(self, tx: Transaction) -> Receipt:
         """Append the events that add the tags and mentions.
@@ -129,12 +129,12 @@ class Enrich:
         first = len(tx.entries)
         record = tx.atom(self.id)
         if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
-            self.added = 0, 0
+            self.added = (), 0
             return receipt(self.id, State.LIVE)
         tags = self._tags(tx, record)
         if tags:
             Tag(show_id(self.id), tags).decide(tx)
-        self.added = len(tags), self._mention(tx)
+        self.added = tuple(tags), self._mention(tx)
         return receipt(self.id, State.LIVE, *tx.entries[first:])
 
     def _tags(self, tx: Transaction, record: AtomRecord) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -40,6 +41,8 @@ STEP: Final = 256
 """The number of atoms that are read, and whose changes are committed, in one step. A cycle may end between
 two steps."""
 
+COMMON_MAX: Final = 10
+"""The largest number of tags that the report of a cycle names."""
 DUPLICATES_MAX: Final = 20
 """The largest number of groups of near-duplicates in the report of a cycle."""
 
@@ -56,6 +59,8 @@ class DreamReport:
     """The number of atoms to which at least one tag was added."""
     tags: int
     """The total number of tags added."""
+    common: tuple[str, ...]
+    """The tags that were added to the most atoms, at most 10, the most common first."""
     entities: tuple[str, ...]
     """The names of the entities added, in the order in which they were learned."""
     known: int
@@ -136,7 +141,8 @@ class _Cycle:
         self.cursor = due.cursor
         self._rejected: set[tuple[str, ...]] = set()
         self._learned: list[str] = []
-        self._read = self._looked_at = self._tagged = self._tags = self._mentions = self._relations = 0
+        self._tags = Counter[str]()
+        self._read = self._looked_at = self._tagged = self._mentions = self._relations = 0
         self._left = 0
 
     def run(self) -> None:
@@ -225,7 +231,7 @@ class _Cycle:
             if isinstance(command, Enrich):
                 tags, edges = command.added
                 self._tagged += bool(tags)
-                self._tags += tags
+                self._tags.update(tags)
                 self._mentions += edges
             elif isinstance(command, Connect):
                 self._relations += receipt.changed
@@ -238,7 +244,8 @@ class _Cycle:
             read=self._read,
             looked_at=self._looked_at,
             tagged=self._tagged,
-            tags=self._tags,
+            tags=self._tags.total(),
+            common=tuple(sorted(self._tags, key=lambda tag: (-self._tags[tag], tag))[:COMMON_MAX]),
             entities=tuple(self._learned),
             known=len(self._round.names),
             mentions=self._mentions,
