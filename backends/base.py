@@ -112,7 +112,8 @@ class Snapshot(Reader):
     """A view of the rows at one moment. Close the snapshot, or use it as a context manager."""
 
     confirm_missing = True
-    """Whether the backend checks, where a row is missing and at the ends of a scan, that damage hides no row.
+    """Whether reads also check that damage hides no row. The check is made where a row is missing, and at
+    both ends of a scan.
 
     On SQLite the check takes twice as long as the read. Set it to False if the caller checks the rows itself.
     """

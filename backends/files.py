@@ -40,7 +40,7 @@ def fsync_opened(descriptor: int) -> None:
 
 
 def drop_cached(path: Path) -> None:
-    """Ask the system to forget what it holds of a synced file, so that the next read comes from the disk.
+    """Ask the system to drop a synced file from its cache, so that the next read comes from the disk.
 
     Not every system can do this.
     """

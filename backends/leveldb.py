@@ -59,10 +59,10 @@ The first step fetches only one row, because many callers need only one.
 _OPENED: Row = (b"", b"")
 
 _AMPLE_BYTES = 256 << 20
-"""With more free space than this, in bytes, every write has room, and opening the store has room, too."""
+"""If the disk has more free space than this, in bytes, the free space is not compared with a batch."""
 
 _MARGIN_BYTES = 256 << 10
-"""The space, in bytes, that opening the store needs besides that for the logs."""
+"""The space, in bytes, that opening the store needs in addition to the size of the logs."""
 
 BUSY_SECONDS = 10.0
 """The time, in seconds, that `purge` waits for open snapshots and scans before it raises BackendBusy."""
@@ -259,10 +259,11 @@ class LevelDBBackend(Backend):
             raise
 
     def _check_space(self, batch: Batch) -> None:
-        """Raise BackendEnvironment if the disk has too little free space for `batch`. Nothing is sent then.
+        """Raise BackendEnvironment if the disk has too little free space for `batch`.
 
-        A write that LevelDB cannot finish would end all writes through this handle. Opening the store copies
-        the logs into tables, so as much space as the logs occupy must stay free, too. Measured: 4 µs.
+        Nothing is sent then. If LevelDB could not finish a write, this handle would refuse all later writes.
+        Opening the store copies the logs into tables, so the size of the logs must stay free, too. Measured:
+        4 µs.
         """
         disk = os.statvfs(self._data)
         free = disk.f_bavail * disk.f_frsize
@@ -299,8 +300,8 @@ class LevelDBBackend(Backend):
 
         LevelDB does not sync the folder after it starts a new log. If the folder is not synced, POSIX allows
         a file system to lose the log's name in a crash, and with the name the whole log. This is called after
-        each write. If the log that was the newest has grown, LevelDB has appended the write to it, and has
-        not started another one. Measured: 2 µs; to list the folder, 7 to 12 µs for 10 to 25 files.
+        each write. If the newest known log has grown, LevelDB has appended the write to that log and has not
+        started another one. Measured: 2 µs; to list the folder, 7 to 12 µs for 10 to 25 files.
         """
         if self._log_has_grown():
             return

@@ -29,7 +29,8 @@ _RECORD = struct.Struct("<IHB")
 _DAMAGED, _FULL, _FIRST, _MIDDLE, _LAST = 0, 1, 2, 3, 4
 _BATCH_HEADER_BYTES = 12
 _ROW_BEGINS = re.compile(rb"\x01[\x01-\x7f][a-z]")
-"""How a row of this package begins in a log: it is set, and its short key begins with a letter."""
+"""The beginning of a row of this package in a log: the code of a row that is set, then a short key that
+begins with a letter."""
 
 
 class _Damaged(Exception):
@@ -59,7 +60,7 @@ def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def _indexed_blocks(data: bytes) -> list[tuple[int, int]]:
-    """Return start and end of the blocks that the table's index names; nothing without a usable index."""
+    """Return the start and end of each block in the table's index; an empty list without an index."""
     if data[-8:] != _MAGIC:
         return []
     try:
@@ -86,7 +87,7 @@ def _indexed_blocks(data: bytes) -> list[tuple[int, int]]:
 
 
 def _consecutive_blocks(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the blocks of a table without an index, for example of a truncated table.
+    """Yield the start and end of each block of a table that has no index, such as a truncated table.
 
     A block ends with the positions of its restarts, four bytes each, and their number. The
     first position is 0, and no row begins with four zero bytes.

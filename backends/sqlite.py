@@ -334,9 +334,9 @@ class SQLiteBackend(Backend):
     def _apply(self, batch: Batch, guards: Sequence[Guard], durable: bool) -> Own | None:
         """Execute the statements of a transaction that has begun, and end the transaction.
 
-        SQLite syncs nothing if no page changes. A durable write of rows that were already written without
-        `durable`, here or in another process, would then return before the rows are on the disk. So each
-        durable write increments the counter in the backend's own row, which changes a page.
+        SQLite syncs nothing if no page changes. Suppose that rows were written without `durable`, and the
+        same rows are then written durably: without a change, that write would return before the rows are on
+        the disk. So each durable write increments the counter in the backend's own row, which changes a page.
 
         Returns:
             The backend's own row after a durable write; None after another write.
@@ -373,8 +373,8 @@ class SQLiteBackend(Backend):
     def _is_rolled_back(self, error: BaseException) -> TypeGuard[sqlite3.Error]:
         """Return True if the disk was full and the transaction is undone, so that the handle stays usable.
 
-        SQLite reports a full disk only for a write of pages. The last of them commits the transaction, so a
-        transaction that lacks one has no effect, even after a crash.
+        SQLite reports a full disk only when it writes pages. The last page commits the transaction, so a
+        transaction that lacks a page has no effect, even after a crash.
         """
         if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_FULL:
             return False

@@ -103,15 +103,15 @@ _TRANSLATION = _Translation()
 
 
 def translated() -> _Translation:
-    """Convert each error of a backend or of the system in the `with` block to the matching `EngineError`.
+    """Convert errors of the backend and of the system in the `with` block to the matching `EngineError`.
 
-    If `_TRANSLATIONS` defines a hint for the error, the `EngineError` has this hint.
+    `_TRANSLATIONS` has the hints for these errors.
     """
     return _TRANSLATION
 
 
 def system_failure(error: OSError | MemoryError | ImportError, what: str = "") -> SystemFailureError:
-    """Return the engine's error for an exception with which Python reports a failure of the system.
+    """Return the engine's error for an exception that reports a failure of the system.
 
     `what` says what failed and where: `notes.md cannot be written`. The default names the file of the error.
     """
@@ -135,7 +135,10 @@ def is_environment(error: BaseException) -> bool:
 
 
 def callers(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the items of an iterable that the caller passed. `translated` lets its exceptions through."""
+    """Yield the items of an iterable of the caller.
+
+    Exceptions that the iterable raises pass through `translated` unchanged.
+    """
     try:
         yield from items
     except _OWN as error:

@@ -142,7 +142,7 @@ class Transaction:
         }
 
     def check_unrecorded(self, namespace: str, keys: Sequence[bytes]) -> None:
-        """Check that atoms or edges without records, which no event of this transaction adds, are new.
+        """Check that atoms or edges without records are new. No event of this transaction adds one of them.
 
         Raises:
             CorruptionError: the journal has an event on one of them.
@@ -150,7 +150,9 @@ class Transaction:
         self._evidence.check_unrecorded(namespace, keys)
 
     def check_recorded(self, records: Sequence[AtomRecord]) -> None:
-        """Check that records which no event of this transaction changed are of atoms that are not erased.
+        """Check that the atoms of these records are not erased.
+
+        No event of this transaction changed the records.
 
         Raises:
             CorruptionError: a record contradicts the journal.
@@ -171,7 +173,9 @@ class Transaction:
         return code
 
     def unerased_edges(self, atom: bytes, most: int) -> list[EdgeRecord]:
-        """Return edges of an atom that are not erased: all of them, or more than `most`.
+        """Return the edges of an atom that are not erased.
+
+        If there are more than `most`, the result may be incomplete, but has more than `most` edges.
 
         Call this before the transaction changes an edge.
 

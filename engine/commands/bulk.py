@@ -31,7 +31,7 @@ RUN_CHARS_MAX = 1 << 20
 would be noticed late."""
 
 _TOGETHER_MIN = 4
-"""From this number of recorded atoms on, their bodies are read together."""
+"""If at least this many of the atoms are recorded, their bodies are read together."""
 
 
 def decide_all(tx: Transaction, commands: Sequence[Command]) -> list[Receipt]:
@@ -138,9 +138,9 @@ class _Adds:
         return self._receipts
 
     def _unchanged(self, atoms: Sequence[bytes], found: Sequence[bytes | None]) -> set[bytes]:
-        """Return atoms that match their commands `UpsertAtom` already.
+        """Return the atoms that already match their `UpsertAtom` commands.
 
-        Their bodies are read together, which takes half of the time of deciding each command (measured).
+        Reading the bodies together takes half the time of deciding each command by itself (measured).
         """
         tx = self._tx
         wanted = {

@@ -56,8 +56,8 @@ def is_by(rows: Lookup, seq: int, actor: str) -> bool:
 def is_written_by(rows: Lookup, record: AtomRecord, actor: str) -> bool:
     """Return True if `actor` wrote the present content, title and kind of an atom.
 
-    A later revision by `actor` that repeats what another actor wrote, for example to change the source, does
-    not make it the author.
+    An actor does not become the author by a revision that repeats the content, for example to change only the
+    source.
     """
     if not is_by(rows, record.payload_seq, actor):
         return False

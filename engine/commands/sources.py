@@ -2,8 +2,8 @@
 
 Each piece continues an atom that the file gave before, or becomes a new atom (`engine.commands.alignment`).
 Atoms that no piece continues are hidden. Only atoms that the actor of the plan wrote last are changed or
-hidden. If the text of a file changed and a different actor had revised or hidden its atom, there is a
-conflict: both are kept (`engine.commands.conflicts`).
+hidden. If a text in a file changes after a different actor has revised or hidden its atom, there is a
+conflict, and both versions are kept (`engine.commands.conflicts`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from proofs.leaves import State
 from proofs.sets import Group, tag_identity
 
 SAME_FILE_MIN: Final = 0.5
-"""The minimum share of equal texts, of all texts of the longer file, for a new file to be a renamed one."""
+"""A new file counts as a renamed file if the two files share at least this share of the texts of the longer
+file."""
 
 
 class Planned(NamedTuple):
@@ -54,7 +55,7 @@ class SourcePlan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relocate:
-    """Give an atom that a different actor wrote the new source, position and folder of its file."""
+    """Record the new source, position and folder of a file in an atom that a different actor wrote."""
 
     atom: bytes
     wanted: Add
@@ -254,7 +255,7 @@ def _given(rows: Reader, record: AtomRecord, actor: str) -> AtomBody | None:
 
 
 def _is_in_conflict(rows: Reader, atom: bytes) -> bool:
-    """Return True if the file's text already became an atom of its own: now that atom stands for the file."""
+    """Return True if the text of the file is already a separate atom, which now represents the file."""
     code = type_code(rows, CONFLICTS_WITH)
     return (
         code is not None
@@ -298,10 +299,10 @@ class _NewIds:
         self._recorded.update(zip(ids, found, strict=True))
 
     def planned(self, add: Add) -> tuple[Planned, list[UpsertAtom]]:
-        """Return the atom that `add` adds, and the command; none if a different actor moved that atom away.
+        """Return the atom that `add` adds, and the command.
 
-        An id that is already recorded is passed over. The id of an erased atom is not: there, the command
-        will be refused.
+        There is no command if a different actor gave the atom another source. Ids that are already recorded
+        are skipped, except the id of an erased atom: with that id, the command will be refused.
         """
         occurrence = add.occurrence
         moved = self._former.atom_with(self._rows, add.content)

@@ -1,12 +1,12 @@
-"""Checks of the rows that commands rely on, against rows that say the same in a different way.
+"""Checks of the rows that commands rely on, against other rows with the same information.
 
 A command reads the record of an atom or edge, the counters, and the state of the log. A record can also be
 missing. If one of these rows was damaged, or changed by another program, the command would append an event
 that contradicts the journal, and no later command could correct it. Therefore each of these rows is compared
 with others before it is used:
 
-* a record, with the header of the event that it calls the last on its subject, and that event with the
-  values and with the headers that the trees do not include yet;
+* a record, with the header of its last event; the values of the trees, and the headers that the trees do not
+  include yet, show that no later event exists;
 * a missing record, with the trees and with those headers;
 * the counters, with the rows of ordinals and of predicates;
 * the state of the log, with the headers and with the subtrees of the follower `log`.
@@ -61,11 +61,12 @@ from proofs.subjects import ID_BYTES
 HINT: Final = "run `engine rebuild`, then `engine verify-root`"
 
 PENDING_MAX: Final = 3 * limits.FOLLOW_EVENTS_MAX
-"""The number of events after those in the trees whose subjects are kept in memory."""
+"""The maximum number of events, after those that the trees include, whose subjects are kept in memory."""
 UNREAD_MAX: Final = 1024
-"""The number of such events whose headers are read; if there are more, updating the trees is faster."""
+"""The maximum number of such events whose headers are read. If there are more, updating the trees is
+faster."""
 SURE_MAX: Final = 1 << 16
-"""The number of atoms with true records that are kept in memory."""
+"""The maximum number of atoms that are remembered because their records were found to be true."""
 
 _TREES: Final = cursor_key(TreesFollower.name)
 _STATES: Final = {
@@ -85,13 +86,16 @@ _CREATING: Final = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 
 
 class Evidence:
-    """What the rows of one store say about atoms and edges, apart from the records.
+    """The information about atoms and edges that one store holds outside the records.
 
     `move_to` selects the snapshot that the other methods read. One thread at a time may use the object.
     """
 
     def __init__(self, trees: TreesFollower | None = None) -> None:
-        """Begin without a snapshot. `trees` is the follower that updates the trees; its pages are used."""
+        """Begin without a snapshot.
+
+        `trees` is the follower that updates the trees; the pages that it keeps are used.
+        """
         self._trees = trees or TreesFollower()
         self._rows: Reader
         self._meta: Lookup
@@ -139,7 +143,7 @@ class Evidence:
         self._size = size
 
     def _begin(self, rows: Reader, raw: bytes | None, size: int) -> None:
-        """Begin with the events after those that the trees include, as their cursor `raw` says."""
+        """Begin after the events that the trees include; `raw` is the cursor of the trees."""
         cursor = read_cursor(rows, TreesFollower.name)
         start = 0
         if cursor is not None and cursor.version == TreesFollower.version:
@@ -153,7 +157,7 @@ class Evidence:
         self._cursor, self._included = raw, start
 
     def note(self, entries: Sequence[Entry], counters: bytes | None) -> None:
-        """Remember events that were written directly after those known, and the row of the counters."""
+        """Remember events that directly follow the known events, and the row of the counters."""
         details = [header.detail for header, _, _ in entries]
         seqs = range(self._size, self._size + len(details))
         if {type(detail) for detail in details} == {AtomDetail}:
@@ -212,7 +216,7 @@ class Evidence:
         doubtful = [record for record in records if record.id not in self._sure]
         if not doubtful:
             return
-        # A header that contains the id of an atom is of an event on the atom or on one of its edges.
+        # If a header contains the id of an atom, its event is on the atom or on one of its edges.
         headers = rows.multi_get([journal_key(record.last_seq) for record in doubtful])
         erasures: list[bytes | None] = [None] * len(doubtful)
         if next(rows.scan_prefix(ERASURE), None) is not None:
@@ -277,7 +281,7 @@ class Evidence:
             if value is not None:
                 last = value.last_seq
             elif header.kind in _CREATING and header.prev is None:
-                last = seq  # a second event would have left a value
+                last = seq  # a second event would have written a value
         if seq != last or subject_key(header.detail) != key:
             raise _contradiction(namespace, key)
         return header

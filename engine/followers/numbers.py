@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 WIDTH_MAX: Final = 8
 LISTED: Final = 0x10
-"""Added to the first byte of a column that lists its distinct numbers and then says where each one stands."""
+"""Added to the first byte of a column that consists of its distinct numbers and the place of each number
+among them."""
 _COUNT_BYTES: Final = 4
 _PLACE_BYTES_MAX: Final = 2
 _KINDS: Final = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}
-"""The types of numpy whose numbers have this many bytes."""
+"""Size in bytes → the numpy type with numbers of this size."""
 
 
 def encode_numbers(column: NDArray[np.unsignedinteger]) -> bytes:

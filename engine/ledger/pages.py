@@ -77,7 +77,7 @@ class Seal(NamedTuple):
     """The number of events that the follower of the tree has processed."""
     root: bytes
     other: bytes
-    """Bytes of the follower that must not change without it."""
+    """Bytes of the follower that only the follower may change."""
 
 
 NO_SEAL: Final = Seal(0, EMPTY, b"")
@@ -227,8 +227,8 @@ class PagedTree:
         read from `rows` and not from `batch`. Therefore a tree can be updated only once in a batch, and
         `rows` must not change before the batch is written.
 
-        Each page that is read must have the root that its parent page holds. So if the stored tree had the
-        right root, the new root is right, too, whatever happened to the pages since.
+        Each page that is read must have the root that its parent page holds. So if the seal has the right
+        root, the new root is right, too, even if pages were damaged since.
 
         Args:
             rows: The rows to read.
@@ -305,7 +305,7 @@ class PagedTree:
         before: Digests,
         other: bytes = b"",
     ) -> None:
-        """Update a tree of a follower that moves from the first to the second of `sizes`, and its seal.
+        """Update a tree and its seal. The follower of the tree moves from the first to the second of `sizes`.
 
         Raises:
             CorruptionError: see `update`; or the seal belongs to another number of events.
@@ -375,7 +375,10 @@ class PagedTree:
         return self._holds(rows, [key_digest(self._namespace, key) for key in keys], pages)
 
     def _holds(self, rows: Reader, digests: Sequence[bytes], pages: Pages) -> list[bool]:
-        """Do what `holds` promises, with key digests. This is the twin of the compiled `held_leaves`."""
+        """Return the same as `holds`, with key digests as arguments.
+
+        This is the twin of the compiled `held_leaves`.
+        """
         found = [False] * len(digests)
         waiting: Sequence[int] = range(len(digests))
         depth = 0

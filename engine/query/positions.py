@@ -25,7 +25,7 @@ NO_NEIGHBOUR: Final = -1
 
 _HALF: Final = 32
 _NOWHERE: Final = (1 << 32) - 1
-"""The place of a document that has none."""
+"""The place of a document without a position."""
 _FILTER_BITS: Final = 16
 
 
@@ -47,7 +47,7 @@ class _SortedDocuments:
         sources, sequences = sources[placed], sequences[placed]
         first = changes(sources)
         self._sources, self._sequences = sources[first], distinct(sequences)
-        # The ranks of known values, as `_rank` numbers them.
+        # The ranks of known values, as `_rank` assigns them.
         ranks = (2 * np.cumsum(first) - 1).astype(np.uint64)
         self.keys = ranks << np.uint64(_HALF) | _rank(self._sequences, sequences)
         self.ordinals = (placed + start).astype(np.uint32)

@@ -133,7 +133,10 @@ locks these processes out."""
 
 @cache
 def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Command]], list[Receipt]]]:
-    """Return what decides commands. A process that only reads does not wait for these modules."""
+    """Return the function that decides commands.
+
+    It is imported here, so that a process that only reads does not load its modules.
+    """
     from engine.commands.base import Transaction
     from engine.commands.bulk import decide_all
 
@@ -273,7 +276,7 @@ class Store:
                 for attempt in range(2 * COMMIT_RETRIES_MAX):
                     waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else _NO_WAIT
                     with waiting, self.backend.snapshot() as rows:
-                        # Commands check for themselves what they find missing.
+                        # Commands check missing rows themselves.
                         rows.confirm_missing = False
                         receipts = self._attempt(
                             rows, self._sources, commands, actor, if_head, request, origin
@@ -485,7 +488,7 @@ class Store:
             yield rows
 
     def _apart(self, followers: Sequence[Follower]) -> list[Follower]:
-        """Return new objects for the records and for `followers`: followers keep what they wrote last."""
+        """Return new objects for the records and `followers`: a follower remembers the rows that it wrote."""
         names = {self.records.name, *(follower.name for follower in followers)}
         return [follower for follower in projections() if follower.name in names]
 

@@ -41,7 +41,8 @@ _PROGRAM: Final = (
     "import json, sys; listed = sys.stdin.buffer.read(); sys.path[:] = json.loads(sys.argv[1]);"
     " from engine.transfer.ingest.reader import main; main(listed)"
 )
-"""The list of files is read before the slow imports, so this process need not wait for them to write it."""
+"""The program of a reading process. It reads the list of files before its slow imports, so that the writer
+of the list does not wait."""
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""The folder that each source belongs to: two folders of one name must not replace each other's notes.
+"""The folder that each source belongs to.
 
-The first component of a source is the name of a folder. The path of this folder is recorded in each atom. If
-the recorded path and the present path differ, the sources belong to another folder, or the folder was moved.
+Two folders of the same name must not replace each other's notes. The first component of a source is the name
+of a folder, and the path of this folder is recorded in each atom. If the recorded path and the present path
+differ, the sources belong to another folder, or the folder was moved.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def folders_of(paths: Iterable[str | Path], *, name: str | None, root: str | Pat
 
 
 def recorded_form(path: str) -> str:
-    """Return a path as it is recorded: as one line of text, or else its hash."""
+    """Return the recorded form of a path: the path, or its hash if the path is not one line of text."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
     try:
         return validation.line(text, "folder", FOLDER_BYTES_MAX)

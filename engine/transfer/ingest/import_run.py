@@ -26,7 +26,8 @@ class ImportRun:
         self.erased: Counter[str] = Counter()
         """Source → the number of atoms of the source that were skipped because their content was erased."""
         self.conflicts = 0
-        """The number of texts that were added next to the atom that a different actor had changed."""
+        """The number of new conflicts: texts that were added because a different actor had changed their
+        atom."""
 
     def apply(self, commands: Iterable[Command]) -> None:
         """Commit the commands, and count their events."""

@@ -166,7 +166,7 @@ class _ItemsRun(ImportRun):
         return False
 
     def _is_new(self, item: Item) -> bool:
-        """Index the item and return True; report it and return False if an earlier item has the same id."""
+        """Index the item and return True. If an earlier item has the same id, report it and return False."""
         atom = self._commands.id(self._commands.atoms(item)[0])
         if atom in self._seen:
             reason = f"an earlier item has the same id {item.key!a:.80} in {item.source!a:.80}"

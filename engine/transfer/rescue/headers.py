@@ -25,11 +25,11 @@ from proofs.hashing import SALT_BYTES, commitment
 from proofs.log import Frontier, leaf_hash
 
 _LOG_DAMAGE_BYTES_MAX = 8
-"""As for verification: a state of the log that differs in so few bytes is damaged itself. A changed header
-changes all bytes of a hash."""
+"""If a state of the log differs in at most this many bytes, the state itself is damaged: a changed header
+would change all bytes of a hash. Verification uses the same limit."""
 
 _SUBTREE_MAX = 16 * WIDTH
-"""The maximum number of headers among which a header with a flipped bit is searched."""
+"""The maximum number of headers that are searched for a flipped bit."""
 
 
 @dataclass
@@ -51,11 +51,11 @@ class Headers:
     last: int
     """The seq of the last header that was found, or -1 if no header was found."""
     problem: str
-    """Why the headers end where they end; empty if no later header is known."""
+    """The reason for the end of the headers; empty if no later header is known."""
     repaired: tuple[int, ...]
     """The events in whose headers a flipped bit was corrected."""
     rows: dict[int, bytes] = field(default_factory=dict)
-    """The chosen header of each event for which not the first row that was found is used."""
+    """Seq → header, for each event whose first found row is not the right one."""
 
 
 def choose_headers(found: FoundRows, *, unconfirmed: bool = False) -> Headers:
@@ -135,7 +135,7 @@ class _Choice:
                         yield cursor.size
 
     def _read_headers(self) -> tuple[int, int, str]:
-        """Choose a row for each event up to the first gap. Return what is known of all headers."""
+        """Choose a row for each event up to the first gap, and return the result."""
         count, last, problem = 0, -1, ""
         for key, values in self._found.scan_prefix(JOURNAL):
             if len(key) != len(JOURNAL) + 8:
@@ -219,8 +219,8 @@ class _Choice:
     def _broken_subtree(self) -> tuple[int, int, bytes] | None:
         """Return the smallest known subtree that shows that a header is wrong, or None.
 
-        A subtree shows nothing if a right subtree contains it, or if right subtrees cover it: then its root
-        is damaged, and not a header.
+        If a right subtree contains a differing subtree, or right subtrees cover it, then its root is damaged
+        and its headers are right.
         """
         right, broken = set(), []
         for start, stop, root in self._subtrees():

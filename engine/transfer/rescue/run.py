@@ -53,17 +53,18 @@ class Rescued:
     found: int
     """The number of events whose headers were found."""
     recorded: int
-    """The number of events that the store had, as far as is known."""
+    """The number of events that the store is known to have had."""
     events: int
     """The number of events, counted from the first, that the new store has from the damaged store."""
     last_event: int
     """The time of the last event in the new store, in µs since 1970, UTC."""
     proved: int
-    """The number of first events to which a state of the log commits, as found in the damaged store."""
+    """The number of events, counted from the first, to which a state of the log in the damaged store
+    commits."""
     lost: int
     """The number of events of the damaged store that are known and that the new store does not have."""
     reason: str
-    """Why the journal ends where it ends; empty if no later event is known."""
+    """The reason for the end of the journal; empty if no later event is known."""
     lost_contents: tuple[int, ...]
     """At most 20 events whose headers were found, but whose contents are missing or damaged."""
     contents_lost: int
@@ -136,8 +137,8 @@ class _Choice:
     def known(self, kept: int) -> int:
         """Return the number of events that the damaged store is known to have had; `kept` of them are kept.
 
-        If the backend's library found a whole journal, the last commit after it may never have been
-        acknowledged. All commits before the last one were acknowledged.
+        If the backend's library found a whole journal, the last commit may never have been acknowledged. All
+        earlier commits were acknowledged.
         """
         headers = self.headers
         if not 0 < self.least <= kept:
@@ -152,7 +153,7 @@ class _Choice:
         return len(sizes) == 1 and self.contents.end(headers.size, erase_lost=False) == headers.size
 
     def reason_at(self, size: int) -> str:
-        """Return why the journal ends after `size` events; empty if no later event is known."""
+        """Return the reason why the journal ends after `size` events; empty if no later event is known."""
         if size == self.headers.size:
             return self.headers.problem
         problem = f"the commit after event {size - 1} is not complete, and may never have been acknowledged"

@@ -115,7 +115,7 @@ class Lists:
         return self._terms, self._head, self._tags, self._starts, norms.lengths, norms.table
 
     def kernel_allowed(self, allowed: Allowed) -> tuple[Any, ...]:
-        """Return what the compiled search for the best documents reads in addition to the lists."""
+        """Return the arguments of the compiled search for the best documents, apart from the lists."""
         return self._norms.least, allowed.bits, allowed.factors
 
     # What follows is for the functions in Python only.
