@@ -143,7 +143,7 @@ _MEANT = {
     "update": ("revise", "ingest"),
 }
 """A word that other programs use for a command → the commands that do this here."""
-_SIMILAR_MIN = 0.75
+_SIMILAR_MIN = 0.8
 """How alike a word and the name of a command must be, from 0 to 1. Below this, suggestions are often wrong:
 `remove` would suggest `prove`."""
 _SUGGESTED = 3
