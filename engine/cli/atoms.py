@@ -14,6 +14,7 @@ from engine.base.limits import CONTENT_BYTES_MAX
 from engine.base.model import Atom
 from engine.cli.command import argument, command, option
 from engine.cli.labels import Labels, labels
+from engine.cli.numbers import WHOLE
 from engine.cli.options import AS_OF, ATOM_FIELDS, FORCE, ID, IDS, REASON, dry_run, limit
 from engine.cli.output import STDIN, Failure, plain, receipt_data
 from engine.cli.session import Session
@@ -37,7 +38,7 @@ TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
 @ATOM_FIELDS
 @option("--key", metavar="NAME", help="A key that you choose for the atom, unique within the source.")
 @option("--id", metavar="UUID", help="The id to use instead of the computed id.")
-@option("--occurrence", metavar="N", type=int, help="The number of earlier identical texts in the source.")
+@option("--occurrence", metavar="N", type=WHOLE, help="The number of earlier identical texts in the source.")
 @FORCE
 def add(session: Session, text: str, force: bool, **fields: Any) -> int:
     """Add one atom.

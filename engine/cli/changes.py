@@ -10,7 +10,8 @@ from typing import Any
 from engine.base.errors import InvalidInputError
 from engine.cli.command import argument, command, option
 from engine.cli.labels import Labels, ids_in, labels
-from engine.cli.options import AS_OF, ID, at_least, dry_run
+from engine.cli.numbers import at_least
+from engine.cli.options import AS_OF, ID, dry_run
 from engine.cli.output import plain
 from engine.cli.session import DEFAULT_ACTOR, Session
 from engine.cli.shapes import Line, Shown, counted

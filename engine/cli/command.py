@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from engine.cli.numbers import NUMBER
 from engine.cli.session import Session
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -93,7 +94,7 @@ GLOBAL_OPTIONS: list[click.Parameter] = [
     _global(
         "--wait",
         metavar="SECONDS",
-        type=float,
+        type=NUMBER,
         help="Seconds to wait for a store that is in use. [default: 2]",
     ),
 ]

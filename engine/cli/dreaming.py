@@ -9,7 +9,8 @@ from engine.base.errors import InvalidInputError
 from engine.cli.command import command, option
 from engine.cli.labels import Labels, labels
 from engine.cli.mirroring import after_writes
-from engine.cli.options import at_least, dry_run
+from engine.cli.numbers import NUMBER, at_least
+from engine.cli.options import dry_run
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, counted, line
@@ -29,13 +30,13 @@ EXAMPLES = 5
     "engine dream --watch --quiet-for 60",
 )
 @option("--budget", metavar="N", type=at_least(1), help="Process at most N atoms.")
-@option("--seconds", metavar="S", type=float, help="Start no new step after S seconds.")
+@option("--seconds", metavar="S", type=NUMBER, help="Start no new step after S seconds.")
 @dry_run("Show what would be done; change nothing.")
 @option("watching", "--watch", help="Keep running, and start a cycle whenever the store is idle.")
 @option(
     "--quiet-for",
     metavar="S",
-    type=float,
+    type=NUMBER,
     help="With --watch, the store is idle after S seconds without events. [default: 30]",
 )
 def dream(

@@ -12,13 +12,13 @@ from engine.base.json_text import JsonError, parse
 from engine.base.validation import choice
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.labels import Labels, labels
+from engine.cli.numbers import at_least
 from engine.cli.options import (
     AS_OF,
     FORCE,
     ID,
     REASON,
     WEIGHT,
-    at_least,
     direction,
     filter_options,
     limit,
@@ -171,6 +171,7 @@ def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> i
         for edge in found
     ]
     rows = [_row(edge, own, named) for edge in found]
+    session.out.listed(len(found), "edge", wanted["limit"])
     heads = ("", "type", "id", "name", "weight", "state")
     return session.out.answer(data, [Table(heads, rows)] if rows else [])
 
@@ -238,6 +239,7 @@ def find(
         found = engine.find(form=shown, **wanted)
         # Programs read the short form, and a short id may become ambiguous later.
         named = labels(session, engine, () if shown is Form.SHORT else (one.id for one in found))
+    session.out.listed(len(found), "atom", wanted["limit"])
     lines = (item for one in found for item in _found(one, shown, walked, named))
     return session.out.answer(plain(found), lines)
 
@@ -253,6 +255,7 @@ def tags(session: Session, limit: int, as_of: Moment | None) -> int:
     with session.reading(as_of) as memory:
         counts = memory.tags()
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    session.out.listed(len(ranked), "tag", limit)
     data = [{"tag": name, "atoms": atoms} for name, atoms in ranked]
     return session.out.answer(data, [Table(("tag", "atoms"), ((name, str(atoms)) for name, atoms in ranked))])
 

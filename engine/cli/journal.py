@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,8 @@ from engine.base.error_translation import translated
 from engine.base.errors import InconsistentError, InvalidInputError
 from engine.cli.command import argument, command, option
 from engine.cli.labels import Labels, ids_in, labels
-from engine.cli.options import AS_OF, ID, at_least, limit
+from engine.cli.numbers import at_least
+from engine.cli.options import AS_OF, ID, limit
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Table, counted, dumped
@@ -138,7 +140,7 @@ def _table(items: Iterable[HistoryItem], named: Labels) -> Table:
             shown_time(one.time),
             one.kind.name.lower(),
             one.actor,
-            named.subject(one.subject),
+            _subject(one, named),
             _detail(one),
         )
         for one in items
@@ -146,8 +148,16 @@ def _table(items: Iterable[HistoryItem], named: Labels) -> Table:
     return Table(("event", "time", "what", "by", "on", "detail"), rows)
 
 
+def _subject(one: HistoryItem, named: Labels) -> str:
+    """Return the subject of an event, with its name unless the details show the text."""
+    name = "" if "content" in one.detail or " " in one.subject else named.name(one.subject)
+    return f"{named.subject(one.subject)} {name}".rstrip()
+
+
 def _detail(item: HistoryItem) -> str:
     left_out = {"ordinal", "replaced"}
     shown = {name: value for name, value in item.detail.items() if name not in left_out and value}
+    if isinstance(weight := shown.get("weight"), str):
+        shown["weight"] = struct.unpack(">f", bytes.fromhex(weight))[0]
     text = dumped(plain(shown)) if shown else ""
     return text if len(text) <= 120 else text[:119] + "…"

@@ -10,7 +10,8 @@ from engine.base.errors import InvalidInputError
 from engine.base.validation import choice
 from engine.cli.command import command, option
 from engine.cli.labels import Labels, labels
-from engine.cli.options import AS_OF, QUESTION, at_least, filter_options, limit
+from engine.cli.numbers import at_least
+from engine.cli.options import AS_OF, QUESTION, filter_options, limit
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, Shown, counted

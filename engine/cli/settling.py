@@ -27,6 +27,7 @@ def conflicts(session: Session) -> int:
     with session.engine() as engine:
         found = engine.conflicts()
         named = labels(session, engine, (atom.id for one in found for atom in (one.file, one.hand)))
+    session.out.listed(len(found), "conflict")
     return session.out.answer(plain(found), (item for one in found for item in _lines(one, named)))
 
 
