@@ -1,8 +1,9 @@
 """The folder of a LevelDB store: `PATH/lock` is the lock file of this package, `PATH/db/` is the LevelDB.
 
-LevelDB's own lock is an fcntl lock. It is released as soon as anything in the process closes a descriptor of
-its file, for instance by copying the folder. The lock here is a flock on a separate file. Only the process
-that holds this flock can release it, and the operating system releases it when that process dies.
+LevelDB's own lock is an fcntl lock. Such a lock is released as soon as any code in the process closes a
+descriptor of the locked file, for instance after copying the file. The lock here is a flock on a separate
+file. Only the process that holds this flock can release it, and the operating system releases it when that
+process dies.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from engine.base.direction import Direction
@@ -16,7 +17,7 @@ from engine.cli.numbers import at_least
 from engine.cli.options import (
     AS_OF,
     FORCE,
-    ID,
+    NAMED,
     REASON,
     WEIGHT,
     direction,
@@ -25,6 +26,7 @@ from engine.cli.options import (
     together,
 )
 from engine.cli.output import plain
+from engine.cli.pages import page_of
 from engine.cli.session import Session
 from engine.cli.shapes import Fields, Shown, Table
 from engine.commands import Link, RegisterType
@@ -149,43 +151,45 @@ def _packed(text: str) -> bytes:
         ) from None
 
 
-@command("engine edges 1f0c", "engine edges 1f0c --direction out --type references")
-@ID
+@command(
+    "engine edges 1f0c",
+    "engine edges 'Maps of Content'",
+    "engine edges 1f0c --direction out --type references",
+)
+@NAMED
 @direction("both")
 @repeated("types", "--type", metavar="TYPE", help="Only edges of this type. Repeatable.")
 @option("--tombstoned", help="Include hidden edges.")
 @limit(100)
 @AS_OF
 def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> int:
-    """List the edges of an atom.
+    """List the edges of an atom, or of all pieces of a page.
 
     An arrow shows whether an edge starts at the atom (→) or ends at it (←). After the type of the edge come
     the id and the name of the other atom, the weight, and the state of the edge.
     """
     with session.reading(as_of) as memory:
-        own = memory.resolve(atom)
-        found = memory.edges(own, **wanted)
-        named = labels(session, memory, (_far_end(edge, own) for edge in found))
+        page = page_of(memory, atom)
+        ids = [memory.resolve(atom)] if page is None else page.ids
+        each = (memory.edges(one, **wanted) for one in ids)
+        # An edge between two pieces of the page is an edge of both.
+        found = list(islice(dict.fromkeys(chain.from_iterable(each)), wanted["limit"]))
+        named = labels(session, memory, (end for edge in found for end in (edge.src, edge.dst)))
     data = [
         {**plain(edge), "data": plain(unpack(edge.data, "edge data")) if edge.data else None}
         for edge in found
     ]
-    rows = [_row(edge, own, named) for edge in found]
+    rows = [_row(edge, frozenset(ids), named) for edge in found]
     session.out.listed(len(found), "edge", wanted["limit"])
     heads = ("", "type", "id", "name", "weight", "state")
     return session.out.answer(data, [Table(heads, rows)] if rows else [])
 
 
-def _far_end(edge: Edge, own: str) -> str:
-    return edge.dst if edge.src == own else edge.src
-
-
-def _row(edge: Edge, own: str, named: Labels) -> tuple[str, ...]:
-    far = _far_end(edge, own)
+def _row(edge: Edge, own: frozenset[str], named: Labels) -> tuple[str, ...]:
+    way, far = ("→", edge.dst) if edge.src in own else ("←", edge.src)
     state, hidden = edge.state.name.lower(), named.hidden(far)
     if hidden:
         state += f", the atom is {hidden}"
-    way = "→" if edge.src == own else "←"
     return way, _type_of(edge), named.id(far), named.name(far), f"{edge.weight:g}", state
 
 

@@ -10,6 +10,7 @@ from engine.base.validation import atom_id
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import body_of, short_id
 from engine.ledger.records import AtomRecord, Lookup, read_atom
+from engine.query.named import title_of
 from engine.query.snippets import beginning
 from proofs.leaves import State
 
@@ -37,8 +38,14 @@ def labels_of(rows: Reader, ids: Iterable[str]) -> dict[str, Label]:
     for text in dict.fromkeys(ids):
         record = read_atom(rows, atom_id(text))
         if record is not None:
-            found[text] = Label(short_id(rows, record.id), name_of(rows, record, NAME_CHARS), record.state)
+            found[text] = Label(short_id(rows, record.id), _shown_name(rows, record), record.state)
     return found
+
+
+def _shown_name(rows: Reader, record: AtomRecord) -> str:
+    """Return the name of an atom in a list; a piece of a page without a title has the title of the page."""
+    untitled = record.title is None and record.kind not in NAMED_BY_TEXT and record.state is not State.ERASED
+    return title_of(rows, record) if untitled else name_of(rows, record, NAME_CHARS)
 
 
 def name_of(rows: Lookup, record: AtomRecord, chars: int) -> str:

@@ -76,8 +76,6 @@ INVALID = [
     ["find", "--form", "huge"],
     ["find", "--follow", "references"],
     ["recall", " "],
-    ["get", "abc"],
-    ["get", "not-an-id"],
     ["revise", "1111"],
     ["verify-root", "--expect", "abc"],
     ["link", "1111", "references", "2222", "--data", "{"],

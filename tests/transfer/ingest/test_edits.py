@@ -16,8 +16,8 @@ from engine.base.errors import ConflictError, InvalidInputError, RefusedError
 from engine.base.model import Atom, Direction
 from engine.base.validation import atom_id
 from engine.commands.conflicts import CONFLICTS_WITH
+from engine.commands.file_texts import atoms_of
 from engine.commands.reconcile import is_by
-from engine.commands.sources import atoms_of
 from engine.ledger.journal import entries_back
 from engine.ledger.queries import get_record
 from proofs.events import AtomBody

@@ -81,7 +81,7 @@ def test_times_are_microseconds_utc(given_time: object, created: int) -> None:
         (b'{"text": "\\uffff"}', "U+FFFF"),
         (b'{"text": " "}', "blank"),
         (b'{"text": 1}', "must be a string"),
-        (b'{"title": "a"}', "no content"),
+        (b'{"title": " "}', "no content"),
         (b'{"text": "a", "id": 1}', "`id`"),
         (b'{"text": "a", "id": ""}', "`id`"),
         (b'{"text": "a", "seq": true}', "`seq`"),
