@@ -12,21 +12,25 @@ from engine.query.recall.signals.bm25 import MICRO
 class Pool:
     """Candidates in ascending order of their ordinals, with the score of each.
 
-    For each signal, the pool also keeps the amounts that the signal added to the scores. A row is the index
-    of a candidate in the arrays of the pool.
+    For each signal, a pool for an explained answer also keeps the amounts that the signal added to the scores.
+    A row is the index of a candidate in the arrays of the pool.
     """
 
-    def __init__(self, ordinals: NDArray[np.int64], words: NDArray[np.float64]) -> None:
+    def __init__(
+        self, ordinals: NDArray[np.int64], words: NDArray[np.float64], *, explained: bool = True
+    ) -> None:
         """Create a pool of the candidates `ordinals`, which must be distinct.
 
-        `words` holds the score that each candidate has for the query's words.
+        `words` holds the score that each candidate has for the query's words. Unless `explained` is set, the
+        amounts of all other signals are added to the scores but not kept.
         """
         self.ordinals = ordinals
-        self.score = words.copy()
-        self.factor = words * 0.0 + 1.0
+        self.score = words
+        self.factor = np.ones(len(words))
         """For each candidate, the product of all factors that its score was multiplied by."""
         self._ranked: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
         self.parts: dict[str, NDArray[np.float64]] = {"words": words}
+        self._is_explained = explained
 
     def __len__(self) -> int:
         return len(self.ordinals)
@@ -34,6 +38,8 @@ class Pool:
     def add(self, signal: str, amounts: NDArray[np.float64]) -> None:
         """Add to each score the amount at the same index, and record it as a contribution of `signal`."""
         self.score = self.score + amounts
+        if not self._is_explained:
+            return
         before = self.parts.get(signal)
         self.parts[signal] = amounts if before is None else before + amounts
 
@@ -59,7 +65,8 @@ class Pool:
         every = np.concatenate([self.ordinals, ordinals])
         order = every.argsort(kind="stable")
         nothing = np.zeros(len(ordinals))
-        pool = Pool(every[order], np.concatenate([self.parts["words"], words])[order])
+        own = np.concatenate([self.parts["words"], words])[order]
+        pool = Pool(every[order], own, explained=self._is_explained)
         pool.score = np.concatenate([self.score, words])[order]
         pool.factor = np.concatenate([self.factor, nothing + 1.0])[order]
         for signal, amounts in self.parts.items():
@@ -86,6 +93,10 @@ class Pool:
     def micros(self) -> NDArray[np.int64]:
         """The score of each candidate in millionths, rounded."""
         return np.rint(self.score * MICRO).astype(np.int64)
+
+    def micros_at(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The score of each of these candidates in millionths, rounded."""
+        return np.rint(self.score[rows] * MICRO).astype(np.int64)
 
     def explained(self, row: int) -> dict[str, float]:
         """Return the amount that each signal added to one candidate, rounded to six decimals.

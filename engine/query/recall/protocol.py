@@ -54,7 +54,7 @@ def run(scope: RecallScope, target: int, most: int) -> Ranking:
     hits = found.best(scope, max(scope.config.protocol.candidates, most))
     ordinals, near = anchors.neighbourhood(scope, hits)
     heaviest, term_scores, scores = found.by_term(ordinals)
-    pool = Pool(ordinals, scores)
+    pool = Pool(ordinals, scores, explained=scope.explain)
     surroundings.propagate(scope, pool, near, term_scores)
     boosts.speakers(scope, pool)
     boosts.dated(scope, pool)

@@ -63,10 +63,10 @@ def recall(
     atoms = view.allowed.atoms(rows, log, filters, index.documents, view.config.signals.internal)
     positions = view.positions.positions(index)
     marked = atoms.marked(rows) if filters == NO_FILTERS else maybe_superseded(rows, filters)
-    scope = RecallScope(rows, index, positions, question, atoms, view.config, marked)
+    scope = RecallScope(rows, index, positions, question, atoms, view.config, marked, explain)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
     ranking = protocol.run(scope, target, most)
-    chosen = choose(scope, ranking, target, budget=budget, categories=filters.categories, explain=explain)
+    chosen = choose(scope, ranking, target, budget=budget, categories=filters.categories)
     used = {tag for hit in chosen.hits for tag in hit.path if tag.startswith("#")}
     return Recall(
         query=query,

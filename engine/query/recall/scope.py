@@ -52,6 +52,8 @@ class RecallScope:
     config: RecallConfig
     marked: BitMap
     """The ordinals of atoms that may be superseded; empty if the query includes superseded atoms."""
+    explain: bool = False
+    """True if the answer tells what each signal added to the scores, and which candidates were left out."""
     _loaded: dict[int, LoadedAtom] = field(default_factory=dict, init=False)
     _found: dict[str, TermRows] = field(default_factory=dict, init=False)
 
@@ -115,11 +117,16 @@ class RecallScope:
 
         Set `whole` if all terms of the contents are needed; otherwise they are computed when they are read.
         """
-        new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in self._loaded]
+        loaded = self._loaded
+        new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in loaded]
         if new:
             records = records_of(self.rows, ids_at(self.rows, new))
             bodies = bodies_of(self.rows, records)
             whole = whole or self.positions.has_titles or self.question.ask is Ask.WHEN
             readings = self.reader.read([body.content for body in bodies], whole=whole)
-            self._loaded.update(zip(new, map(LoadedAtom, records, bodies, readings), strict=True))
-        return [self._loaded[ordinal] for ordinal in ordinals]
+            loaded.update(zip(new, map(LoadedAtom, records, bodies, readings), strict=True))
+        return [loaded[ordinal] for ordinal in ordinals]
+
+    def atom(self, ordinal: int) -> LoadedAtom:
+        """Return the record and content of one atom, as `load` does."""
+        return self._loaded.get(ordinal) or self.load([ordinal])[0]
