@@ -221,7 +221,7 @@ impl Sorted<'_> {
         let source = self.keys.get(index)? >> HALF;
         let same = |index: usize| self.keys.get(index).is_some_and(|key| key >> HALF == source);
         let before = (0..index).rev().take(most).take_while(|index| same(*index)).count();
-        Some(before + (index..).take(most).take_while(|index| same(*index)).count())
+        Some(before + (index..).take(most + 1).take_while(|index| same(*index)).count())
     }
 
     fn count(&self, source: u64) -> usize {
