@@ -520,9 +520,10 @@ impl Scores<'_> {
     }
 }
 
-/// Return the places of the scores above 0, from the highest to the lowest. The twin is `Pool.ranked`.
+/// Return the places of the best `most` scores above 0, from the highest to the lowest, and of those equal to the
+/// last. The twin is `pool.ranked`.
 #[pyfunction]
-fn ranked<'py>(py: Python<'py>, scores: &[u8]) -> Option<Bound<'py, PyBytes>> {
+fn ranked<'py>(py: Python<'py>, scores: &[u8], most: usize) -> Option<Bound<'py, PyBytes>> {
     let mut found = Vec::with_capacity(scores.len() / 8);
     for (place, raw) in (0_i64..).zip(scores.chunks_exact(8)) {
         let micros = (f64::from_le_bytes(raw.try_into().ok()?) * MICRO).round_ties_even();
@@ -532,6 +533,11 @@ fn ranked<'py>(py: Python<'py>, scores: &[u8]) -> Option<Bound<'py, PyBytes>> {
         if micros > 0.0 {
             found.push((-(micros as i64), place));
         }
+    }
+    if (1..found.len()).contains(&most) {
+        let (_, last, _) = found.select_nth_unstable(most - 1);
+        let lowest = last.0;
+        found.retain(|one| one.0 <= lowest);
     }
     found.sort_unstable();
     let raw: Vec<u8> = found.iter().flat_map(|one| one.1.to_le_bytes()).collect();

@@ -88,6 +88,8 @@ class Chosen:
         """Maps the index of a hit to the ordinals of its near-duplicates, the best first."""
         self._word_scores = ranking.pool.parts["words"]
         self._walkers_max = int(scope.config.protocol.walkers * target)
+        self.is_complete = True
+        """False if hits are missing because the ranking is not complete (`Ranking.first`)."""
         self.fingerprints: list[int] = []
         """The fingerprints of the hits, in the order of the hits."""
 
@@ -205,7 +207,8 @@ def choose(
     """Choose the best `target` hits that the budget allows. Candidates with equal scores are ordered by id.
 
     The whole ranking is read if there would otherwise be fewer than `target` hits. But reading stops after
-    2 · `target` + 20 candidates have exceeded the budget.
+    2 · `target` + 20 candidates have exceeded the budget. If the ranking is not complete and more of it is
+    needed, the result is not complete either.
     """
     chosen = Chosen(scope, ranking, target, budget, categories)
     superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
@@ -229,7 +232,7 @@ def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -
     end of the candidates may be left out if it cannot change the answer any more.
     """
     pool = ranking.pool
-    rows = pool.ranked()
+    rows = pool.ranked(ranking.first)
     micros = pool.micros_at(rows)
     hits = chosen.fingerprints
     start, end = 0, min(target, BLOCK)
@@ -252,6 +255,7 @@ def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -
             scores = (micros[start + begin : end][:BLOCK] / MICRO).tolist()
             yield from map(Ranked, block.tolist(), ordinals.tolist(), scores, fingerprints.tolist(), alike)
         start, end = end, end + BLOCK
+    chosen.is_complete = ranking.first is None
 
 
 def _after_equal(micros: NDArray[np.int64], end: int) -> int:

@@ -13,7 +13,7 @@ CHARS_MAX: Final = 1 << 20
 """The largest number of characters of the contents in the cache."""
 
 ATOM_CHARS: Final = 1 << 10
-"""What an atom counts in addition to the characters of its content: about the size of its objects in bytes."""
+"""What an atom counts in addition to the characters of its content: about the bytes of its objects."""
 
 
 class KnownAtoms:

@@ -12,7 +12,7 @@ from engine.query.recall.signals.bm25 import MICRO
 class Pool:
     """Candidates in ascending order of their ordinals, with the score of each.
 
-    For each signal, a pool for an explained answer also keeps the amounts that the signal added to the scores.
+    A pool for an explained answer also keeps the amounts that each signal added to the scores.
     A row is the index of a candidate in the arrays of the pool.
     """
 
@@ -28,7 +28,7 @@ class Pool:
         self.score = words
         self.factor = np.ones(len(words))
         """For each candidate, the product of all factors that its score was multiplied by."""
-        self._ranked: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
+        self._ranked: tuple[NDArray[np.float64], int, NDArray[np.int64]] | None = None
         self.parts: dict[str, NDArray[np.float64]] = {"words": words}
         self._is_explained = explained
 
@@ -74,20 +74,18 @@ class Pool:
                 pool.parts[signal] = np.concatenate([amounts, nothing])[order]
         return pool
 
-    def ranked(self) -> NDArray[np.int64]:
+    def ranked(self, most: int | None = None) -> NDArray[np.int64]:
         """Return the rows of the candidates with a score above 0, the best first.
 
-        Candidates with equal scores are ordered by ordinal.
+        Candidates with equal scores are ordered by ordinal. With `most`, candidates after the best `most` may
+        be left out, but not those whose score equals that of the last.
         """
-        if self._ranked is None or self._ranked[0] is not self.score:
-            raw = None if NATIVE is None else NATIVE.ranked(self.score.tobytes())
-            if raw is None:
-                micros = self.micros
-                order = np.argsort(-micros, kind="stable")
-                self._ranked = self.score, order[: np.count_nonzero(micros > 0)]
-            else:
-                self._ranked = self.score, np.frombuffer(raw, np.int64)
-        return self._ranked[1]
+        most = len(self) if most is None else min(most, len(self))
+        if self._ranked is None or self._ranked[0] is not self.score or self._ranked[1] < most:
+            raw = None if NATIVE is None else NATIVE.ranked(self.score.tobytes(), most)
+            rows = ranked(self.micros, most) if raw is None else np.frombuffer(raw, np.int64)
+            self._ranked = self.score, most, rows
+        return self._ranked[2]
 
     @property
     def micros(self) -> NDArray[np.int64]:
@@ -105,3 +103,10 @@ class Pool:
         """
         parts = ((signal, round(float(amounts[row]), 6)) for signal, amounts in self.parts.items())
         return {signal: amount for signal, amount in parts if amount}
+
+
+def ranked(micros: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the rows of the best `most` scores above 0, the best first, and of those equal to the last."""
+    order = np.argsort(-micros, kind="stable")
+    lowest = max(1, int(micros[order[most - 1]])) if most else 1
+    return order[: np.count_nonzero(micros >= lowest)]

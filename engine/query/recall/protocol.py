@@ -9,7 +9,7 @@ The position of a step in this order matters only if the step uses the best cand
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -21,8 +21,11 @@ from engine.query.recall.answer import Bridge, Level
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.query.recall.signals import anchors, boosts, feedback, phrases, surroundings, text_signals, walk
-from engine.query.recall.signals.bm25 import weighted_terms
+from engine.query.recall.signals.bm25 import MICRO, weighted_terms
 from engine.text.analyzer import index_terms
+
+_ROUNDING: Final = 2 / MICRO
+"""Scores that differ by this much also differ in millionths."""
 
 TEXTS_READ: Final = 12
 """The number of candidates whose texts are read. They are the candidates with the highest scores."""
@@ -42,12 +45,18 @@ class Ranking:
     hop_anchors: dict[int, int]
     """The atoms found through the text or the edges of an anchor, which is one of the best candidates. The
     ordinal of each atom is mapped to the ordinal of the best anchor that led to the atom."""
+    words: anchors.WordScores
+    """The scores of documents for the words of the question."""
+    first: int | None
+    """If this is a number, at least this many of the best candidates are final, and the walk, which cannot
+    change them, was left out (see `complete`). None if the whole ranking is final."""
 
 
-def run(scope: RecallScope, target: int, most: int) -> Ranking:
+def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
     """Run the protocol and return a ranked pool, from which the caller chooses `target` hits.
 
-    The pool has room for at least `most` candidates that contain words of the question.
+    The pool has room for at least `most` candidates that contain words of the question. The caller usually
+    looks at no more than the `first` best candidates. If it needs more, it calls `complete`.
     """
     weights = anchors.weights_of(scope, scope.question.terms)
     found = anchors.by_words(scope, weights)
@@ -68,15 +77,33 @@ def run(scope: RecallScope, target: int, most: int) -> Ranking:
     pool = _phrases(scope, pool, found)
     atoms = _read(scope, pool)
     pool, hop_anchors = _hops(scope, pool, found, atoms)
-    pool, walked, bridges = _walk(scope, pool, found)
-    return Ranking(pool, level, entities, walked, bridges, hop_anchors)
+    ranking = Ranking(pool, level, entities, {}, (), hop_anchors, found, first)
+    if _walk_is_vain(scope, pool, first, pool.score.max(initial=0.0)):
+        return ranking
+    tags = _walked_tags(scope, pool)
+    if tags and _walk_is_vain(scope, pool, first, max(one.score * one.bridge.weight for one in tags)):
+        return ranking
+    return complete(scope, ranking, tags)
+
+
+def complete(scope: RecallScope, ranking: Ranking, tags: Sequence[walk.WalkedTag] | None = None) -> Ranking:
+    """Return a ranking with the atoms of the walk, which are found through `tags` if these are known already.
+
+    The walk adds the atoms that contain no word of the question but share a tag with one of the best
+    candidates.
+    """
+    tags = _walked_tags(scope, ranking.pool) if tags is None else tags
+    walked = walk.walkers(scope, tags, ranking.words)
+    pool = anchors.extended(scope, ranking.pool, ranking.words, list(walked))
+    phrases.add_amounts(scope, pool, "walk", {one: max(gains.values()) for one, gains in walked.items()})
+    return replace(ranking, pool=pool, walked=walked, bridges=tuple(one.bridge for one in tags), first=None)
 
 
 def _best(
     scope: RecallScope, pool: Pool, most: int, *, whole: bool = False
 ) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
     """Return the rows of the best candidates (`most` or fewer), and these atoms with their texts."""
-    best = pool.ranked()[:most]
+    best = pool.ranked(most)[:most]
     return best, scope.load(pool.ordinals[best].tolist(), whole=whole)
 
 
@@ -245,15 +272,23 @@ def _hops(
     return pool, hop_anchors
 
 
-def _walk(
-    scope: RecallScope, pool: Pool, found: anchors.WordScores
-) -> tuple[Pool, dict[int, dict[str, float]], tuple[Bridge, ...]]:
-    """Add the atoms that contain no word of the question but share a tag with one of the best candidates."""
+def _walked_tags(scope: RecallScope, pool: Pool) -> list[walk.WalkedTag]:
+    """Return the tags through which the walk finds atoms."""
     if not scope.signals.walk or not scope.config.protocol.walkers:
-        return pool, {}, ()
+        return []
     best, atoms = _best(scope, pool, walk.ANCHORS)
-    tags = walk.walked_tags(scope, list(zip(pool.score[best].tolist(), atoms, strict=True)))
-    walked = walk.walkers(scope, tags, found)
-    pool = anchors.extended(scope, pool, found, list(walked))
-    phrases.add_amounts(scope, pool, "walk", {one: max(gains.values()) for one, gains in walked.items()})
-    return pool, walked, tuple(one.bridge for one in tags)
+    return walk.walked_tags(scope, list(zip(pool.score[best].tolist(), atoms, strict=True)))
+
+
+def _walk_is_vain(scope: RecallScope, pool: Pool, first: int, score: float) -> bool:
+    """Return True if the walk certainly leaves the `first` best candidates and their scores as they are.
+
+    It only raises scores of atoms without words of the question: each by at most its share of `score`.
+    """
+    best = pool.ranked(first)
+    if not 0 < first <= len(best):
+        return False
+    lowest = float(pool.score[best[-1]]) - _ROUNDING
+    most = score * scope.signals.walk * scope.atoms.largest_factor
+    lacking = pool.score[pool.parts["words"] <= 0]
+    return most < lowest and (not len(lacking) or float(lacking.max()) + most < lowest)
