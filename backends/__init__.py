@@ -150,8 +150,8 @@ def _is_sqlite(path: Path) -> bool:
 def open_backend(url: str, *, create: bool = True) -> Backend:
     """Open the store at `url`. A missing store is created, unless `create` is false.
 
-    A store that this process cannot write is opened for reading (`backends.read_only`). So is a store that
-    cannot be opened for writing because its disk is full.
+    A store that this process cannot write is opened for reading (`backends.read_only`). A store that cannot
+    be opened for writing because its disk is full is opened for reading, too.
 
     Raises:
         BackendMissing: there is no store, and `create` is false (never for `memory:`).
@@ -203,7 +203,7 @@ def _on_full_disk(location: Location, number: int) -> Backend | None:
 
 
 def _read_only(location: Location) -> Backend | None:
-    """Open a store that exists, but that this process cannot write; return None for every other store."""
+    """Open an existing store that this process cannot write; return None for every other store."""
     from backends.files import resolve_path
 
     place = resolve_path(location.path)

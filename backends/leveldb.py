@@ -1,6 +1,6 @@
 """LevelDB through plyvel: the default embedded backend.
 
-With LevelDB's defaults, acknowledged writes were measured to be lost in several ways. This module takes the
+With LevelDB's defaults, acknowledged writes are lost in several ways (measured). This module takes the
 following measures, each with a test in `tests/backends/test_leveldb_rules*.py`:
 
 - after a failed write the handle accepts no more writes, and the exception is BackendInDoubt, because the
@@ -11,9 +11,10 @@ following measures, each with a test in `tests/backends/test_leveldb_rules*.py`:
 - a batch is built in full and then written with one call;
 - creation is atomic, and nothing is ever repaired;
 - closing waits for running calls;
-- the folder is synced before a durable write is acknowledged if its list of files has changed;
+- if the folder's list of files has changed, the folder is synced before a durable write is acknowledged;
 - a durable write also makes earlier writes without `durable` survive;
-- deleted bytes are removed by rewriting the whole store, because compaction was measured to leave them.
+- deleted bytes are removed by rewriting the whole store, because compaction leaves them in the files
+  (measured).
 
 This module cannot detect that the end of LevelDB's log was cut off. Such a loss can be detected only with a
 checkpoint that is kept in another place.
@@ -59,10 +60,10 @@ The first step fetches only one row, because many callers need only one.
 _OPENED: Row = (b"", b"")
 
 _AMPLE_BYTES = 256 << 20
-"""With more free space than this, in bytes, every write has room, and opening the store has room, too."""
+"""If more bytes than this are free on the disk, the free space is not compared with the size of a batch."""
 
 _MARGIN_BYTES = 256 << 10
-"""The space, in bytes, that opening the store needs besides that for the logs."""
+"""The space, in bytes, that opening the store needs in addition to the size of the logs."""
 
 BUSY_SECONDS = 10.0
 """The time, in seconds, that `purge` waits for open snapshots and scans before it raises BackendBusy."""
@@ -259,10 +260,11 @@ class LevelDBBackend(Backend):
             raise
 
     def _check_space(self, batch: Batch) -> None:
-        """Raise BackendEnvironment if the disk has too little free space for `batch`. Nothing is sent then.
+        """Raise BackendEnvironment if the disk has too little free space for `batch`.
 
-        A write that LevelDB cannot finish would end all writes through this handle. Opening the store copies
-        the logs into tables, so as much space as the logs occupy must stay free, too. Measured: 4 µs.
+        In that case nothing is sent to LevelDB. If LevelDB could not finish a write, this handle would refuse
+        all later writes. Opening the store copies the logs into tables, so as much space as the logs occupy
+        must stay free, too. Measured: 4 µs.
         """
         disk = os.statvfs(self._data)
         free = disk.f_bavail * disk.f_frsize
@@ -280,9 +282,9 @@ class LevelDBBackend(Backend):
         LevelDB starts a new log every `write_buffer_size` bytes and syncs only the newest log, so a synced
         write could survive a crash that loses earlier unsynced writes in an older log. Therefore, while there
         are unsynced rows, this method writes the batch, syncs the older logs if there are any, and then syncs
-        the newest log by writing an empty batch. After a crash at any point, all rows up to some write
-        remain, and no rows of later writes. This fails only if the operating system itself writes the new log
-        to the disk just before the old log is synced.
+        the newest log by writing an empty batch. After a crash at any point, the store has all rows up to
+        some write, and no rows of later writes. This fails only if the operating system itself writes the new
+        log to the disk just before the old log is synced.
         """
         built.write()
         if not sync:
@@ -299,8 +301,9 @@ class LevelDBBackend(Backend):
 
         LevelDB does not sync the folder after it starts a new log. If the folder is not synced, POSIX allows
         a file system to lose the log's name in a crash, and with the name the whole log. This is called after
-        each write. If the log that was the newest has grown, LevelDB has appended the write to it, and has
-        not started another one. Measured: 2 µs; to list the folder, 7 to 12 µs for 10 to 25 files.
+        each write. If the newest known log has grown, LevelDB has appended the write to that log and has not
+        started another one. Measured: this check takes 2 µs, and listing a folder of 10 to 25 files takes 7
+        to 12 µs.
         """
         if self._log_has_grown():
             return

@@ -21,7 +21,7 @@ _TRAILER_BYTES = 5
 """The bytes after each block of a table: the type of compression, and a checksum."""
 
 _TAG_BYTES = 8
-"""The bytes after each key in a table: the kind of row in the first byte, and LevelDB's sequence number."""
+"""The bytes after each key in a table: one byte for the kind of row, then LevelDB's sequence number."""
 
 _DELETED, _SET = 0, 1
 _LOG_BLOCK_BYTES = 32768
@@ -29,7 +29,8 @@ _RECORD = struct.Struct("<IHB")
 _DAMAGED, _FULL, _FIRST, _MIDDLE, _LAST = 0, 1, 2, 3, 4
 _BATCH_HEADER_BYTES = 12
 _ROW_BEGINS = re.compile(rb"\x01[\x01-\x7f][a-z]")
-"""How a row of this package begins in a log: it is set, and its short key begins with a letter."""
+"""The beginning of a row in a log of a store of this package: the code for setting a row, then a short
+key that begins with a letter."""
 
 
 class _Damaged(Exception):
@@ -59,7 +60,7 @@ def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def _indexed_blocks(data: bytes) -> list[tuple[int, int]]:
-    """Return start and end of the blocks that the table's index names; nothing without a usable index."""
+    """Return the start and end of each block in the table's index; an empty list without an index."""
     if data[-8:] != _MAGIC:
         return []
     try:
@@ -86,7 +87,7 @@ def _indexed_blocks(data: bytes) -> list[tuple[int, int]]:
 
 
 def _consecutive_blocks(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the blocks of a table without an index, for example of a truncated table.
+    """Yield the start and end of each block of a table that has no index, such as a truncated table.
 
     A block ends with the positions of its restarts, four bytes each, and their number. The
     first position is 0, and no row begins with four zero bytes.
@@ -166,7 +167,7 @@ def _batches(data: bytes) -> Iterator[bytes]:
 
 
 def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the records of a log with their kinds; after a damaged header, the rest of the block."""
+    """Yield the records of a log with their kinds. After a damaged header, yield the rest of the block."""
     for block in range(0, len(data), _LOG_BLOCK_BYTES):
         at, end = block, min(block + _LOG_BLOCK_BYTES, len(data))
         while end - at >= _RECORD.size:

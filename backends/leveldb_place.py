@@ -1,8 +1,9 @@
 """The folder of a LevelDB store: `PATH/lock` is the lock file of this package, `PATH/db/` is the LevelDB.
 
-LevelDB's own lock is an fcntl lock. It is released as soon as anything in the process closes a descriptor of
-its file, for instance by copying the folder. The lock here is a flock on a separate file. Only the process
-that holds this flock can release it, and the operating system releases it when that process dies.
+LevelDB's own lock is an fcntl lock. Such a lock is released as soon as any code in the process closes a
+descriptor of the locked file, for instance after copying the file. The lock here is a flock on a separate
+file. Only the process that holds this flock can release it, and the operating system releases it when that
+process dies.
 """
 
 from __future__ import annotations
@@ -41,12 +42,13 @@ OPTIONS: dict[str, Any] = {
     "compression": None,
     # Opening after a crash replays up to this size (measured: 12 MiB in 0.14 s); memory can hold two.
     "write_buffer_size": 16 << 20,
-    # With 8 MiB, a table of the first level spans nearly all keys, so that its compaction rewrites old rows:
-    # compactions took 1.35 times as much CPU time from the 100,000th to the 200,000th add (measured).
+    # With 8 MiB, a table of the first level spans nearly all keys, and its compaction rewrites old rows. From
+    # the 100,000th to the 200,000th add, compactions then took 1.35 times as much CPU time (measured).
     "max_file_size": 4 << 20,
     "lru_cache_size": 32 << 20,
-    # LevelDB maps open tables into memory: at most 128 with this value, so about 512 MiB. After 300 questions
-    # on 1,000,000 texts, a process held 305 MB instead of 607; a question took 11 % more CPU time (measured).
+    # LevelDB maps open tables into memory. With this value, it maps at most 128 tables, about 512 MiB. After
+    # 300 questions on 1,000,000 texts, a process held 305 MB instead of 607; a question took 11 % more CPU
+    # time (measured).
     "max_open_files": 138,
     "bloom_filter_bits": 10,
 }

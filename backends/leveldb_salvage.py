@@ -1,7 +1,7 @@
 """The ways of reading a damaged LevelDB store.
 
-LevelDB changes a folder when it opens it, and may even write into a file whose number its list of files does
-not know. So it gets a copy of the files and never a link to one.
+LevelDB changes a folder when it opens the folder. It may even write into a file that is not in its list of
+files. So LevelDB is given copies of the files, and never links to them.
 """
 
 from __future__ import annotations
@@ -38,12 +38,15 @@ def leveldb_ways(place: Path, scratch: Path) -> Iterator[Way]:
 
 
 def _data_folder(place: Path) -> Path:
-    """Return the folder with LevelDB's files, also if a rewrite was interrupted."""
+    """Return the folder with LevelDB's files.
+
+    An interrupted rewrite may have left them in a second folder.
+    """
     return next((folder for folder in (place / DATA, place / NEW) if folder.is_dir()), place)
 
 
 def _own_rows(data: Path, copy: Path, problems: list[str]) -> Iterator[Row]:
-    """Yield the rows that LevelDB finds in a copy. What it refuses to open is opened less strictly."""
+    """Yield the rows that LevelDB finds in a copy. If LevelDB refuses a copy, it is opened less strictly."""
     try:
         plyvel = plyvel_module()
     except BackendUnusable:
@@ -64,7 +67,10 @@ def _own_rows(data: Path, copy: Path, problems: list[str]) -> Iterator[Row]:
 
 
 def _opened(plyvel: Any, data: Path, copy: Path, problems: list[str]) -> Any:
-    """Return the open copy, or None. The checks are first strict; later, other lists of files are tried."""
+    """Return the open copy, or None.
+
+    The first attempt checks strictly; the last attempts use other lists of files.
+    """
     lists = sorted((path.name for path in data.glob("MANIFEST-*")), reverse=True)
     attempts: list[tuple[bool, str | None]] = [
         (True, None),

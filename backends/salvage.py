@@ -1,9 +1,9 @@
 """Reading the rows of a damaged store, without changing a byte of the store.
 
 A store is read in several ways, one after the other. First the library of the backend reads a copy of the
-files. Then the files are read without the library, so that one damaged place hides only the rows in it. The
-rows of all ways are collected. They are not trusted: a key may have several values, and a value may be
-damaged. The caller decides which values are right, for example by their hashes.
+files. Then the files are read without the library, so that a damaged place hides only the rows in that place.
+The rows from all of these readings are collected. They are not trusted: a key may have several values, and a
+value may be damaged. The caller decides which values are right, for example by their hashes.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from backends.sqlite_lock import SUFFIX
 
 @dataclass
 class Way:
-    """One way of reading a store. `rows` may be read once; `problems` is complete when all rows are read."""
+    """A way of reading a store. `rows` can be read once only; `problems` is complete after that."""
 
     name: str
     """A short description of the way, for people."""
     own: bool
-    """True if the backend's library reads, so that the rows are a state that the store once had."""
+    """True if the backend's library reads the rows. They are then a state that the store once had."""
     rows: Iterator[Row]
     problems: list[str] = field(default_factory=list)
     """The problems that were found, in sentences for people; empty if nothing seems damaged."""
     count: int = 0
-    """The number of rows that were read and whose keys were asked for."""
+    """The number of rows that were read and have one of the wanted prefixes."""
 
 
 class Salvage:
-    """A damaged store, of which the rows are collected.
+    """A damaged store whose rows are being collected.
 
     Args:
         backend: The kind of the store: `leveldb` or `sqlite`.
@@ -69,7 +69,7 @@ class Salvage:
         return way
 
     def _is_asked(self, row: Row) -> bool:
-        """Return True for a row that is asked for; damage can turn a key or a value into another type."""
+        """Return True for a row that is to be collected. Damage can change the type of a key or a value."""
         return all(isinstance(part, bytes) for part in row) and row[0].startswith(self._prefixes)
 
 

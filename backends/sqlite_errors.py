@@ -1,4 +1,7 @@
-"""The translation of SQLite's exceptions. SQLite hides the errno, so some causes are probed for."""
+"""The translation of SQLite's exceptions.
+
+SQLite hides the errno, so some functions here try an operation to find the cause.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from backends.environment import environment_error, in_doubt
 from backends.errors import BackendBusy, BackendCorrupt, BackendEnvironment, BackendError, BackendInDoubt
 
 DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""The exceptions of SQLite. A message that quotes damaged bytes may not be a text."""
+"""The exceptions of SQLite. The second occurs if a message quotes damaged bytes that are not UTF-8."""
 
 _ERRNOS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
@@ -20,7 +23,7 @@ _ERRNOS = {
     sqlite3.SQLITE_PERM: errno.EACCES,
     sqlite3.SQLITE_IOERR: errno.EIO,
 }
-"""The errno that most often causes a primary result code."""
+"""Result code → the errno that causes it most often."""
 
 _UNSURE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR}
 """The result codes that have several causes."""

@@ -2,9 +2,9 @@
 
 SQLite does not find a row if a page on the way to the row is damaged, and ignores the rest of the WAL after a
 damaged frame. The functions here decode each page by itself: the pages of the database, and every frame of
-the WAL that belongs to its present round. Rows of several tables are not told apart; pages can be left out. A
-row may be damaged, and a page of the WAL may hold older rows: callers check the rows by other means. The
-format is described at https://www.sqlite.org/fileformat2.html.
+the WAL that belongs to its present round. The rows of different tables are mixed; the caller can exclude
+pages. A row may be damaged, and a page of the WAL may hold older rows: callers check the rows by other means.
+The format is described at https://www.sqlite.org/fileformat2.html.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class SQLiteFiles:
         return _DEFAULT_PAGE_BYTES
 
     def _present_frames(self) -> Iterator[tuple[int, bool, int]]:
-        """Yield page number, end of a transaction and position of each frame of the WAL's present round.
+        """Yield (page number, whether a transaction ends, position) of each frame of the present round.
 
         A frame belongs to the round if it repeats the salts of the WAL's header. If the header is damaged,
         the salts of the first frame are used.
@@ -98,7 +98,7 @@ class SQLiteFiles:
         return len(self._frames)
 
     def rows(self, without: Collection[int] = ()) -> Iterator[Row]:
-        """Yield the rows of all pages except `without`: the WAL's, newest first, then the database's.
+        """Yield the rows of all pages except `without`. Pages of the WAL come first, the newest page first.
 
         A row consists of the first two columns, if both are blobs.
         """
@@ -122,7 +122,7 @@ class SQLiteFiles:
         return at
 
     def _version(self, number: int, until: int) -> bytes | None:
-        """Return the newest version of a page up to the frame `until`, or the page of the database."""
+        """Return the newest version of a page at or before the frame `until`, or the page of the database."""
         for at in reversed(self._versions.get(number, ())):
             if at <= until:
                 return self._frame(at)
@@ -143,7 +143,7 @@ class SQLiteFiles:
         return page.ljust(self.page_bytes, b"\0")
 
     def children(self, number: int) -> list[int]:
-        """Return the pages directly below a page of a table's tree, in its newest version."""
+        """Return the children of a page of a table's tree, from the newest version of the page."""
         page = self.newest(number)
         at = _FILE_HEADER_BYTES if number == 1 else 0
         if page is None or page[at] != _INTERIOR:
@@ -158,7 +158,10 @@ class SQLiteFiles:
         return [cell for (cell,) in struct.iter_unpack(">H", page[head : head + 2 * count])]
 
     def _page_rows(self, number: int, page: bytes, source: PageSource) -> Iterator[Row]:
-        """Yield the rows of a page. If its list of cells is damaged, also what looks like a row."""
+        """Yield the rows of a page.
+
+        If its list of cells is damaged, also yield everything that looks like a row.
+        """
         at = _FILE_HEADER_BYTES if number == 1 else 0
         whole = page[at] in (_LEAF, _INTERIOR)
         for cell in self._cells(page, at) if whole else ():

@@ -1,10 +1,10 @@
-"""The mark of a SQLite file: how far each store in it reached, kept outside the database and its WAL.
+"""The mark of a SQLite file: the number of events in each of its stores, in a file of its own.
 
 After a damaged frame, SQLite ignores the rest of the WAL without an error, although the rest may hold
 transactions that were acknowledged. The file `PATH-wal-mark` shows the loss. It has 64 bytes for each store
-in the file. After each durable commit, the handle writes there what the backend's own row says. The mark is
-not synced, so it may lag behind the store after a crash. It never leads, unless the store has lost commits or
-an older copy of the store was put in its place. Without the file, nothing is compared.
+in the file. After each durable commit, the handle writes the content of the backend's own row there. The mark
+is not synced, so it may lag behind the store after a crash. If it is ahead of the store, the store has lost
+commits, or was replaced by an older copy. Without the file, nothing is compared.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Mark:
         self._descriptor: int | None = None
 
     def read(self) -> Own | None:
-        """Return what was marked last, or None if nothing was marked.
+        """Return the last row that was marked, or None.
 
         Read the mark before the database: then a commit between the two reads cannot look like a loss.
 
@@ -84,7 +84,7 @@ class Mark:
         self._prepared()
 
     def _prepared(self) -> int:
-        """Return the descriptor of the file, in which there is space for the mark."""
+        """Return the descriptor of the file, after reserving space for the mark."""
         if self._descriptor is None:
             missing = not self._path.exists()
             self._descriptor = os.open(self._path, _WRITE, 0o600)
@@ -113,7 +113,7 @@ class Mark:
         os.pwrite(self._prepared(), raw + _sum(raw), self._at)
 
     def check(self, marked: Own | None, own: Own, where: str) -> None:
-        """Raise BackendLost if the mark leads.
+        """Raise BackendLost if the mark is ahead of the store.
 
         Args:
             marked: The result of `read`.
@@ -141,13 +141,13 @@ class Mark:
 
 
 def is_left_over(store: Path) -> bool:
-    """Return True if there are a WAL and a mark, because a process uses the store or did not close it."""
+    """Return True if a WAL and a mark exist: a process is using the store, or did not close it."""
     wal, mark = Path(f"{store}-wal"), Path(f"{store}{SUFFIX}")
     return mark.exists() and wal.exists() and wal.stat().st_size > 0
 
 
 def check_marks(connection: sqlite3.Connection, store: Path) -> None:
-    """Raise BackendLost if the mark of any store in a file leads.
+    """Raise BackendLost if the mark of any store in a file is ahead of that store.
 
     Raises:
         BackendLost: commits are missing.
@@ -170,7 +170,7 @@ def _sum(raw: bytes) -> bytes:
 
 
 def _share(descriptor: int, store: Path) -> None:
-    """Give the file the permissions of the store: every user who may write to the store must mark it."""
+    """Give the file the permissions of the store, so that all users of the store can write the mark."""
     status = store.stat()
     with contextlib.suppress(OSError):
         os.fchown(descriptor, status.st_uid, status.st_gid)

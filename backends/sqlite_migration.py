@@ -1,8 +1,8 @@
 """Bringing a SQLite file of an earlier layout to the present one, in one transaction.
 
-Layout 1 had no checksums, and a table `turns` instead of the backend's own rows. A crash leaves either layout
-whole. The checksums are computed from the rows as they are, so they do not find damage that is older than
-they are; `engine verify-root` does.
+Layout 1 had no checksums, and a table `turns` instead of the backend's own rows. After a crash, the file has
+one of the two layouts, complete. The checksums are computed from the rows as they are now, so they do not
+detect earlier damage; `engine verify-root` does.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def bring_up_to_date(connection: sqlite3.Connection, where: str) -> bool:
         if _layout(connection, where) != LAYOUT:
             _migrate(connection)
         connection.execute("COMMIT")
-        # The header of the database itself should show the new layout to earlier versions of memroot.
+        # Earlier versions of memroot read the layout in the header of the database, not in the WAL.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except BaseException as error:
         with contextlib.suppress(sqlite3.Error):
@@ -54,7 +54,7 @@ def bring_up_to_date(connection: sqlite3.Connection, where: str) -> bool:
 
 
 def _layout(connection: sqlite3.Connection, where: str) -> int:
-    """Return the layout that the next statement would find, which may be only in the WAL."""
+    """Return the layout of the file. It may be recorded only in the WAL."""
     layout: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if layout not in (EARLIEST_LAYOUT, LAYOUT):
         raise BackendUnusable(

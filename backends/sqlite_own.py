@@ -26,15 +26,15 @@ class Own(NamedTuple):
     writes: int
     """The number of durable writes that this store has taken."""
     reach: int
-    """The last `Batch.reaches` that a durable write had, or 0."""
+    """The `Batch.reaches` of the last durable write that had one, or 0."""
 
     def after_write(self, reaches: int | None) -> Own:
-        """Return the row to store with one more durable write, which writes a batch with `Batch.reaches`."""
+        """Return the row after one more durable write, whose batch has the given `Batch.reaches`."""
         return Own(self.file, self.writes + 1, self.reach if reaches is None else reaches)
 
 
 def read_own(connection: sqlite3.Connection, sql: Statements, where: str) -> Own:
-    """Return the row of the store `where`, which is named in messages.
+    """Return the row of a store. `where` is the store's name in messages.
 
     Raises:
         BackendCorrupt: the row is missing or damaged.
@@ -50,9 +50,9 @@ def read_own(connection: sqlite3.Connection, sql: Statements, where: str) -> Own
 
 
 def swap_own(connection: sqlite3.Connection, sql: Statements, expected: Own, own: Own) -> bool:
-    """Replace the row and return True, or return False if it is not `expected`. A transaction has begun.
+    """Replace the row if it is `expected`; return True if it was replaced.
 
-    This takes half the time of reading the row and replacing it.
+    The caller has begun a transaction. This takes half the time of reading the row first.
     """
     value = _FORM.pack(*own)
     values = (value, checksum(_KEY, value), _FORM.pack(*expected))

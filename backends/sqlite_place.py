@@ -6,7 +6,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-from backends.environment import system_error
+from backends.environment import environment_error, system_error
 from backends.errors import BackendCorrupt, BackendMissing, BackendUnusable
 from backends.files import fsync_path, make_parents, staging
 from backends.registry import REGISTRY, Identity, identity_of
@@ -129,11 +129,26 @@ def _create(path: Path) -> None:
                 connection.close()
         except sqlite3.Error as error:
             raise creation_error(folder.parent, error) from error
+        check_closed(new, path)
         fsync_path(new)
         # Unlike a rename, a link never replaces a file that another process created meanwhile.
         if not path.exists():
             _link(new, path)
         fsync_path(path.parent)
+
+
+def check_closed(new: Path, path: Path) -> None:
+    """Check that the closed file `new`, which will be moved to `path`, holds all transactions.
+
+    When SQLite closes a file, it moves the transactions from the WAL into the database. If that fails, the
+    WAL stays, and SQLite reports no error.
+
+    Raises:
+        BackendEnvironment: the WAL still holds transactions.
+    """
+    wal = new.with_name(f"{new.name}-wal")
+    if wal.exists() and wal.stat().st_size:
+        raise environment_error(f"{path} cannot be created", 0, "SQLite could not write the database")
 
 
 def _link(new: Path, path: Path) -> None:

@@ -1,9 +1,9 @@
 """Reading rows of a SQLite store, with a check of every row.
 
 SQLite does not notice a changed byte in a key or a value. Each row that is read is compared with its
-checksum. A changed key also hides rows: a search compares keys on its way down, so it can miss the row, and
-then it ends next to the changed key. So where no row is found, the two rows next to that place are checked,
-too, and so are the rows on both sides of a scan.
+checksum. A changed key also hides rows: a search that compares with the changed key may turn to the wrong
+side, and then ends next to that key. Therefore, if a search finds no row, the two rows next to the place
+where it ended are checked. For a scan, the rows before and after the range are checked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FIRST_KEY = b"\0"
 """The smallest key that callers can use."""
 
 _ROWS_MIN, _ROWS_MAX = 4, 32
-"""The number of rows that a scan fetches at first and at most."""
+"""The numbers of rows that a scan fetches: in its first step, and at most in one step."""
 
 
 class Rows:
@@ -39,7 +39,7 @@ class Rows:
         self._check = check_row if sql.summed else _check_types
 
     def begin(self, connection: sqlite3.Connection) -> None:
-        """Read one row, so that the transaction of `connection` sees the rows of this moment."""
+        """Read one row. From then on, the transaction of `connection` sees the rows of this moment."""
         connection.execute(self.sql.get, (b"",)).fetchone()
 
     def get(self, connection: sqlite3.Connection, key: bytes, *, confirm: bool = True) -> bytes | None:
@@ -111,11 +111,12 @@ class Rows:
     ) -> tuple[sqlite3.Cursor, Iterator[list[Row]]]:
         """Return a started cursor, and an iterator over lists of checked rows with start <= key < end.
 
-        Each step of the iterator reads from the cursor. The cursor has no bound on the far side. With
-        `confirm`, the rows before and after the range are checked, too, because they may belong into it.
+        Each step of the iterator reads from the cursor. The cursor itself has no bound at the end of the
+        range. With `confirm`, the rows before and after the range are checked, too, because damage may have
+        moved them out of the range.
 
         Raises:
-            BackendCorrupt: on each step, a row is damaged or not in order.
+            BackendCorrupt: a row is damaged or not in order. Each step of the iterator can raise this.
         """
         sql = self.sql
         start = start or FIRST_KEY
@@ -148,7 +149,11 @@ class Rows:
             raw = cursor.fetchmany(count)
             chunk: list[Row] = []
             for key, value, found in raw:
-                if key < start if reverse else end is not None and key >= end:
+                try:
+                    outside = key < start if reverse else end is not None and key >= end
+                except TypeError:  # a damaged key may be a number, a text or NULL
+                    raise self._misplaced(key) from None
+                if outside:
                     if confirm:
                         check(where, key, value, found)
                     yield chunk
@@ -175,6 +180,8 @@ class Rows:
         self._check_place(connection, None if before is None else before[0])
         last = b""
         for (key,) in connection.execute(self.sql.keys, (start, limit)):
+            if type(key) is not bytes:
+                raise self._misplaced(key)
             if not key.startswith(prefix):
                 self._check_place(connection, key)
                 break

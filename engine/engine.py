@@ -7,7 +7,6 @@ needs none of them. If all of them were imported at the top, this module would t
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -35,7 +34,7 @@ from engine.base.validation import (
 )
 from engine.erase.stages import Stage, ignore_stage
 from engine.followers.tags import tag_counts
-from engine.ledger.journal import Sources, read_entries, read_entry, read_log
+from engine.ledger.journal import Sources, random_salt, read_entries, read_entry, read_log
 from engine.ledger.layout import ERASING
 from engine.ledger.queries import atom_of, get_record, resolve_id
 from engine.query.filters import NO_FILTERS, FilterFields, Filters, narrowed
@@ -81,12 +80,6 @@ if TYPE_CHECKING:
 def wall_clock() -> int:
     """Return the current time in µs since 1970, UTC."""
     return time.time_ns() // 1000
-
-
-def random_salt(seq: int) -> bytes:
-    """Return 32 random bytes as the salt of event `seq`. The number `seq` is ignored."""
-    del seq
-    return os.urandom(32)
 
 
 class Engine:
@@ -195,7 +188,7 @@ class Engine:
 
     @property
     def read_only(self) -> str | None:
-        """Why the store can only be read, such as `the file system is read-only`; None if it can be written.
+        """The reason why the store can only be read, such as `the file system is read-only`, or None.
 
         Queries, proofs, exports and verification work as usual. If derived data is behind the journal, it is
         completed in a temporary copy of the store. Commands that would append an event are refused.
@@ -219,7 +212,7 @@ class Engine:
     def as_of(self, moment: AsOf) -> Iterator[Engine]:
         """Open the memory as it was at `moment`. The opened memory answers queries and refuses commands.
 
-        The journal is replayed up to the moment, in memory or, if it is long, in a temporary folder. For
+        The journal is replayed up to the moment: in memory or, for a long replay, in a temporary folder. For
         several queries about one moment this is cheaper than passing `as_of=` to each. The opened memory can
         be used until the end of the `with` block.
 
@@ -778,7 +771,8 @@ class Engine:
     ) -> IngestReport:
         """Make the memory match the present content of files. The events have the actor `ingest`.
 
-        If there are many files, other processes read them ahead, which end before this method returns.
+        If there are many files, child processes read them ahead. These processes end before this method
+        returns.
 
         Args:
             paths: Markdown, text and JSON Lines files, and folders that contain such files.
@@ -788,7 +782,7 @@ class Engine:
             tags: Tags for every atom, in addition to the tags in the files.
             buckets: The buckets of new atoms.
             provenance: The provenance of new atoms.
-            moved: Accept that the folder has a different path than the folder of this name had before.
+            moved: Accept that the folder of this name now has a different path than before.
             prune: Also tombstone atoms of files that are no longer in the folders.
             sure: Prune even if none of the files that were ingested before exists now.
             force: Also ingest content that was erased. Otherwise such content is skipped and reported.
@@ -824,8 +818,8 @@ class Engine:
     ) -> DreamReport:
         """Add tags to untagged atoms, collect names, and relate entities, as the actor `dreamer`.
 
-        A run only adds tags, entities and edges. It never adds again what somebody removed. A second run
-        over an unchanged memory adds nothing.
+        A run only adds tags, entities and edges. It never adds anything again that somebody removed. A second
+        run over an unchanged memory adds nothing.
 
         Args:
             budget: The maximum number of atoms to read; None for no limit.
@@ -1061,7 +1055,7 @@ class Engine:
             return conflicts(rows)
 
     def held_back(self, id: str) -> str | None:  # noqa: A002
-        """Return why a live atom is excluded from answers, or None if it is not excluded.
+        """Return the reason why a live atom is excluded from answers, or None if it is not excluded.
 
         An atom is excluded if it was superseded, or if it is a near-duplicate of a superseded atom.
 
@@ -1374,7 +1368,7 @@ class Engine:
             self.store.follow()
 
     def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
-        """Rebuild all data that is derived from the journal, and return the root, which stays the same.
+        """Rebuild all data that is derived from the journal. Return the root; it stays the same.
 
         Args:
             progress: Called with (events done, all events).

@@ -60,7 +60,7 @@ _OWN = (OSError, MemoryError, ImportError)
 """The exceptions of Python that the environment causes."""
 
 _FROM_CALLER = "_memroot_from_caller"
-"""The attribute of exceptions that code of the caller raised. They are never translated."""
+"""The attribute that marks exceptions raised by code of the caller. They are never translated."""
 
 
 class _Translation:
@@ -103,15 +103,15 @@ _TRANSLATION = _Translation()
 
 
 def translated() -> _Translation:
-    """Convert each error of a backend or of the system in the `with` block to the matching `EngineError`.
+    """Convert errors of the backend and of the system in the `with` block to the matching `EngineError`.
 
-    If `_TRANSLATIONS` defines a hint for the error, the `EngineError` has this hint.
+    `_TRANSLATIONS` has the hints for these errors.
     """
     return _TRANSLATION
 
 
 def system_failure(error: OSError | MemoryError | ImportError, what: str = "") -> SystemFailureError:
-    """Return the engine's error for an exception with which Python reports a failure of the system.
+    """Return the engine's error for an exception that reports a failure of the system.
 
     `what` says what failed and where: `notes.md cannot be written`. The default names the file of the error.
     """
@@ -130,12 +130,15 @@ def system_failure(error: OSError | MemoryError | ImportError, what: str = "") -
 
 
 def is_environment(error: BaseException) -> bool:
-    """Return True for an OSError that the environment causes, and not the path or the argument."""
+    """Return True for an OSError that is caused by the environment, not by the path or an argument."""
     return isinstance(error, OSError) and error.errno in TROUBLES
 
 
 def callers(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the items of an iterable that the caller passed. `translated` lets its exceptions through."""
+    """Yield the items of an iterable of the caller.
+
+    Exceptions that the iterable raises pass through `translated` unchanged.
+    """
     try:
         yield from items
     except _OWN as error:

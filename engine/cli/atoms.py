@@ -298,7 +298,7 @@ def duplicates(
 
 
 def _near(group: DuplicateGroup) -> list[str]:
-    """Return the ids of the atoms of a group that are similar enough to be merged into the atom to keep."""
+    """Return the ids of those atoms in a group that are similar enough to be merged into the atom to keep."""
     return [other.id for other in group.others if other.distance < NEAR_BITS]
 
 

@@ -74,7 +74,7 @@ class Session:
                     self.out.note(f"derived data is behind and was computed in memory: {engine.behind}")
 
     def place(self) -> Path | None:
-        """The real path of the store, which need not exist, or None for a store in memory."""
+        """The real path of the store, or None for a store in memory. The store need not exist."""
         with translated():
             _, path = locate(self.setting.url)
             return resolve_path(path) if path else None
@@ -97,7 +97,7 @@ class Session:
         )
 
     def _tell_read_only(self, engine: Engine) -> None:
-        """Print a note that the store can only be read, and by how much its derived data is behind."""
+        """Print a note that the store can only be read, and how far its derived data is behind."""
         found = engine.status()
         behind = found.events - min(found.followers.values())
         missing = f"; derived data is {behind:,} events behind, and is completed in a copy" if behind else ""

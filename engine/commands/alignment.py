@@ -71,7 +71,7 @@ def align(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | Non
 
 
 def _equal(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | None]:
-    """Align equal contents in order. Texts that the file still had are used before texts that it lost."""
+    """Align equal contents in order. Texts that the file still had are used before texts that it had lost."""
     places: dict[str, deque[int]] = {}
     for present in (True, False):
         for index, passage in enumerate(known):
@@ -87,7 +87,7 @@ def _equal(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | No
 def _gaps(
     found: Sequence[int | None], open_: Sequence[int], size: int
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the open known indices and the free wanted positions of each gap that has both."""
+    """Yield the known indices and wanted positions that are not aligned yet, for each gap that has both."""
     staying = sorted(longest_ascending([None if index is None else index + 1 for index in found]))
     anchors = [(-1, -1), *((at, found[at]) for at in staying), (len(found), size)]
     for (new, old), (new_end, old_end) in pairwise(anchors):

@@ -16,7 +16,7 @@ from engine.base.errors import EngineError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id
 from engine.commands.atoms import Add, is_destroyed, says
-from engine.commands.base import Command, Transaction, receipt
+from engine.commands.base import Command, Transaction, receipt, receipts
 from engine.commands.edge_runs import UpsertEdges, edge_run
 from engine.commands.reconcile import UpsertAtom
 from engine.ledger.adding import default_ids
@@ -31,7 +31,7 @@ RUN_CHARS_MAX = 1 << 20
 would be noticed late."""
 
 _TOGETHER_MIN = 4
-"""From this number of recorded atoms on, their bodies are read together."""
+"""If at least this many of the atoms are recorded, their bodies are read together."""
 
 
 def decide_all(tx: Transaction, commands: Sequence[Command]) -> list[Receipt]:
@@ -58,7 +58,7 @@ AddLike = Add | UpsertAtom
 
 
 def _run(commands: Sequence[Command], start: int, most: int) -> list[AddLike]:
-    """Return the consecutive commands, beginning at `start`, that add atoms, but at most `most`."""
+    """Return at most `most` consecutive commands that add atoms, beginning at `start`."""
     run: list[AddLike] = []
     chars = 0
     for command in islice(commands, start, start + most):
@@ -138,9 +138,9 @@ class _Adds:
         return self._receipts
 
     def _unchanged(self, atoms: Sequence[bytes], found: Sequence[bytes | None]) -> set[bytes]:
-        """Return atoms that match their commands `UpsertAtom` already.
+        """Return the atoms that already match their `UpsertAtom` commands.
 
-        Their bodies are read together, which takes half of the time of deciding each command (measured).
+        Reading the bodies together takes half the time of deciding each command by itself (measured).
         """
         tx = self._tx
         wanted = {
@@ -178,8 +178,7 @@ class _Adds:
         """Append the events of the new atoms that wait, and add their receipts."""
         if not self._atoms:
             return
-        for atom, entry in zip(self._atoms, self._tx.add(self._atoms, self._bodies), strict=True):
-            self._receipts.append(receipt(atom, State.LIVE, entry))
+        self._receipts += receipts(self._atoms, State.LIVE, self._tx.add(self._atoms, self._bodies))
         self._atoms, self._bodies = [], []
 
 

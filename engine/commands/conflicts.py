@@ -1,8 +1,8 @@
 """Conflicts between a file and the changes of people: recording them, and settling them (docs/editing.md).
 
-A conflict arises if the text of a file changed, and a different actor had revised or hidden its atom. Both
-are kept: the new text of the file becomes an atom of its own. An edge `conflicts_with` leads from this atom
-to the other atom. The conflict is settled when the edge is removed.
+A conflict arises if a text in a file changes after a different actor has revised or hidden its atom. Both
+versions are kept: the new text of the file becomes a separate atom. An edge `conflicts_with` leads from this
+atom to the other atom. The conflict is settled when the edge is removed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from proofs.leaves import State
 CONFLICTS_WITH: Final = "conflicts_with"
 """The type of the edges from the text of a file to the atom that a different actor had revised or hidden."""
 CHOICES: Final = ("file", "hand", "both")
-"""Which text `Settle` keeps: that of the file, the one by hand, or both."""
+"""The values of `Settle.keep`: keep the text of the file, the text that was changed by hand, or both."""
 
 
 @dataclass(frozen=True, slots=True)

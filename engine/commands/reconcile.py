@@ -17,7 +17,7 @@ matter which actor hid or revised it. Tags are then only added, never removed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from engine.base.validation import tags as checked_tags
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.edges import Link, RegisterType, TypeName, Unlink
+from engine.ledger.adding import default_ids
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
 from engine.ledger.records import AtomRecord, Lookup, default_id
@@ -48,6 +49,18 @@ def wanted_id(id_key: bytes, wanted: Add) -> bytes:
     return default_id(id_key, wanted.source, wanted.content, wanted.occurrence, wanted.key)
 
 
+def wanted_ids(id_key: bytes, wanted: Sequence[Add]) -> list[bytes]:
+    """Return what `wanted_id` returns for each of `wanted`; with a kernel, in half of the time."""
+    # The other fields of a body do not matter for its id.
+    return default_ids(
+        id_key,
+        [
+            AtomBody(add.content, None, "", (), (), add.source, None, "", None, None, add.occurrence, add.key)
+            for add in wanted
+        ],
+    )
+
+
 def is_by(rows: Lookup, seq: int, actor: str) -> bool:
     """Return True if `actor` is the author of the event with this seq."""
     return read_header(rows, seq)[0].actor == actor
@@ -56,8 +69,8 @@ def is_by(rows: Lookup, seq: int, actor: str) -> bool:
 def is_written_by(rows: Lookup, record: AtomRecord, actor: str) -> bool:
     """Return True if `actor` wrote the present content, title and kind of an atom.
 
-    A later revision by `actor` that repeats what another actor wrote, for example to change the source, does
-    not make it the author.
+    An actor does not become the author by a revision that repeats the content, for example to change only the
+    source.
     """
     if not is_by(rows, record.payload_seq, actor):
         return False
@@ -65,7 +78,7 @@ def is_written_by(rows: Lookup, record: AtomRecord, actor: str) -> bool:
 
 
 def authors(rows: Lookup, record: AtomRecord) -> Iterator[tuple[AtomBody, str]]:
-    """Yield each content, title and kind that an atom had, newest first, with the actor who wrote it.
+    """Yield each (content, title, kind) that an atom had, newest first, with the actor who wrote these.
 
     Successive revisions that repeat content, title and kind count once; the first of them is yielded.
     """
@@ -220,7 +233,7 @@ def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
 def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], set[str]]:
     """Return the tags that actors other than `actor` added, and the tags that they removed.
 
-    The tags are returned as `tag_identity` gives them. For each tag, only the last change by one of these
+    Each tag is returned as its identity (`tag_identity`). For each tag, only the last change by one of these
     actors counts. The function reads the atom's whole history. A revision repeats the tags that the atom
     already has, so revisions by `actor` are ignored.
     """
@@ -255,7 +268,7 @@ class UpsertEdge:
 
     src: bytes
     type: TypeName
-    """The type of the edge, which is registered if necessary."""
+    """The type of the edge. It is registered if necessary."""
     dst: bytes
     data: bytes = b""
     override: bool = False

@@ -1,9 +1,9 @@
 """Plan the commands that make a source consist of the present pieces of its file.
 
-Each piece continues an atom that the file gave before, or becomes a new atom (`engine.commands.alignment`).
-Atoms that no piece continues are hidden. Only atoms that the actor of the plan wrote last are changed or
-hidden. If the text of a file changed and a different actor had revised or hidden its atom, there is a
-conflict: both are kept (`engine.commands.conflicts`).
+Each piece continues an atom from an earlier version of the file, or becomes a new atom
+(`engine.commands.alignment`). Atoms that no piece continues are hidden. Only atoms that the actor of the plan
+wrote last are changed or hidden. If a text in a file changes after a different actor has revised or hidden
+its atom, there is a conflict, and both versions are kept (`engine.commands.conflicts`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,15 @@ from engine.commands.alignment import Passage, align
 from engine.commands.atoms import Add, Revise, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.conflicts import CONFLICTS_WITH, KeepBoth
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, authors, is_written_by, wanted_id
+from engine.commands.reconcile import (
+    GONE,
+    RetireAtom,
+    UpsertAtom,
+    authors,
+    is_written_by,
+    wanted_id,
+    wanted_ids,
+)
 from engine.commands.sequence import place
 from engine.followers.tags import members
 from engine.ledger.layout import atom_key
@@ -35,7 +43,8 @@ from proofs.leaves import State
 from proofs.sets import Group, tag_identity
 
 SAME_FILE_MIN: Final = 0.5
-"""The minimum share of equal texts, of all texts of the longer file, for a new file to be a renamed one."""
+"""A new file counts as a renamed file if it has at least this share of the longer file's texts in common with
+the old file."""
 
 
 class Planned(NamedTuple):
@@ -54,7 +63,7 @@ class SourcePlan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relocate:
-    """Give an atom that a different actor wrote the new source, position and folder of its file."""
+    """Record the new source, position and folder of a file in an atom that a different actor wrote."""
 
     atom: bytes
     wanted: Add
@@ -96,7 +105,7 @@ class FormerSources:
         return bool(self._sources)
 
     def take(self, rows: Reader, wanted: Sequence[Add]) -> str | None:
-        """Return the source whose texts are mostly the wanted texts, or None. It is returned only once."""
+        """Return the source whose texts are mostly the wanted texts, or None. No source is returned twice."""
         if not self._sources or not wanted:
             return None
         texts = Counter(add.content for add in wanted)
@@ -131,16 +140,27 @@ class FormerSources:
         return self._texts
 
 
-def plan_new_source(rows: Reader, id_key: bytes, wanted: Sequence[Add]) -> SourcePlan | None:
-    """Plan the commands for a source that has no atoms, or return None if one of the ids is already recorded.
+def plan_new_sources(
+    rows: Reader, id_key: bytes, sources: Sequence[Sequence[Add]]
+) -> list[SourcePlan | None]:
+    """Plan the commands for sources that have no atoms; None for a source if one of its ids is recorded.
 
-    The result is that of `plan_source`, but only the records of the wanted ids are looked up.
+    The plans are those of `plan_source`, but only the records of the wanted ids are looked up, for all
+    sources together. The sort keys of the wanted atoms must be those of `place`, as for new atoms.
     """
-    ids = [wanted_id(id_key, add) for add in wanted]
-    if any(row is not None for row in rows.multi_get(list(map(atom_key, ids)))):
-        return None
-    adds = map(_placed, wanted, place([None] * len(wanted)))
-    return SourcePlan([Planned(atom, is_new=True) for atom in ids], list(map(UpsertAtom, adds)))
+    ids = wanted_ids(id_key, [add for wanted in sources for add in wanted])
+    found = rows.multi_get(list(map(atom_key, ids)))
+    plans: list[SourcePlan | None] = []
+    start = 0
+    for wanted in sources:
+        stop = start + len(wanted)
+        if any(row is not None for row in found[start:stop]):
+            plans.append(None)
+        else:
+            atoms = [Planned(atom, is_new=True) for atom in ids[start:stop]]
+            plans.append(SourcePlan(atoms, list(map(UpsertAtom, wanted))))
+        start = stop
+    return plans
 
 
 def plan_source(
@@ -254,7 +274,7 @@ def _given(rows: Reader, record: AtomRecord, actor: str) -> AtomBody | None:
 
 
 def _is_in_conflict(rows: Reader, atom: bytes) -> bool:
-    """Return True if the file's text already became an atom of its own: now that atom stands for the file."""
+    """Return True if the text of the file is already a separate atom, which now represents the file."""
     code = type_code(rows, CONFLICTS_WITH)
     return (
         code is not None
@@ -265,7 +285,7 @@ def _is_in_conflict(rows: Reader, atom: bytes) -> bool:
 def _other_side(rows: Reader, record: AtomRecord) -> bytes:
     """Return the atom that a new text of the file conflicts with.
 
-    It is the recorded atom. If that atom was hidden when a conflict was settled, it is the live atom that was
+    This is the recorded atom or, if that atom was hidden when a conflict was settled, the live atom that was
     kept.
     """
     code = type_code(rows, CONFLICTS_WITH)
@@ -292,16 +312,16 @@ class _NewIds:
         self._recorded: dict[bytes, bytes | None] = {}
 
     def prepare(self, adds: Sequence[Add]) -> None:
-        """Look up the records of the first ids of `adds` together."""
+        """Look up, in one read, the record of the first id that each of `adds` could get."""
         ids = [wanted_id(self._id_key, add) for add in adds]
         found = self._rows.multi_get(list(map(atom_key, ids)))
         self._recorded.update(zip(ids, found, strict=True))
 
     def planned(self, add: Add) -> tuple[Planned, list[UpsertAtom]]:
-        """Return the atom that `add` adds, and the command; none if a different actor moved that atom away.
+        """Return the atom that `add` adds, and the command.
 
-        An id that is already recorded is passed over. The id of an erased atom is not: there, the command
-        will be refused.
+        There is no command if a different actor gave the atom another source. Ids that are already recorded
+        are skipped, except the id of an erased atom: with that id, the command will be refused.
         """
         occurrence = add.occurrence
         moved = self._former.atom_with(self._rows, add.content)

@@ -109,7 +109,7 @@ class Destroy:
     done: DestroyedTotals = field(default_factory=DestroyedTotals)
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one erasing event for each edge. If no edges are left then, append one for the atom, too.
+        """Append one erasing event for each edge, and one for the atom if no edges are left after that.
 
         Raises:
             NotFoundError: the atom was never recorded.

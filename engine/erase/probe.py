@@ -1,8 +1,8 @@
 """Searching the store's files and the answers of all queries for the content that is being erased.
 
 The same search runs before and after the erasure. If the search found the content before the erasure and
-finds nothing afterwards, the content is gone. If it found nothing before, it shows nothing. The content is
-recognized by pieces of its text that no payload of another atom contains.
+finds nothing afterwards, the content is gone. If it found nothing before the erasure, it shows nothing. The
+content is recognized by pieces of its text that no payload of another atom contains.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequenc
 def _queries(
     view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]
 ) -> Mapping[str, Callable[[], Any]]:
-    """Return all queries whose answers could contain the content, as a mapping from their names."""
+    """Return all queries whose answers could contain the content, as a mapping from name to query."""
     words = " ".join(" ".join(pieces).split()[:QUERY_WORDS])
     explorer = Explorer(view)
     index = view.store.index

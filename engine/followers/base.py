@@ -144,7 +144,7 @@ def are_current(rows: Lookup, log: LogState, followers: Iterable[Follower]) -> b
 
 
 def is_current(rows: Lookup, log: LogState, follower: Follower, cursor: bytes | None) -> bool:
-    """Return what `are_current` returns for one follower whose cursor was read already."""
+    """Return the same as `are_current`, for one follower whose cursor was read already."""
     return _is_at(cursor, follower, log.size, _leaf_at(rows, log.size))
 
 
@@ -187,7 +187,8 @@ def catch_up(
             stop = size if stop is None else stop
             if cursor is None or cursor.version < follower.version:
                 batch, reached = _restart(rows, follower), 0
-                # While the cursor is missing, another process may have written the rows and dropped them.
+                # While the cursor was missing, another process may have written the rows and deleted them
+                # again.
                 seals = [seal_key(prefix) for prefix in follower.prefixes if prefix.startswith(TREE)]
                 guards += [Guard(seal, rows.get(seal)) for seal in seals]
             else:
@@ -256,8 +257,8 @@ def drop(backend: Backend, followers: Sequence[Follower]) -> None:
 def sweep(backend: Backend, followers: Iterable[Follower]) -> None:
     """Delete the rows of all `followers` that have no cursor, and set their cursors to the beginning.
 
-    No value is read, so this also deletes damaged rows, which would be in the way of a follower that reads
-    the rows next to them. A crash leaves a part of the rows without a cursor; catching up deletes the rest.
+    No value is read, so this also deletes damaged rows. A damaged row would stop a follower that reads the
+    rows next to it. A crash leaves a part of the rows without a cursor; catching up deletes the rest.
     """
     for follower in followers:
         key = cursor_key(follower.name)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 PACK_BYTES: Final = 4096
-"""A pack ends with the first term with which its terms and entries have at least this number of bytes."""
+"""A pack ends as soon as its terms and entries have at least this number of bytes."""
 SIZE_BYTES: Final = 2
 DENSE: Final = 8
-"""The offsets of a term are stored as bits if at least one in `DENSE` documents has the term."""
+"""If at least one in `DENSE` documents has a term, the offsets of the term are stored as bits."""
 
 StoredRow = tuple[bytes, bytes]
 
@@ -120,7 +120,7 @@ def encode_entries(postings: TermPostings, documents: int) -> list[bytes]:
 
 
 def _encode_varints(numbers: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64]]:
-    """Return numbers below 2^21 in groups of seven bits, the lowest first, and the bounds of each."""
+    """Encode numbers below 2^21 in groups of seven bits, lowest group first; return bytes and bounds."""
     import numpy as np
 
     widths = 1 + (numbers > 0x7F) + (numbers > 0x3FFF)
@@ -145,7 +145,7 @@ def decode_entries(entries: Sequence[bytes], documents: int) -> TermPostings | N
 
 
 class _Heads:
-    """What the beginnings of entries say, and the parts of the entries, which are decoded together.
+    """The fields at the beginnings of entries, and the other parts, which are decoded together.
 
     Decoding each entry by itself takes 20 times longer.
     """
@@ -174,7 +174,8 @@ class _Heads:
             at += len(bits)
             greater = entry[at : at + marked.bit_count()]
             at += len(greater)
-            # A bit beyond the last posting, no bit at all, or a frequency that needs none.
+            # There is a bit beyond the last posting, or no bit at all, or a frequency that should not be
+            # stored.
             if marked >> df or not marked or len(greater) < marked.bit_count() or min(greater) < 2:
                 return False
             self._bits.append(bits)
@@ -218,7 +219,7 @@ class _Heads:
         last = np.flatnonzero(raw < 0x80)
         ends = np.cumsum(dfs)
         sizes = np.cumsum(np.fromiter(map(len, self._gaps), np.int64, len(self._gaps)))
-        # The last byte of each term's gaps must end a number, and the numbers must be as many as df says.
+        # The last byte of each term's gaps must end a number, and the number of gaps must agree with df.
         if len(last) != ends[-1] or (last[ends - 1] != sizes - 1).any():
             return None
         first = np.concatenate([np.zeros(1, np.int64), last[:-1] + 1])
@@ -235,7 +236,7 @@ class _Heads:
         return None if (offsets[ends - 1] >= documents).any() else offsets
 
     def _near(self, dfs: list[int], documents: int) -> NDArray[np.int64] | None:
-        """Return the offsets of the terms that many documents have, whose offsets are stored as bits."""
+        """Return the offsets of the terms that many documents have; they are stored as bits."""
         import numpy as np
 
         found = [np.zeros(0, np.int64)]
@@ -288,9 +289,10 @@ def find_row(key: bytes, raw: bytes, term: bytes, documents: int) -> bytes | Non
 def decode_packs(
     packs: Sequence[StoredRow], prefix: bytes, documents: int
 ) -> tuple[list[bytes], TermPostings]:
-    """Return the terms of consecutive packs, whose keys begin with `prefix`, and their postings.
+    """Return the terms of consecutive packs, and the postings of these terms.
 
-    Of the terms it is only checked that they ascend, and that each key ends in the first term of its pack.
+    The keys of the packs begin with `prefix`. This checks that the terms ascend, and that each key ends in
+    the first term of its pack. It makes no other check of the terms.
 
     Raises:
         CorruptionError: a pack is malformed.

@@ -63,7 +63,7 @@ class SegmentName(Segment):
 
 
 def columns_head(size: int) -> bytes:
-    """Return the first bytes of the rows of lengths and of facts in a segment of `size` ordinals."""
+    """Return the first bytes of the rows of lengths and facts, for a segment of `size` ordinals."""
     return size.to_bytes(4, "big") + b"\x00"
 
 

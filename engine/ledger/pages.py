@@ -77,7 +77,7 @@ class Seal(NamedTuple):
     """The number of events that the follower of the tree has processed."""
     root: bytes
     other: bytes
-    """Bytes of the follower that must not change without it."""
+    """Bytes that belong to the follower. Only the follower may change them."""
 
 
 NO_SEAL: Final = Seal(0, EMPTY, b"")
@@ -204,7 +204,7 @@ class PagedTree:
         self._hasher = hasher
 
     def root(self, rows: Reader) -> bytes:
-        """Return the root of the tree, which is 32 zero bytes if the tree has no leaf. This reads one row.
+        """Return the root of the tree: 32 zero bytes if the tree has no leaf. This reads one row.
 
         Raises:
             CorruptionError: the page is malformed.
@@ -227,8 +227,8 @@ class PagedTree:
         read from `rows` and not from `batch`. Therefore a tree can be updated only once in a batch, and
         `rows` must not change before the batch is written.
 
-        Each page that is read must have the root that its parent page holds. So if the stored tree had the
-        right root, the new root is right, too, whatever happened to the pages since.
+        Each page that is read must have the root that its parent page holds. So if the seal has the right
+        root, the new root is right, too, even if pages were damaged since.
 
         Args:
             rows: The rows to read.
@@ -264,7 +264,7 @@ class PagedTree:
         before: Digests = _NOTHING,
         known: bytes | None = None,
     ) -> bytes:
-        """Do what `update` promises. This is the twin of the compiled `update_pages`."""
+        """Do the work of `update` in Python. This is the twin of the compiled `update_pages`."""
         for key, value in changes.items():
             if len(key) != DIGEST_BYTES or (value is not None and len(value) != DIGEST_BYTES):
                 raise InvalidInputError(
@@ -305,7 +305,7 @@ class PagedTree:
         before: Digests,
         other: bytes = b"",
     ) -> None:
-        """Update a tree of a follower that moves from the first to the second of `sizes`, and its seal.
+        """Update a tree and its seal. The follower of the tree moves from the first to the second of `sizes`.
 
         Raises:
             CorruptionError: see `update`; or the seal belongs to another number of events.
@@ -316,10 +316,10 @@ class PagedTree:
         self.put_seal(batch, Seal(sizes[1], root, other))
 
     def sealed(self, rows: Reader, size: int) -> Seal:
-        """Return the seal of the tree, which must be that of a follower that has processed `size` events.
+        """Return the seal of the tree. It must be the seal of a follower that has processed `size` events.
 
         Raises:
-            CorruptionError: it is not.
+            CorruptionError: the seal is malformed, or belongs to a different number of events.
         """
         seal = self.seal(rows)
         if seal.size != size:
@@ -329,7 +329,7 @@ class PagedTree:
         return seal
 
     def sealed_root(self, rows: Reader, size: int) -> bytes:
-        """Return the root of the tree, which must be the root in its seal (see `sealed`).
+        """Return the root of the tree. It must be the root in the seal of the tree (see `sealed`).
 
         Raises:
             CorruptionError: the page of the root is malformed, or does not have this root.
@@ -363,7 +363,8 @@ class PagedTree:
     def holds(self, rows: Reader, keys: Sequence[bytes], pages: Pages) -> list[bool]:
         """Return whether the tree has a leaf for each of these keys of its namespace.
 
-        `pages` holds pages that were read before from the same tree; those that are read now are added.
+        `pages` holds pages of the same tree that were read before. The pages that are read now are added to
+        it.
 
         Raises:
             CorruptionError: a page is missing.
@@ -375,7 +376,10 @@ class PagedTree:
         return self._holds(rows, [key_digest(self._namespace, key) for key in keys], pages)
 
     def _holds(self, rows: Reader, digests: Sequence[bytes], pages: Pages) -> list[bool]:
-        """Do what `holds` promises, with key digests. This is the twin of the compiled `held_leaves`."""
+        """Return the same as `holds`, with key digests as arguments.
+
+        This is the twin of the compiled `held_leaves`.
+        """
         found = [False] * len(digests)
         waiting: Sequence[int] = range(len(digests))
         depth = 0

@@ -128,7 +128,7 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
 
 
 def _opened(rows: Reader, record: AtomRecord, header: bytes | None, payload: bytes | None) -> AtomBody:
-    """Return the body of the event that set the content of `record`; `header` and `payload` are its rows."""
+    """Return the body of the event that set the content of `record`, from the two rows of that event."""
     seq = record.payload_seq
     if header is None:
         raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
@@ -234,7 +234,7 @@ def record_at(rows: Lookup, ordinal: int) -> AtomRecord:
 
 
 def ids_at(rows: Reader, ordinals: Sequence[int]) -> list[bytes]:
-    """Return the id of the atom to which each of `ordinals` was assigned, in the same order.
+    """Return, for each of `ordinals` in order, the id of the atom to which it was assigned.
 
     Raises:
         CorruptionError: one of the ordinals is not assigned to an atom.

@@ -1,4 +1,4 @@
-"""Conflicts that are not settled yet: texts of files, and the atoms that people changed instead."""
+"""Conflicts between files and changes by hand that are not settled yet."""
 
 from __future__ import annotations
 

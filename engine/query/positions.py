@@ -2,7 +2,7 @@
 
 The arrays are computed from the index (SPEC: Index) when a query needs them. They are not stored. The
 documents in segments of the index are sorted again only when the segments change. The newest documents, at
-most 255, are not yet in a segment. They are sorted again each time the head has moved.
+most 255, are not yet in a segment. They are sorted again each time events have been appended.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NO_NEIGHBOUR: Final = -1
 
 _HALF: Final = 32
 _NOWHERE: Final = (1 << 32) - 1
-"""The place of a document that has none."""
+"""The place of a document without a position."""
 _FILTER_BITS: Final = 16
 
 
@@ -47,7 +47,7 @@ class _SortedDocuments:
         sources, sequences = sources[placed], sequences[placed]
         first = changes(sources)
         self._sources, self._sequences = sources[first], distinct(sequences)
-        # The ranks of known values, as `_rank` numbers them.
+        # The ranks of known values, as `_rank` assigns them.
         ranks = (2 * np.cumsum(first) - 1).astype(np.uint64)
         self.keys = ranks << np.uint64(_HALF) | _rank(self._sequences, sequences)
         self.ordinals = (placed + start).astype(np.uint32)
@@ -73,7 +73,7 @@ class _SortedDocuments:
         self.first_bits[first_bits(self.titles)] = True
 
     def _keys(self, sources: NDArray[np.uint64], sequences: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the sort keys of documents with these sources and sequences, also outside this range."""
+        """Return the sort keys of documents with these sources and sequences, in or outside this range."""
         return _rank(self._sources, sources) << np.uint64(_HALF) | _rank(self._sequences, sequences)
 
     def _keys_at(self, facts: Facts, ordinals: NDArray[np.int64]) -> NDArray[np.uint64]:

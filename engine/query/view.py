@@ -81,7 +81,7 @@ class View:
         """Yield a snapshot in which records, tags and index are at the head.
 
         Raises:
-            BusyError: other processes kept moving the head.
+            BusyError: other processes kept appending events.
         """
         with self.store.view(self.store.tags, self.store.index) as rows:
             yield rows

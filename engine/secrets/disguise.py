@@ -1,4 +1,6 @@
-"""Other forms of a text in which a disguised secret is visible, with a way back to the positions in the text.
+"""Other forms of a text, in which a disguised secret is visible.
+
+Positions in a form can be mapped to positions in the text.
 
 A secret may contain invisible characters, or characters that only look like ASCII. It may be divided by line
 breaks, quotes or spaces. Both forms take time linear in the length of the text.
@@ -14,7 +16,10 @@ from typing import NamedTuple
 
 
 class Looked(NamedTuple):
-    """A form of a text, and the position in the text of each of its characters (None: the same positions)."""
+    """A form of a text.
+
+    For each character of the form, it has the position in the text (None: the same positions).
+    """
 
     text: str
     positions: list[int] | None = None
@@ -52,7 +57,7 @@ _ODD = re.compile(f"[{_INVISIBLE}{''.join(_LETTERS)}{_DASHES}{_SPACES}{_COMPATIB
 
 
 def folded(text: str) -> Looked | None:
-    """Return the text without invisible characters, and with ASCII in place of what looks like ASCII.
+    """Return the text without invisible characters, and with ASCII for characters that look like it.
 
     Returns None if the text has no such character.
     """
@@ -75,7 +80,7 @@ def _fold(match: re.Match[str]) -> str:
 
 @cache
 def _folded_character(character: str) -> str:
-    """Return one character: what `character` looks like, or `character` itself if it is invisible."""
+    """Return the one character that `character` looks like, or `character` itself if it is invisible."""
     if _HIDDEN.match(character):
         return character
     if character in _LETTERS:
@@ -116,9 +121,10 @@ JOINTS_MAX = 24
 
 
 def joined(looked: Looked) -> Iterator[Looked]:
-    """Yield the tokens of known issuers that are divided, each as a form that contains the whole token only.
+    """Yield the divided tokens of known issuers.
 
-    A piece after a line break, a space or a pair of quotes belongs to the token if it has letters and digits.
+    Each form contains one whole token and nothing else. A piece after a line break, a space or a pair of
+    quotes belongs to the token if the piece has letters and digits.
     """
     text = looked.text
     for beginning in _BEGINNING.finditer(text):

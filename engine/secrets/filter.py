@@ -145,9 +145,10 @@ class Screen:
         return body if filtered == texts else body._replace(**filtered)
 
     def value(self, value: Value, place: str) -> Value:
-        """Return a copy of `value` with all texts filtered, also in tuples, lists, dicts and dataclasses.
+        """Return a copy of `value` with all texts filtered.
 
-        Bytes are returned unchanged: they are ids, or CBOR data, whose texts are filtered after decoding.
+        Texts in tuples, lists, dicts and dataclasses are filtered, too. Bytes are returned unchanged: they
+        are ids, or CBOR data, whose texts are filtered after decoding.
         """
         filtered: Any = value
         if isinstance(value, str) and not isinstance(value, Enum):

@@ -150,7 +150,7 @@ class Detector:
     usual: bool = True
     """True if policies use the detector by default; False if only a policy that names the kind uses it."""
     literals: tuple[str, ...] = ()
-    """Every text with such a secret contains at least one of these texts. Empty if nothing is known."""
+    """A text with such a secret contains at least one of these texts. Empty if no such texts are known."""
     any_case: bool = False
     """True if `literals` are lower-case and stand for texts in any case."""
     issued: bool = False
@@ -237,7 +237,7 @@ def _base64_chars(text: str, start: int, end: int) -> int:
 
 
 def _body_before(text: str, end: int, least: int) -> int:
-    """Return the position, not before `least`, at which the base64 lines directly before `end` begin."""
+    """Return the start of the base64 lines directly before `end`. The start is not before `least`."""
     at = end
     while at > least:
         start = text.rfind("\n", least, at - 1) + 1 or least
@@ -288,7 +288,7 @@ def _ibans(text: str) -> Iterator[Span]:
 
 _AFTER_WORD = r"(?<![0-9A-Za-z])"
 _GLUED = r"(?<![0-9A-Za-z+/_-]{24})"
-"""The place before a token that may be glued to a word, but not to a long run of base64."""
+"""Matches before a token. The token may be glued to a word, but not to a long run of base64."""
 _CARD = (
     r"(?<![0-9A-Za-z._+-])(?:[2-6][0-9]{3}([ ._/-]?)[0-9]{4}\1[0-9]{4}\1[0-9]{4}"
     r"|3[47][0-9]{2}([ ._/-]?)[0-9]{6}\2[0-9]{5}|3[068][0-9]{2}([ ._/-]?)[0-9]{6}\3[0-9]{4})"

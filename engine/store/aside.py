@@ -20,7 +20,7 @@ class _Layer:
     """A layer over one snapshot, and the number of views that use it."""
 
     def __init__(self, snapshot: Snapshot) -> None:
-        from backends.memory import MemoryBackend  # hardly any process needs it
+        from backends.memory import MemoryBackend  # imported here because few processes need it
 
         self.snapshot = snapshot
         self.head = read_log(snapshot).row

@@ -94,9 +94,10 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
 
 @contextmanager
 def _journal_rows(backend: Backend) -> Iterator[Snapshot]:
-    """Open a snapshot for reading the journal, whose rows the caller checks against the log.
+    """Open a snapshot for reading the journal.
 
-    The rows next to the journal may be damaged, so the backend does not look at them.
+    The caller checks the rows against the log. The backend does not check the rows next to the journal,
+    because they may be damaged.
     """
     with backend.snapshot() as rows:
         rows.confirm_missing = False
@@ -119,17 +120,17 @@ def _check_payloads(rows: Reader, start: int, stop: int) -> None:
 
 
 LOG_DAMAGE_BYTES_MAX = 8
-"""The maximum number of bytes in which a damaged state of the log may differ from the computed one.
-
-If more bytes differ, a header was changed: this changes all 32 bytes of a hash.
+"""The maximum number of bytes in which a damaged state of the log may differ from the computed one. If more
+bytes differ, a header was changed, because a changed header changes all 32 bytes of a hash.
 """
 
 
 def _journal_log(backend: Backend) -> tuple[LogState, Guard | None]:
-    """Return the state of the log as computed from the headers, and the guard on the row with the stored one.
+    """Return the state of the log as computed from the headers, and a guard on the row that stores it.
 
-    The row may be damaged, missing or older than the records, but must not show that a header was changed.
-    The guard is None if the backend refuses to read the row. Then no process can append events.
+    The stored row may be damaged, missing or older than the records. It must not show that a header was
+    changed. The guard is None if the backend refuses to read the row; in this case, no process can append
+    events.
 
     Raises:
         CorruptionError: a header differs from the one that the log commits to.
@@ -174,10 +175,10 @@ def _headers_in(rows: Reader) -> int:
 
 
 def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> dict[bytes, bytes]:
-    """Correct the rows about erased atoms and edges, and return those that follow from the headers.
+    """Correct the rows about erased atoms and edges, and return the rows that follow from the headers.
 
-    In a copy that was broken off, such a row may name an event that was not copied. It remains if it says why
-    a payload is missing. `guard` is the guard on the row with the state of the log.
+    In an interrupted copy, such a row may name an event that was not copied. The row is kept if it explains
+    why a payload is missing. `guard` is the guard on the row with the state of the log.
     """
     erased = dict[bytes, bytes]()
     with _journal_rows(backend) as rows:
@@ -198,9 +199,9 @@ def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> d
 
 
 def _later_erasures(rows: Reader, size: int, erased: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return the rows that name events after the first `size`, and say why payloads of these are missing.
+    """Return the rows that explain missing payloads of the first `size` events by later events.
 
-    Payloads that were destroyed by one of the first `size` events, as `erased` says, are left out.
+    A payload that one of the first `size` events destroyed needs no such row: it has a row in `erased`.
     """
     named = {}
     for key in rows.keys(ERASURE, size):

@@ -34,7 +34,7 @@ class Status:
     last_event: int
     """The time of the last event, in µs since 1970, UTC."""
     read_only: str | None = None
-    """Why the store can only be read, or None if it can be written."""
+    """The reason why the store can only be read, or None if it can be written."""
 
 
 def status(rows: Reader, store: Store) -> Status:

@@ -110,7 +110,7 @@ class Recent:
 
 
 def _chars_in(entries: Sequence[Entry]) -> int:
-    """Return the number of characters of the contents that `entries` hold."""
+    """Return the total number of characters in the contents of `entries`."""
     return sum([len(body.content) for _, body, _ in entries if type(body) is AtomBody])
 
 
@@ -133,7 +133,10 @@ locks these processes out."""
 
 @cache
 def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Command]], list[Receipt]]]:
-    """Return what decides commands. A process that only reads does not wait for these modules."""
+    """Return the function that decides commands.
+
+    It is imported here, so that a process that only reads does not load its modules.
+    """
     from engine.commands.base import Transaction
     from engine.commands.bulk import decide_all
 
@@ -188,8 +191,8 @@ class Store:
         While there is such an exception, reads compute the missing rows in memory.
         """
         self.erased_since: int | None = None
-        """In a store opened at a past moment: the seq of the first later event that erased content which the
-        store had at that moment, or None if there is no such event."""
+        """In a store opened at a past moment: the seq of the first later event that erased content of that
+        moment, or None if there is no such event."""
         self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
         self._evidence = Evidence(self.trees)
         self._head = TrustedHead()
@@ -253,15 +256,16 @@ class Store:
             actor: The author of the events.
             if_head: Commit only if the journal has exactly this number of events; None for no such condition.
             request: A key, chosen by the client, that identifies the request. Every event records the key.
-            origin: The producer of the events: a pipeline and its version, or another store and its event.
+            origin: The producer of the events: a pipeline and its version, or another store and an event in
+                that store.
 
         Raises:
             InvalidInputError: `request` or `origin` is empty or contains a control character.
             LimitError: `request` has more than 128 bytes, or `origin` more than 256.
             RefusedError: The store was opened at a past moment.
             ConflictError: The journal does not have `if_head` events.
-            InDoubtError: The write failed after it was sent to the backend, so it is unknown whether it was
-                stored.
+            InDoubtError: The write failed after it was sent to the backend, so it is unknown whether the
+                events were stored.
             BusyError: Other processes kept appending events before this process could.
         """
         if self._sources is None:
@@ -273,7 +277,7 @@ class Store:
                 for attempt in range(2 * COMMIT_RETRIES_MAX):
                     waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else _NO_WAIT
                     with waiting, self.backend.snapshot() as rows:
-                        # Commands check for themselves what they find missing.
+                        # Commands check missing rows themselves.
                         rows.confirm_missing = False
                         receipts = self._attempt(
                             rows, self._sources, commands, actor, if_head, request, origin
@@ -297,7 +301,7 @@ class Store:
         request: str | None,
         origin: str | None,
     ) -> list[Receipt] | None:
-        """Decide `commands` against `rows` and write the events; return None if this must be tried again."""
+        """Decide `commands` against `rows` and write the events; return None if the caller must try again."""
         transaction, decide_all = _deciding()
         # Four single reads would take three times as long (measured).
         meta = dict(zip(_META, rows.multi_get(_META), strict=True))
@@ -485,7 +489,7 @@ class Store:
             yield rows
 
     def _apart(self, followers: Sequence[Follower]) -> list[Follower]:
-        """Return new objects for the records and for `followers`: followers keep what they wrote last."""
+        """Return new objects for the records and `followers`: every object remembers the rows it wrote."""
         names = {self.records.name, *(follower.name for follower in followers)}
         return [follower for follower in projections() if follower.name in names]
 
@@ -498,8 +502,8 @@ class Store:
         """Return the roots of a snapshot in which every follower has processed all events.
 
         Raises:
-            RefusedError: The store was opened at a past moment, and content that its roots cover has been
-                erased since.
+            RefusedError: The store was opened at a past moment, and content that the roots of that moment
+                cover has been erased since.
         """
         log = read_log(rows)
         self._check_head(rows, log)

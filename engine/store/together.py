@@ -18,7 +18,7 @@ def catch_up_together(
     stop: int | None = None,
     to_the_end: Follower | None = None,
 ) -> None:
-    """Update `followers`, to which more events will follow shortly, up to event `stop` or the end.
+    """Update `followers` up to event `stop` or the end. More events will follow shortly.
 
     The index is updated in a thread of its own, because its kernels release the interpreter's lock most of
     the time. The rows do not depend on this: each follower reads only the journal and its own rows. The

@@ -180,7 +180,7 @@ def near_pairs(fingerprints: NDArray[np.uint64]) -> list[tuple[int, int]]:
 
 
 def _near_values(values: NDArray[np.uint64]) -> set[tuple[int, int]]:
-    """Return the positions of all pairs of values that are near. No two values may be equal."""
+    """Return the positions of all pairs of near values. No two values may be equal."""
     import numpy as np
 
     pairs: set[tuple[int, int]] = set()

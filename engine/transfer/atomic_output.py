@@ -11,6 +11,7 @@ from typing import BinaryIO
 from backends import locate, open_backend
 from backends.base import Backend
 from backends.files import drop_cached, fsync_path, fsync_tree, make_parents, resolve_path, staging
+from backends.sqlite_place import check_closed
 from engine.base.error_translation import system_failure, translated
 from engine.base.errors import ConflictError, RefusedError
 from engine.trust.notes.files import PRIVATE, refuse_inside
@@ -105,6 +106,8 @@ def new_store(url: str) -> Iterator[Backend]:
 def _move_store(new: Path, place: Path) -> bool:
     """Move a store to `place` and return True; return False if something exists there."""
     if new.is_file():
+        with translated():
+            check_closed(new, place)
         fsync_path(new)
         return _link(new, place)
     fsync_tree(new)

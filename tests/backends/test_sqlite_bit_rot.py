@@ -16,6 +16,8 @@ from backends.base import Reader
 from backends.checksum import checksum
 from backends.errors import BackendCorrupt
 from backends.sqlite import SQLiteBackend
+from backends.sqlite_reads import Rows
+from backends.sqlite_tables import statements_for
 from engine.base.errors import CorruptionError
 from engine.engine import Engine
 from engine.ledger.layout import COUNTERS, FAMILIES, atom_key, cursor_key, journal_key
@@ -114,6 +116,17 @@ def test_a_value_that_is_not_bytes_is_found(path: Path, value: object) -> None:
     changed(path, "UPDATE rows SET value = ? WHERE key = x'313530'", value)
     with SQLiteBackend(path) as backend, pytest.raises(BackendCorrupt):
         backend.get(b"150")
+
+
+@pytest.mark.parametrize("key", ["text", 7, None])
+def test_a_key_that_is_not_bytes_is_found(key: object) -> None:
+    """A damaged record may have a key of another type; it is damage, and no error of Python."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE rows (key, value, sum)")
+        connection.execute("INSERT INTO rows VALUES (?, x'00', 0)", (key,))
+        _, chunks = Rows("store", statements_for(0)).scan(connection, b"a", None, reverse=True)
+        with pytest.raises(BackendCorrupt, match="not in its place"):
+            next(chunks)
 
 
 def test_missing_rows_of_a_whole_store_are_missing(path: Path) -> None:

@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tests.torture.calls import why_not
 from tests.torture.exercises import EXERCISES
 
 TOLD_MAX: Final = 20
@@ -22,7 +21,7 @@ TOLD_MAX: Final = 20
 def main(name: str, variant: str, seed: int, wanted: int) -> None:
     """Carry out the slice in a temporary folder and print its result."""
     exercise = EXERCISES[name]
-    if exercise.traces and (reason := why_not()):
+    if reason := exercise.missing():
         print(json.dumps({"skipped": reason}))  # noqa: T201  what the parent reads
         return
     folder = Path(tempfile.mkdtemp(prefix="torture-"))

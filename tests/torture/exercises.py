@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 from tests.support.faults import Kind
+from tests.torture.calls import why_not as strace
+from tests.torture.memory import why_not as allocations
 
 Result = tuple[Counter[str], list[str]]
 Run = Callable[[str, int, int, Path], Result]
@@ -33,8 +35,13 @@ class Exercise(NamedTuple):
     zero: Sequence[str]
     """The counts that must be 0."""
     run: Run
-    traces: bool = False
-    """Whether it needs strace."""
+    missing: Callable[[], str] = lambda: ""
+    """Returns what the exercise needs and is missing here, as a sentence; empty if nothing is missing."""
+
+    @property
+    def by_backend(self) -> bool:
+        """True if the report sums up the variants of a backend, which are named `BACKEND COMMAND`."""
+        return self.variants is _EACH_COMMAND
 
 
 FILES: Final = ("leveldb", "sqlite")
@@ -86,6 +93,25 @@ def _reads(variant: str, seed: int, wanted: int, _: Path) -> Result:
     from tests.torture.reads import torture
 
     return torture(cast("Kind", variant), seed, wanted)
+
+
+def _writes(variant: str, seed: int, wanted: int, _: Path) -> Result:
+    from tests.torture.writes import torture
+
+    return torture(variant, seed, wanted)
+
+
+def _memory(variant: str, seed: int, wanted: int, folder: Path) -> Result:
+    from tests.torture.memory import torture
+
+    scheme, name = variant.split()
+    return torture(name, scheme, seed, wanted, folder)
+
+
+def _rows(variant: str, seed: int, wanted: int, folder: Path) -> Result:
+    from tests.torture.tampered import torture
+
+    return torture(variant, seed, wanted, folder)
 
 
 def _interrupts(variant: str, seed: int, wanted: int, folder: Path) -> Result:
@@ -141,23 +167,23 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
         "the system calls of a run are recorded; from the recording, one of the states is made in which a "
         "loss of power can leave the files; it is opened and compared with the run, and in every tenth "
         "trial replayed",
-        FILES, 10_000, 500, _AFTER_A_FAULT, _power, traces=True,
+        FILES, 10_000, 500, _AFTER_A_FAULT, _power, strace,
     ),
     "kill": Exercise(
         "Kills at system calls", "F2, F6, F20",
         "a process that carries out a command is killed at one of its system calls; the store is opened, "
         "compared and replayed, and the command is repeated",
-        _EACH_COMMAND, 100, 25, _AFTER_A_COMMAND, _killed("SIGKILL"), traces=True,
+        _EACH_COMMAND, 100, 25, _AFTER_A_COMMAND, _killed("SIGKILL"), strace,
     ),
     "eio": Exercise(
         "System calls that fail", "F4",
         "a system call of a command fails with EIO, once or from then on; then as above",
-        _EACH_COMMAND, 200, 25, _AFTER_A_COMMAND, _killed("EIO"), traces=True,
+        _EACH_COMMAND, 200, 25, _AFTER_A_COMMAND, _killed("EIO"), strace,
     ),
     "enospc": Exercise(
         "A full disk", "F5",
         "a system call of a command fails with ENOSPC, once or from then on; then as above",
-        _EACH_COMMAND, 200, 25, _AFTER_A_COMMAND, _killed("ENOSPC"), traces=True,
+        _EACH_COMMAND, 200, 25, _AFTER_A_COMMAND, _killed("ENOSPC"), strace,
     ),
     "flips": Exercise(
         "Flipped bits in files", "F10",
@@ -183,12 +209,31 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
         ),
         _simulated,
     ),
+    "rows": Exercise(
+        "Rows that are changed from outside", "F12",
+        "one row is changed, deleted or added, or two rows are swapped, and a command is carried out; then "
+        "the store is rebuilt and replayed",
+        ("memory", *FILES), 2_000, 250, ("wrong event", "wrong answer", "broken", "not healed"), _rows,
+    ),
     "reads": Exercise(
         "Reads that return something else", "F14",
         "one read of a command returns a flipped bit, an earlier value or nothing; then the journal is "
         "replayed",
         ("flip", "stale", "missing"), 2_000, 250,
         ("journals broken by a write", "errors that are not ours"), _reads,
+    ),
+    "writes": Exercise(
+        "Bits that flip before they are written", "F13",
+        "one bit of one row flips on its way to the store; then a checkpoint note is asked for, by the same "
+        "process or by the next, and a replay is compared with the note",
+        ("same process", "reopened"), 2_000, 250,
+        ("notes over bad data", "errors that are not ours"), _writes,
+    ),
+    "memory": Exercise(
+        "Lack of memory", "F8",
+        "1, 10 or 1,000 allocations of Python in a row fail while a process carries out a command; then as "
+        "after a kill",
+        _EACH_COMMAND, 40, 20, _AFTER_A_COMMAND, _memory, allocations,
     ),
     "interrupts": Exercise(
         "Interrupts", "F9",

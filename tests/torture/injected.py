@@ -22,6 +22,10 @@ CALLS: Final = (
 """The system calls at which processes are killed and that are made to fail."""
 
 DONE, OURS, FOREIGN = 0, 11, 12
+HANGS: Final = "hangs"
+NO_MEMORY: Final = ("MemoryError", "PanicException", "SystemError: error return without exception set")
+"""The exceptions without memory: a kernel panics if Python cannot allocate an object for it, and some
+functions of the standard library forget to set an exception."""
 _TEXT_BYTES: Final = 4000
 _WAIT_SECONDS: Final = 60
 
@@ -50,7 +54,8 @@ class Ended(NamedTuple):
     """How a process ended."""
 
     how: str
-    """`finished`, `killed`, `our error`, `another error`."""
+    """`finished`, `killed`, `our error`, `another error`. If no system call fails, also `out of memory`,
+    `the process ended` or `hangs`."""
     acknowledged: int
     said: str
 
@@ -90,7 +95,7 @@ def run(do: Callable[[Acknowledge], None], options: tuple[str, ...], log: str = 
     shared = Shared()
     child = os.fork()
     if child == 0:
-        _in_child(do, shared)
+        _in_child(do, shared, stop=True)
     os.waitpid(child, os.WUNTRACED)
     with subprocess.Popen(
         ["strace", "-f", "-qq", "-p", str(child), "-o", log, "-e", "signal=none", *options],
@@ -105,13 +110,30 @@ def run(do: Callable[[Acknowledge], None], options: tuple[str, ...], log: str = 
     return Ended(how.get(code, f"ended with {code}"), shared.acknowledged, shared.told)
 
 
-def _in_child(do: Callable[[Acknowledge], None], shared: Shared) -> None:
+def forked(do: Callable[[Acknowledge], None]) -> Ended:
+    """Call `do` in a forked process, which may run out of memory or crash."""
+    shared = Shared()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(_WAIT_SECONDS)
+        _in_child(do, shared, stop=False)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    how = {DONE: "finished", OURS: "our error", FOREIGN: "another error", -signal.SIGALRM: HANGS}.get(
+        code, "the process ended"
+    )
+    if code == FOREIGN and shared.told.startswith(NO_MEMORY):
+        how = "out of memory"
+    return Ended(how, shared.acknowledged, shared.told or f"exit code {code}")
+
+
+def _in_child(do: Callable[[Acknowledge], None], shared: Shared, *, stop: bool) -> None:
     code = FOREIGN
     try:
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(null, stream)
-        os.kill(os.getpid(), signal.SIGSTOP)
+        if stop:
+            os.kill(os.getpid(), signal.SIGSTOP)
         do(shared.acknowledge)
         code = DONE
     except EngineError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -19,6 +20,8 @@ ERRORS: Final = ("EIO", "ENOSPC")
 BESIDE: Final = "files beside the store torn"
 REPEATED: Final = "another root after repeating the command"
 STUCK: Final = "cannot be repeated"
+EXPECTED: Final = frozenset({"finished", "killed", "our error", "out of memory", "the process ended"})
+"""The ways in which a command may end after a fault."""
 
 
 class Whole(NamedTuple):
@@ -59,19 +62,23 @@ def faults(whole: Whole, kind: str, seed: int, wanted: int) -> list[Fault]:
 
 def attempt(whole: Whole, fault: Fault, folder: Path) -> tuple[Counter[str], str]:
     """Run the command with a fault, then check the store and repeat the command; return counts and a note."""
+    options = ("-e", f"trace={fault.call}", "-e", fault.option)
+    return judged(whole, lambda do: run(do, options), fault.option, folder)
+
+
+def judged(
+    whole: Whole, call: Callable[[Callable[[Acknowledge], None]], Ended], named: str, folder: Path
+) -> tuple[Counter[str], str]:
+    """Let `call` carry out the command with a fault, then check the store; return counts and a note."""
     place = folder / "trial"
     shutil.copytree(whole.start, place)
     try:
-
-        def do(acknowledge: Acknowledge) -> None:
-            carry_out(whole.name, whole.scheme, place, acknowledge)
-
-        ended = run(do, ("-e", f"trace={fault.call}", "-e", fault.option))
+        ended = call(partial(carry_out, whole.name, whole.scheme, place))
         counts = _checked(whole, place, ended)
     finally:
         shutil.rmtree(place)
     failed = {name: number for name, number in counts.items() if number and name in COUNTED}
-    return counts, f"{whole.scheme} {whole.name} {fault.option}: {ended} {failed}"[:500] if failed else ""
+    return counts, f"{whole.scheme} {whole.name} {named}: {ended} {failed}"[:500] if failed else ""
 
 
 COUNTED: Final = frozenset({LOST, NOT_OPENED, WRONG, FOREIGN, BROKEN, BESIDE, REPEATED, STUCK})
@@ -88,7 +95,7 @@ def _checked(whole: Whole, place: Path, ended: Ended) -> Counter[str]:
     if passed_over:
         counts[LOST] += max(0, ended.acknowledged - len(journal))
     counts[ended.how] += 1
-    counts[FOREIGN] += ended.how not in ("finished", "killed", "our error")
+    counts[FOREIGN] += ended.how not in EXPECTED
     if found.how == NOT_OPENED:
         return counts
     try:

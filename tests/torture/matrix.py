@@ -74,7 +74,12 @@ MATRIX: Final = (
         ("tests/golden/test_golden_stores.py::test_a_golden_store_verifies",),
         (), "a store of an earlier version opens with its root", "a crash during the upgrade itself",
     ),
-    Row("F8", "memory runs out", (), (), "an error or the end of the process; then as F1", "everything"),
+    Row(
+        "F8", "memory runs out",
+        (_HERE + "test_memory.py::test_a_command_without_memory_is_whole_or_absent",),
+        ("memory",), "an error or the end of the process; then as F1",
+        "allocations of SQLite, LevelDB and the kernels",
+    ),
     Row(
         "F9", "an interrupt between the commit and what follows",
         (_HERE + "test_interrupts.py::test_an_interrupted_commit_is_whole_or_refused",
@@ -96,10 +101,15 @@ MATRIX: Final = (
     Row(
         "F12", "rows are changed from outside",
         (_TAMPER + "test_a_changed_row_is_found_and_its_family_named",
-         _TAMPER + "test_a_rebuild_heals_every_projection"),
-        (), "`engine verify-root` names the family; a rebuild heals derived rows, never the journal",
+         _TAMPER + "test_a_rebuild_heals_every_projection",
+         _HERE + "test_tampered_rows.py::test_no_changed_row_misleads_a_command"),
+        ("rows",), "`engine verify-root` names the family; a rebuild heals derived rows, never the journal",
     ),
-    Row("F13", "a bit flips before it is written", (), (), "no checkpoint over bad data", "everything"),
+    Row(
+        "F13", "a bit flips before it is written",
+        (_HERE + "test_writes.py::test_no_note_is_issued_over_a_flipped_bit",),
+        ("writes",), "no checkpoint note over bad data",
+    ),
     Row(
         "F14", "a read returns nothing, an old value or a flipped bit",
         (_HERE + "test_reads.py::test_no_write_rests_on_a_wrong_read",), ("reads",),

@@ -62,7 +62,7 @@ def _rows(name: str, results: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     exercise = EXERCISES[name]
     groups: dict[str, list[dict[str, Any]]] = {}
     for one in results:
-        group = one["variant"].partition(" ")[0] if exercise.traces else one["variant"]
+        group = one["variant"].partition(" ")[0] if exercise.by_backend else one["variant"]
         groups.setdefault("all decoders" if name == "fuzz" else group, []).append(one)
     for group, members in groups.items():
         counts: Counter[str] = Counter()

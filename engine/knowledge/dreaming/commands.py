@@ -284,7 +284,7 @@ def _tag(text: str) -> Iterator[str]:
 
 
 def _related(survey: Survey, found: Sequence[Name]) -> Iterator[Connect]:
-    """Yield the commands that relate those names in a text that often occur together."""
+    """Yield the commands that relate names in a text, if the names often occur together."""
     for pair in combinations(found, 2):
         one, other = sorted(pair, key=lambda name: name.tokens.words)
         first, second = (survey.containing(name.tokens.words) & survey.internal for name in (one, other))

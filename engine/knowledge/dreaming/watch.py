@@ -30,7 +30,7 @@ only a few seconds for it."""
 class StopSignal:
     """An event that a signal handler may set.
 
-    A handler must not set a `threading.Event`, because it runs in the waiting thread, which may hold the
+    A handler must not set a `threading.Event`: the handler runs in the waiting thread, which may hold the
     event's lock.
     """
 

@@ -62,7 +62,7 @@ class SourceReader:
     """
 
     def __init__(self, rows: Reader, index: IndexView, filters: Filters) -> None:
-        """Create a reader of a snapshot and its index that only returns neighbours that pass `filters`."""
+        """Create a reader of a snapshot and its index. It returns only neighbours that pass `filters`."""
         self._rows = rows
         self._index = index
         self._categories = filters.categories

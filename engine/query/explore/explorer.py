@@ -129,7 +129,7 @@ class Explorer:
             raise _too_small(most, min(costs))
 
     def explore_expand(self, id: str, *, budget: int | None = None, offset: int = 0) -> Expanded:  # noqa: A002
-        """Return the whole text of an atom and its other recorded fields.
+        """Return an atom with its whole text and its other recorded fields.
 
         Args:
             id: The id of an atom, or at least the first 4 digits of the id.

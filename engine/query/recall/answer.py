@@ -81,8 +81,9 @@ class Hit:
     """Maps the name of each signal to the amount that the signal added to the score. The amount is negative
     if the signal lowered the score. None if recall was called without `explain`."""
     path: tuple[str, ...] = ()
-    """How a walker was found. If the text or the edges of an anchor led to the walker, the id of the anchor
-    comes first. The tags that the walker shares with anchors follow. Empty if the hit is an anchor."""
+    """The reasons why a walker was found. If the text or the edges of an anchor led to the walker, the id of
+    the anchor comes first. The tags that the walker shares with anchors follow. Empty if the hit is an
+    anchor."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,7 +269,7 @@ def _after_equal(micros: NDArray[np.int64], end: int) -> int:
 def _by_id(
     snapshot: Reader, rows: NDArray[np.int64], ordinals: NDArray[np.int64], micros: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the rows of candidates in descending order of their scores; those with equal scores by id."""
+    """Return the rows of candidates by descending score, and by id where scores are equal."""
     equal = micros[1:] == micros[:-1]
     if not equal.any():
         return rows

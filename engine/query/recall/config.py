@@ -39,7 +39,7 @@ class Protocol:
     neighbours become candidates, too."""
 
     terms: int = 64
-    """A question is searched for at most this many terms: those that the fewest documents contain.
+    """At most this many terms of a question are searched for: those that the fewest documents contain.
 
     Ordinary questions have fewer; a page that somebody pastes has hundreds. Without this limit, the work for
     a question of 64 KiB took 43 s in a memory of 100,000 atoms.
@@ -116,8 +116,8 @@ class Signals:
     """The weight of the words of an entity if the question is split into entities. For each entity, only the
     scores of the best atoms are raised."""
     walk: float = 0.3
-    """The share of an anchor's score that an atom gains if it has a tag in common with the anchor. The
-    share is multiplied by the weight of the tag, which is higher for rarer tags."""
+    """The share of an anchor's score that an atom gains if it has a tag in common with the anchor. The share
+    is multiplied by the weight of the tag; rarer tags have higher weights."""
 
 
 @dataclass(frozen=True, slots=True)

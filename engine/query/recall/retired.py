@@ -79,7 +79,7 @@ class SupersededAtoms:
         return None
 
     def _superseding(self, ordinal: int) -> tuple[AtomRecord, ...]:
-        """Return the live atoms that supersede the atom with this ordinal, if that atom is live.
+        """If the atom with this ordinal is live, return the live atoms that supersede it.
 
         The provenance of each returned atom ranks at least as high as the provenance of the superseded atom.
         """

@@ -2,8 +2,8 @@
 
 Reading and splitting Markdown takes about as long as writing the atoms. Other processes are started only for
 many files. They are plain programs with pipes: they inherit no lock and no thread of this process, and do not
-import the main module of the program that ingests. What an ingest does with a file does not depend on the
-process that read it.
+import the main module of the program that ingests. The result of an ingest does not depend on which process
+read a file.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ FILES_MIN: Final = 400
 (measured: 0.15 s)."""
 
 _PROCESSES: Final = 2
-"""The number of processes that read ahead. With two, reading is faster than writing also while this process
-waits for nothing (measured on two cores)."""
+"""The number of processes that read ahead. With two processes, reading is faster than writing, even if this
+process never waits (measured on two cores)."""
 
 Read = Callable[[SourceFile], Iterable[Item]]
 """A function that returns the items of a file, as `read_file` does. It must be called in the order of the
@@ -41,15 +41,16 @@ _PROGRAM: Final = (
     "import json, sys; listed = sys.stdin.buffer.read(); sys.path[:] = json.loads(sys.argv[1]);"
     " from engine.transfer.ingest.reader import main; main(listed)"
 )
-"""The list of files is read before the slow imports, so this process need not wait for them to write it."""
+"""The program of a reading process. It reads the list of files before its slow imports, so that the writer
+of the list does not wait."""
 
 
 @contextmanager
 def reading(files: Sequence[SourceFile], screen: Screen | None) -> Iterator[Read]:
     """Return a function that reads the given files in this order; other processes may read them ahead.
 
-    The processes end with the block at the latest. If one cannot be started or ends early, its files are read
-    in this process.
+    These processes end with the block at the latest. If one of them cannot be started or ends early, its
+    files are read in this process.
 
     Args:
         files: The files that will be read.
@@ -77,14 +78,14 @@ def reading(files: Sequence[SourceFile], screen: Screen | None) -> Iterator[Read
 
 
 class _Ahead:
-    """A process that reads ahead, until it fails or ends; None if it could not be started."""
+    """Reads files in a process that reads ahead or, if that process is missing or fails, in this process."""
 
     def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
         self._process = process
         self._is_ready = False
 
     def read(self, file: SourceFile) -> Iterable[Item]:
-        """Return the items of the next file of the process."""
+        """Return the items of `file`, which must be the next file of the process."""
         if self._process is not None:
             try:
                 values = self._next(_pipe(self._process.stdout))

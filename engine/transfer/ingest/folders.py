@@ -1,7 +1,8 @@
-"""The folder that each source belongs to: two folders of one name must not replace each other's notes.
+"""The folder that each source belongs to.
 
-The first component of a source is the name of a folder. The path of this folder is recorded in each atom. If
-the recorded path and the present path differ, the sources belong to another folder, or the folder was moved.
+Two folders of the same name must not replace each other's notes. The first component of a source is the name
+of a folder, and the path of this folder is recorded in each atom. If the recorded path and the present path
+differ, the sources belong to another folder, or the folder was moved.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from proofs.sets import Group
 
 
 def folders_of(paths: Iterable[str | Path], *, name: str | None, root: str | Path | None) -> dict[str, str]:
-    """Return the path of the folder that the first component of each source stands for.
+    """Return, for the first component of each source, the path of the folder that it stands for.
 
     Raises:
         InvalidInputError: two folders have the same name.
@@ -44,7 +45,7 @@ def folders_of(paths: Iterable[str | Path], *, name: str | None, root: str | Pat
 
 
 def recorded_form(path: str) -> str:
-    """Return a path as it is recorded: as one line of text, or else its hash."""
+    """Return the recorded form of a path: the path, or its hash if the path is not one line of text."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
     try:
         return validation.line(text, "folder", FOLDER_BYTES_MAX)
@@ -85,7 +86,7 @@ def _others(rows: Reader, prefix: str, here: Iterable[str]) -> Iterator[str]:
 
 
 def _recorded(rows: Reader, sources: Iterable[str]) -> Iterator[str]:
-    """Yield the recorded folder of one live atom of each source, if it has one."""
+    """Yield, for each source, the recorded folder of one live atom, if that atom has a folder."""
     for source in sources:
         for record in atoms_of(rows, source).values():
             if record.state is State.LIVE:

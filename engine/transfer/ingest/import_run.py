@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 
+from engine.base.collection import rare_collection
 from engine.commands import Command
 from engine.commands.conflicts import KeepBoth
 from engine.commands.reconcile import UpsertAtom
@@ -26,7 +27,8 @@ class ImportRun:
         self.erased: Counter[str] = Counter()
         """Source → the number of atoms of the source that were skipped because their content was erased."""
         self.conflicts = 0
-        """The number of texts that were added next to the atom that a different actor had changed."""
+        """The number of new conflicts: texts that were added because a different actor had changed their
+        atom."""
 
     def apply(self, commands: Iterable[Command]) -> None:
         """Commit the commands, and count their events."""
@@ -37,13 +39,14 @@ class ImportRun:
                 sent.append(command)
                 yield command
 
-        for receipt in self.store.commit_many(recorded(), self.actor):
-            command = sent.popleft()
-            for event in receipt.events:
-                self.counts[event.kind] += 1
-            self.conflicts += isinstance(command, KeepBoth) and bool(receipt.events)
-            if isinstance(command, UpsertAtom) and receipt.state is State.ERASED:
-                self.erased[command.wanted.source or ""] += 1
+        with rare_collection():
+            for receipt in self.store.commit_many(recorded(), self.actor):
+                command = sent.popleft()
+                for event in receipt.events:
+                    self.counts[event.kind] += 1
+                self.conflicts += isinstance(command, KeepBoth) and bool(receipt.events)
+                if isinstance(command, UpsertAtom) and receipt.state is State.ERASED:
+                    self.erased[command.wanted.source or ""] += 1
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:

@@ -16,7 +16,7 @@ from cbor2 import dumps, loads
 from engine.transfer.ingest.documents import Document, JsonLine, Piece, Reference, Skipped, SourceFile
 
 READY: Final = b"memroot reads files\n"
-"""The first bytes that the process that reads files writes."""
+"""The first bytes that a reading process writes."""
 
 Item = Document | JsonLine | Skipped
 
@@ -41,17 +41,17 @@ def receive(stream: BinaryIO) -> Any:
 
 
 def encode_files(files: Iterable[SourceFile]) -> bytes:
-    """Return a list of files in the form in which `decode_files` reads it."""
+    """Encode a list of files for `decode_files`."""
     return dumps([(os.fsencode(file.path), file.source, file.format) for file in files])
 
 
 def decode_files(raw: bytes) -> list[SourceFile]:
-    """Return the files that `encode_files` was given."""
+    """Decode the result of `encode_files`."""
     return [SourceFile(Path(os.fsdecode(path)), *others) for path, *others in loads(raw)]
 
 
 def encode_items(items: Iterable[Item]) -> list[Any]:
-    """Return what was read from a Markdown or text file, in the form in which `decode_items` reads it."""
+    """Encode the items of a Markdown or text file for `decode_items`."""
     return [_encode(item) for item in items]
 
 
@@ -66,7 +66,7 @@ def _encode(item: Item) -> list[Any]:
             piece.title,
             piece.tags,
             piece.occurrence,
-            [[link.target, link.fragment, link.kind] for link in piece.links],
+            piece.links,
             piece.created,
             piece.id,
             piece.sequence,
@@ -77,20 +77,21 @@ def _encode(item: Item) -> list[Any]:
 
 
 def decode_items(values: list[Any]) -> list[Document | Skipped]:
-    """Return the items that `encode_items` was given."""
+    """Decode the result of `encode_items`."""
     return [_decode(*value) for value in values]
 
 
 def _decode(reason: str | None, source: str, third: Any, fourth: Any) -> Document | Skipped:
     if reason is not None:
         return Skipped(source, reason, third, fourth)
+    new = tuple.__new__  # half of the time of the constructor (measured)
     pieces = tuple(
         Piece(
             content,
             title,
             tuple(tags),
             occurrence,
-            tuple(Reference(target, fragment, kind) for target, fragment, kind in links),
+            tuple([new(Reference, link) for link in links]),
             created,
             key,
             sequence,

@@ -19,8 +19,15 @@ from engine.base.direction import Direction
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.commands import Add, Command
 from engine.commands.reconcile import UpsertAtom, UpsertEdge, reconcile_edges, wanted_id
-from engine.commands.sequence import STEP
-from engine.commands.sources import FormerSources, atoms_of, plan_new_source, plan_source, retire_others
+from engine.commands.sequence import STEP, place
+from engine.commands.sources import (
+    FormerSources,
+    SourcePlan,
+    atoms_of,
+    plan_new_sources,
+    plan_source,
+    retire_others,
+)
 from engine.followers.tags import values
 from engine.ledger.queries import edges_at
 from engine.store.dry_run import dry_run_store
@@ -38,6 +45,11 @@ from proofs.sets import Group
 
 ACTOR: Final = "ingest"
 """The actor of all events of an ingest."""
+
+
+_TOGETHER: Final = 64
+"""The number of documents that are compared with the store together. Measured: a snapshot, and a look-up of
+the ids, for each document took 9 % of the time of the process that writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +154,7 @@ def ingest(
 
 
 class _Links(NamedTuple):
-    """The links of an atom, which are resolved when all files have been read."""
+    """The links of an atom. They are resolved when all files have been read."""
 
     source: str
     atom: bytes
@@ -179,14 +191,19 @@ class _IngestRun(ImportRun):
     def contents(self, read: Read, progress: Callable[[IngestProgress], None]) -> Iterator[Command]:
         """Yield the commands for the contents of the files, file by file."""
         lines = 0
+        waiting: list[Document] = []
         for done, file in enumerate(self.files, 1):
             whole, line = True, 0
+            if file.format == "jsonl" or len(waiting) >= _TOGETHER:
+                yield from self._documents(waiting)
+                waiting = []
             for item in read(file):
                 if isinstance(item, Skipped):
                     whole = whole and item.line is not None
                     self.reports.append(item)
                 elif isinstance(item, Document):
-                    yield from self._document(item)
+                    self._pieces += len(item.pieces)
+                    waiting.append(item)
                 else:
                     line = item.line
                     yield from self._line(item, file, lines)
@@ -194,6 +211,7 @@ class _IngestRun(ImportRun):
             if whole and file.format == "jsonl":
                 yield from self.prune([file.source], "no longer in its file")
             progress(IngestProgress(done, len(self.files), self._pieces))
+        yield from self._documents(waiting)
 
     def _atom(self, source: str, piece: Piece, sequence: int | None = None) -> Add:
         """Return the atom for a piece."""
@@ -213,21 +231,36 @@ class _IngestRun(ImportRun):
             folder=self._folders.get(source.partition("/")[0]),
         )
 
-    def _document(self, document: Document) -> Iterator[Command]:
-        source, pieces = document.source, document.pieces
-        self._pieces += len(pieces)
-        adds = [self._atom(source, piece) for piece in pieces]
+    def _documents(self, documents: Sequence[Document]) -> Iterator[Command]:
+        """Yield the commands for documents, which are compared with one snapshot."""
+        plans: list[SourcePlan] = []
+        wanted = [self._atoms(document) for document in documents]
         with self.store.backend.snapshot() as rows:
-            plan = None
-            if source not in self._recorded and not self.former:
-                plan = plan_new_source(rows, self.id_key, adds)
-            if plan is None:
-                plan = plan_source(rows, ACTOR, self.id_key, source, adds, self.former)
-            for (atom, is_new), piece in zip(plan.atoms, pieces, strict=True):
-                if piece.links or (not is_new and _has_references(rows, atom)):
-                    self._pending_links.append(_Links(source, atom, piece.links, is_new))
-        self._read[source] = [(one.atom, piece.title) for one, piece in zip(plan.atoms, pieces, strict=True)]
-        yield from plan.commands
+            new = {} if self.former else self._new_sources(rows, wanted)
+            for document, adds in zip(documents, wanted, strict=True):
+                source = document.source
+                plan = new.get(source) or plan_source(rows, ACTOR, self.id_key, source, adds, self.former)
+                for (atom, is_new), piece in zip(plan.atoms, document.pieces, strict=True):
+                    if piece.links or (not is_new and _has_references(rows, atom)):
+                        self._pending_links.append(_Links(source, atom, piece.links, is_new))
+                pairs = zip(plan.atoms, document.pieces, strict=True)
+                self._read[source] = [(one.atom, piece.title) for one, piece in pairs]
+                plans.append(plan)
+        for plan in plans:
+            yield from plan.commands
+
+    def _atoms(self, document: Document) -> list[Add]:
+        """Return the atoms for the pieces of a document, with the sort keys that new atoms get."""
+        keys = place([None] * len(document.pieces))
+        return [
+            self._atom(document.source, piece, key) for piece, key in zip(document.pieces, keys, strict=True)
+        ]
+
+    def _new_sources(self, rows: Reader, wanted: Sequence[Sequence[Add]]) -> dict[str | None, SourcePlan]:
+        """Return the plans of those sources that are not recorded, and whose atoms are not recorded."""
+        adds = [one for one in wanted if one and one[0].source not in self._recorded]
+        plans = plan_new_sources(rows, self.id_key, adds)
+        return {one[0].source: plan for one, plan in zip(adds, plans, strict=True) if plan is not None}
 
     def _line(self, line: JsonLine, file: SourceFile, before: int) -> Iterator[Command]:
         """Yield the command for a JSON line; `before` is the number of lines in the files before this file.
@@ -277,7 +310,7 @@ class _IngestRun(ImportRun):
         self.former = FormerSources(ACTOR, known - self._present())
 
     def _present(self) -> set[str]:
-        """Return the sources of the files that exist, among them files that could not be read."""
+        """Return the sources of the files that exist, including files that could not be read."""
         return self._own_sources | {item.source for item in self.reports}
 
     def _recorded_in(self, folder: str) -> list[str]:

@@ -67,7 +67,7 @@ _LABELS_CACHED: Final = 10_000
 
 
 class SourceGroup(NamedTuple):
-    """The atoms of one source, or the atoms of one day that have no source."""
+    """The atoms of one source, or those atoms of one day that have no source."""
 
     what: str
     title: str

@@ -41,7 +41,7 @@ class Bundle(NamedTuple):
     bucket: str
     tag: str | None
     what: str
-    """What the atoms of the bundle have in common: `source`, `day` or `entity`."""
+    """The property that the atoms of the bundle have in common: `source`, `day` or `entity`."""
     title: str
     atom: str
     """The id of the entity if this is the bundle of an entity, otherwise empty."""
@@ -146,7 +146,7 @@ def style_of(name: StyleName, names: MirrorNames) -> Style:
 
 
 def block(atom: bytes) -> str:
-    """Return the block id of an atom, which consists of letters, digits and a hyphen."""
+    """Return the block id of an atom. A block id consists of letters, digits and a hyphen."""
     return "a-" + b32encode(atom).decode().rstrip("=").lower()
 
 

@@ -166,7 +166,7 @@ class _ItemsRun(ImportRun):
         return False
 
     def _is_new(self, item: Item) -> bool:
-        """Index the item and return True; report it and return False if an earlier item has the same id."""
+        """Index the item and return True. If an earlier item has the same id, report it and return False."""
         atom = self._commands.id(self._commands.atoms(item)[0])
         if atom in self._seen:
             reason = f"an earlier item has the same id {item.key!a:.80} in {item.source!a:.80}"
@@ -182,7 +182,7 @@ class _ItemsRun(ImportRun):
         return True
 
     def retire_missing(self) -> Iterator[Command]:
-        """Yield tombstones for atoms that the file lacks. Skip sources that it has only in part."""
+        """Yield tombstones for atoms that the file lacks. Skip sources of which the file has only a part."""
         for source in sorted(self._whole):
             with self.store.backend.snapshot() as rows:
                 commands = list(retire_others(rows, ACTOR, source, self._seen))

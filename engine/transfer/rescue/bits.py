@@ -1,4 +1,4 @@
-"""Finding the one bit that flipped, where a hash shows which bytes are right."""
+"""Finding a single flipped bit. A hash shows which bytes are right."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from proofs.hashing import SALT_BYTES, commitment
 from proofs.log import leaf_hash, node_hash
 
 PAYLOAD_BYTES_MAX = 16_384
-"""The maximum size of a payload whose bits are tried, in bytes; trying all takes about a second at most."""
+"""The maximum size, in bytes, of a payload whose bits are tried. Trying all bits takes at most about a
+second."""
 
 
 def _flipped(raw: bytes) -> Iterator[bytes]:
@@ -33,11 +34,11 @@ def payload_with_one_bit_back(raw: bytes, expected: bytes) -> bytes | None:
 def header_with_one_bit_back(
     headers: Sequence[bytes], suspects: Iterable[int], expected: bytes
 ) -> tuple[int, bytes] | None:
-    """Find the header in which one bit flipped, by the root of the subtree of the log that the headers form.
+    """Find the header in which one bit flipped. The headers form a subtree of the log whose root is known.
 
     Args:
         headers: All headers of the subtree. Their number is a power of two.
-        suspects: The positions of the headers in which the bit may be.
+        suspects: The positions of the headers that may be damaged.
         expected: The root of the subtree.
 
     Returns:

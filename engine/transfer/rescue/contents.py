@@ -38,22 +38,23 @@ class Contents:
     missing: list[Missing] = field(default_factory=list)
     """The events without a content, ascending."""
     rows: dict[int, bytes] = field(default_factory=dict)
-    """The payload of each event for which not the first row that was found is used."""
+    """Seq → payload, for each event whose first found row is not the right one."""
     repaired: list[int] = field(default_factory=list)
     """The events in whose contents a flipped bit was corrected."""
 
     def end(self, size: int, *, erase_lost: bool) -> int:
         """Return the size of the longest journal of at most `size` events in which no content is lost.
 
-        With `erase_lost`, contents are allowed to be lost if events can record that.
+        With `erase_lost`, a content may be lost if an event can record the loss.
         """
         lost = (one.seq for one in self.missing if one.erased is None and not (erase_lost and one.erasable))
         return min((seq for seq in lost if seq < size), default=size)
 
     def unexplained(self, size: int) -> dict[bytes, int | None]:
-        """Return the atoms and edges of which a content is missing that no event before `size` destroyed.
+        """Return the atoms and edges with a missing content that was not destroyed by an event before `size`.
 
-        Each is mapped to the seq of the later event that destroyed the content, or to None if it is lost.
+        Each atom or edge is mapped to the seq of the later event that destroyed the content, or to None if
+        the content is lost.
         """
         subjects: dict[bytes, int | None] = {}
         for one in self.missing:
@@ -62,7 +63,7 @@ class Contents:
         return subjects
 
     def problem_at(self, size: int) -> str:
-        """Return why a journal cannot be longer than `size` events, or an empty text."""
+        """Return the reason why a journal cannot be longer than `size` events, or an empty text."""
         for one in self.missing:
             if one.seq == size:
                 return f"the content of event {size} is {'damaged' if one.damaged else 'missing'}"
@@ -78,7 +79,7 @@ def choose_contents(found: FoundRows, headers: Headers) -> Contents:
         subject = subject_key(header.detail)
         erasing = header.kind in ERASING_KINDS
         by = None if erasing else next((one for one in erased.get(subject, ()) if one > seq), None)
-        # A destroyed content is never taken back, even if its bytes were found.
+        # A destroyed content is not restored, even if its bytes were found.
         if by is not None:
             contents.missing.append(Missing(seq, subject, by))
             continue
@@ -135,7 +136,7 @@ def _later_erasing(found: FoundRows, size: int) -> Iterator[Header]:
 
 
 def erasing_event(found: FoundRows, seq: int, values: list[bytes]) -> tuple[Header, Body] | None:
-    """Return the header and body of an event if it is an intact event that erases, or None."""
+    """Return the header and body of an intact event that erases. Return None for any other event."""
     for raw in values:
         try:
             header = decode_header(raw, seq)

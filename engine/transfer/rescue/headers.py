@@ -1,7 +1,7 @@
 """Choosing the headers of a rescued journal among the rows that were found.
 
 A header is right if a state of the log that was found commits to it. The states are the rows `meta/log`, of
-which several may have been found, and the roots of subtrees. Where a state shows that one bit of a header
+which several may have been found, and the roots of subtrees. If a state shows that one bit of a header
 flipped, the header is corrected. Headers after the last usable state are kept if they decode, and the report
 says that no hash of the log covers them.
 """
@@ -25,11 +25,11 @@ from proofs.hashing import SALT_BYTES, commitment
 from proofs.log import Frontier, leaf_hash
 
 _LOG_DAMAGE_BYTES_MAX = 8
-"""As for verification: a state of the log that differs in so few bytes is damaged itself. A changed header
-changes all bytes of a hash."""
+"""If a state of the log differs in at most this many bytes, the state itself is damaged: a changed header
+would change all bytes of a hash. Verification uses the same limit."""
 
 _SUBTREE_MAX = 16 * WIDTH
-"""The maximum number of headers among which a header with a flipped bit is searched."""
+"""The maximum number of headers that are searched for a flipped bit."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Headers:
     size: int
     """The number of headers, from event 0 without a gap, that may be the journal."""
     proved: int
-    """The number of first headers to which a state of the log commits."""
+    """The number of headers, from event 0, to which a state of the log commits."""
     boundaries: tuple[int, ...]
     """The sizes of the journal at the ends of commits, as shown by the rows that were found; ascending."""
     recorded: int
@@ -51,18 +51,18 @@ class Headers:
     last: int
     """The seq of the last header that was found, or -1 if no header was found."""
     problem: str
-    """Why the headers end where they end; empty if no later header is known."""
+    """The reason for the end of the headers; empty if no later header is known."""
     repaired: tuple[int, ...]
     """The events in whose headers a flipped bit was corrected."""
     rows: dict[int, bytes] = field(default_factory=dict)
-    """The chosen header of each event for which not the first row that was found is used."""
+    """Seq → header, for each event whose first found row is not the right one."""
 
 
 def choose_headers(found: FoundRows, *, unconfirmed: bool = False) -> Headers:
     """Choose the headers; see `Headers`.
 
-    With `unconfirmed`, headers are also kept if the log commits to other headers, and it is not known which
-    of them are wrong.
+    With `unconfirmed`, headers are also kept if the log commits to different headers, and it is not known
+    which headers are wrong.
     """
     return _Choice(found, unconfirmed=unconfirmed).run()
 
@@ -135,7 +135,7 @@ class _Choice:
                         yield cursor.size
 
     def _read_headers(self) -> tuple[int, int, str]:
-        """Choose a row for each event up to the first gap. Return what is known of all headers."""
+        """Choose a row for each event up to the first gap, and return the result."""
         count, last, problem = 0, -1, ""
         for key, values in self._found.scan_prefix(JOURNAL):
             if len(key) != len(JOURNAL) + 8:
@@ -190,7 +190,7 @@ class _Choice:
         return self._rows.get(seq) or self._found.values(journal_key(seq))[0]
 
     def _subtrees(self) -> Iterator[tuple[int, int, bytes]]:
-        """Yield the known subtrees over headers that were found, the small ones first: start, end, root."""
+        """Yield (start, end, root) of each known subtree over found headers, small subtrees first."""
         for number in range(len(self._leaves) // WIDTH):
             for root in self._found.values(subtree_key(1, number)):
                 yield number * WIDTH, (number + 1) * WIDTH, root
@@ -219,8 +219,8 @@ class _Choice:
     def _broken_subtree(self) -> tuple[int, int, bytes] | None:
         """Return the smallest known subtree that shows that a header is wrong, or None.
 
-        A subtree shows nothing if a right subtree contains it, or if right subtrees cover it: then its root
-        is damaged, and not a header.
+        If a differing subtree is inside a right subtree, or is covered by right subtrees, then the root of
+        the differing subtree is damaged and its headers are right.
         """
         right, broken = set(), []
         for start, stop, root in self._subtrees():
@@ -246,7 +246,7 @@ def _agrees(computed: bytes, stored: bytes) -> bool:
 
 
 def _parts(size: int, raw: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the perfect subtrees of a frontier: start, end, root."""
+    """Yield (start, end, root) of each perfect subtree of a frontier."""
     start, at = 0, 8
     for bit in range(size.bit_length() - 1, -1, -1):
         if size >> bit & 1:

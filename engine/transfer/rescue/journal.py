@@ -1,9 +1,9 @@
 """Writing the rows of the journal that was chosen, and the events that end it.
 
-A content may be missing only if a later event of the same journal erased its atom or edge. If that event is
-lost, the rescued journal must say again that the content does not exist. So it ends with events that erase,
-by the actor `rescue`. Their reasons tell whether an event of the damaged store destroyed the content, or
-whether the content was lost with the store.
+A content may be missing only if a later event of the same journal erased its atom or edge. If that later
+event is lost, the rescued journal must record again that the content does not exist. Therefore it ends with
+erasures by the actor `rescue`. The reason of each erasure says whether an event of the damaged store
+destroyed the content, or whether the damage did.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Subject:
     detail: AtomDetail | EdgeDetail
     last: int
     erased_at: int = -1
-    """The seq of the last event that erased it, or -1."""
+    """The seq of the last event that erased the atom or edge, or -1."""
 
     @property
     def is_erased(self) -> bool:
@@ -54,7 +54,7 @@ class _Subject:
 
 
 class Written(NamedTuple):
-    """What was written."""
+    """The journal that was written."""
 
     size: int
     """The number of events in the journal, including the erasures at its end."""
@@ -134,7 +134,7 @@ def _reason(by: int | None) -> str:
 
 
 def _erased_body(found: FoundRows, by: int | None) -> ErasedBody:
-    """Return the body of an erasure. It recognises the contents that the lost erasure recognised."""
+    """Return the body of an erasure, with the same hashes of contents as the lost erasure."""
     event = None if by is None else erasing_event(found, by, found.values(journal_key(by)))
     contents = event[1].contents if event is not None and isinstance(event[1], ErasedBody) else ()
     return ErasedBody(_reason(by), contents)

@@ -45,7 +45,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """What was found in a damaged store, and what the new store has."""
+    """The findings in a damaged store, and the content of the new store."""
 
     backend: str
     """The kind of the damaged store."""
@@ -53,17 +53,18 @@ class Rescued:
     found: int
     """The number of events whose headers were found."""
     recorded: int
-    """The number of events that the store had, as far as is known."""
+    """The number of events that the store is known to have had."""
     events: int
     """The number of events, counted from the first, that the new store has from the damaged store."""
     last_event: int
     """The time of the last event in the new store, in µs since 1970, UTC."""
     proved: int
-    """The number of first events to which a state of the log commits, as found in the damaged store."""
+    """The number of events, counted from the first, to which a state of the log in the damaged store
+    commits."""
     lost: int
-    """The number of events of the damaged store that are known and that the new store does not have."""
+    """The number of known events of the damaged store that the new store does not have."""
     reason: str
-    """Why the journal ends where it ends; empty if no later event is known."""
+    """The reason for the end of the journal; empty if no later event is known."""
     lost_contents: tuple[int, ...]
     """At most 20 events whose headers were found, but whose contents are missing or damaged."""
     contents_lost: int
@@ -71,11 +72,11 @@ class Rescued:
     repaired: tuple[int, ...]
     """At most 20 events in which one flipped bit was corrected, as their hashes prove."""
     erased: tuple[str, ...]
-    """At most 20 atoms that the new journal erases at its end, because a content is missing."""
+    """At most 20 atoms that the new journal erases at its end, because a content of theirs is missing."""
     atoms_erased: int
     """The number of all these atoms."""
     size: int
-    """The number of events in the new store: `events`, and those that erase at its end."""
+    """The number of events in the new store: `events`, and the erasing events at the end."""
     root: str
     """The overall root of the new store, recomputed from its journal."""
 
@@ -101,12 +102,12 @@ def rescue(
 
     Args:
         source: The URL of the damaged store. No process may have it open for writing.
-        target: The URL of the new store, which must not exist.
+        target: The URL of the new store. It must not exist yet.
         progress: Called with the number of events processed and the number of all events.
         erase_lost: Keep the events after an event whose content is lost. The atom or edge of that event is
             erased at the end of the new journal, for the reason that the content was lost.
         unconfirmed: Keep events although the hashes of the log show that one of their headers was changed,
-            and it is not known which one. The new store then has another history, and another root.
+            and it is not known which header. The new store then has another history, and another root.
 
     Raises:
         InvalidInputError: there is something at `target`, or a URL is not valid.
@@ -129,15 +130,15 @@ class _Choice:
     contents: Contents
     erase_lost: bool
     end: int
-    """The number of events to keep at most."""
+    """The maximum number of events to keep."""
     least: int = 0
     """The number of events in the whole journal that the backend's library found, or 0."""
 
     def known(self, kept: int) -> int:
         """Return the number of events that the damaged store is known to have had; `kept` of them are kept.
 
-        If the backend's library found a whole journal, the last commit after it may never have been
-        acknowledged. All commits before the last one were acknowledged.
+        If the backend's library found a whole journal, the last commit may never have been acknowledged. All
+        earlier commits were acknowledged.
         """
         headers = self.headers
         if not 0 < self.least <= kept:
@@ -152,7 +153,7 @@ class _Choice:
         return len(sizes) == 1 and self.contents.end(headers.size, erase_lost=False) == headers.size
 
     def reason_at(self, size: int) -> str:
-        """Return why the journal ends after `size` events; empty if no later event is known."""
+        """Return the reason why the journal ends after `size` events; empty if no later event is known."""
         if size == self.headers.size:
             return self.headers.problem
         problem = f"the commit after event {size - 1} is not complete, and may never have been acknowledged"

@@ -1,7 +1,7 @@
-"""A quick check of a store: some events, chosen at random, and all rows that follow from them.
+"""A quick check of a store: random events, and all rows that are derived from them.
 
-For each event, a proof is made and verified: that the log contains the event, and that atom, edge, tags and
-terms are in the trees as the records say. So a damaged row on the way is found, but only by chance.
+For each event, proofs are made and verified: the log contains the event, and the trees agree with the records
+of its atom or edge, tags and terms. A damaged row is found only if a chosen event depends on it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def sample(
         progress: Called with (events checked, EVENTS_MAX).
 
     Raises:
-        CorruptionError: A row is damaged. The message names the event with which it was found, and the seed.
+        CorruptionError: A row is damaged. The message names the event with which the damage was found, and
+            the seed.
     """
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     choice, until = random.Random(seed), time.monotonic() + seconds  # noqa: S311  not a matter of secrecy
@@ -90,7 +91,7 @@ def sample(
 
 
 def _claims(rows: Reader, evidence: Evidence, seq: int, *, terms: bool) -> Iterator[Claim]:
-    """Yield what must be true of an event and of its subject."""
+    """Yield the claims that must be true of an event and of its subject."""
     entry = read_entry(rows, seq)
     detail = entry.header.detail
     yield EventIs(seq, opened=entry.body is not None)

@@ -2,10 +2,10 @@
 
 The first pass checks the events in order: headers against the log, payloads against their commitments. The
 second pass reads every row, so that the backend checks its checksums, and compares records with the journal.
-Each piece reads a snapshot of its own, so commands go on between the pieces.
+Each piece reads a new snapshot, so other commands can write between the pieces.
 
-The progress is kept in a file beside the store (`scrub_file`), not in a row: a check must not change what it
-checks, and the file says something about this disk, so a copy of the rows must not contain it.
+The progress is kept in a file beside the store (`scrub_file`), not in a row: a check must not change the
+store, and a copy of the store on another disk must not contain the result for this disk.
 """
 
 from __future__ import annotations
@@ -73,7 +73,10 @@ def scrub_file(url: str) -> Path | None:
 
 
 def read_scrub(file: Path | None, store_id: str) -> Scrub:
-    """Return the progress in `file`. An unreadable file, or one of another store, is as good as none."""
+    """Return the progress in `file`.
+
+    If the file is unreadable or belongs to another store, return the beginning.
+    """
     try:
         found = json.loads(file.read_bytes()) if file is not None else {}
         progress = Scrub(**found)

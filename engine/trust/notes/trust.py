@@ -59,7 +59,7 @@ class Trust:
 
     @property
     def known(self) -> tuple[VerifierKey, ...]:
-        """All keys whose signatures are checked: those of the logs and those of the witnesses."""
+        """All keys whose signatures are checked: the keys of the logs and the keys of the witnesses."""
         return *self.keys, *self.witnesses
 
 

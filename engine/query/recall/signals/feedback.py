@@ -16,7 +16,7 @@ ANSWERS: Final = 5
 """The number of candidates whose terms are used. They are the candidates with the highest scores."""
 
 LOOKED_UP_MAX: Final = 10
-"""The largest number of terms of these candidates that are looked up in the index.
+"""At most this many terms of these candidates are looked up in the index.
 
 Measured: looking up all terms improved nothing.
 """
@@ -74,7 +74,7 @@ def most_relevant(
             relevance[term] = get(term, 0.0) + (once if tf == 1 else share * (tf / (tf + 1)))
     for term in (*STOP_WORDS.intersection(relevance), *known):
         relevance.pop(term, None)
-    # Few terms have as much relevance as the last that is returned, so not all are compared as strings.
+    # Only terms that are as relevant as the last returned term are compared as strings; these are few.
     least = sorted(relevance.values())[-most:][:1]
     frequent = [term for term, one in relevance.items() if [one] >= least]
     frequent = sorted(frequent, key=lambda term: (-relevance[term], term))[:most]

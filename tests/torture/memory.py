@@ -1,0 +1,71 @@
+"""Commands in which an allocation of memory fails, or several in a row.
+
+The failures end after a while: with no memory at all, CPython 3.11 never leaves its search for an exception
+handler.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import math
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from tests.torture.acts import prepare
+from tests.torture.injected import Acknowledge, Ended, forked
+from tests.torture.kills import Whole, judged, undisturbed
+
+allocations: Any = None
+"""The module of CPython's own tests that makes allocations fail; None where it is not installed."""
+with suppress(ImportError):
+    allocations = import_module("_testcapi")
+
+FIRST_MAX: Final = 300_000
+"""The largest number of the allocation that fails first. Most commands make fewer; then nothing fails."""
+
+IN_A_ROW: Final = (1, 10, 1000)
+"""The numbers of allocations that fail."""
+
+
+def why_not() -> str:
+    """Return why these exercises cannot run here; empty if they can."""
+    return "" if hasattr(allocations, "set_nomemory") else "this Python has no module _testcapi"
+
+
+def attempt(whole: Whole, first: int, last: int, folder: Path) -> tuple[Counter[str], str]:
+    """Let the allocations from `first` on fail, up to but not including `last`."""
+
+    def call(do: Callable[[Acknowledge], None]) -> Ended:
+        def without(acknowledge: Acknowledge) -> None:
+            faulthandler.disable()  # a crash is counted and need not be shown
+            allocations.set_nomemory(first, last)
+            try:
+                do(acknowledge)
+            finally:
+                allocations.remove_mem_hooks()
+
+        return forked(without)
+
+    return judged(whole, call, f"allocations from {first} to {last - 1}", folder)
+
+
+def torture(name: str, scheme: str, seed: int, wanted: int, folder: Path) -> tuple[Counter[str], list[str]]:
+    """Let allocations of one command fail in `wanted` trials; return counts and a line for each failure."""
+    if not (folder / "start").exists():
+        prepare(scheme, folder / "start")
+    whole = undisturbed(name, scheme, folder / "start", folder)
+    chosen = Random(f"memory {name} {scheme} {seed}")
+    total: Counter[str] = Counter()
+    told = []
+    for _ in range(wanted):
+        first = int(math.exp(chosen.uniform(0, math.log(FIRST_MAX))))
+        counts, note = attempt(whole, first, first + chosen.choice(IN_A_ROW), folder)
+        total += counts
+        if note:
+            told.append(note)
+    return total, told
