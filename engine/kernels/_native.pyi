@@ -58,6 +58,9 @@ def lacking(
     /,
 ) -> bytes | None: ...
 def ranked(scores: bytes, most: int, /) -> bytes | None: ...
+def covering(
+    scores: bytes, height: int, terms: Sequence[tuple[float, Sequence[int]]], least: float, /
+) -> int | None: ...
 def near_documents(
     orders: Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]],
     live: bytes,

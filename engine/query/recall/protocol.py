@@ -8,7 +8,7 @@ The position of a step in this order matters only if the step uses the best cand
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.language.lexicon import forms_of
 from engine.query.recall.answer import Bridge, Level
+from engine.query.recall.mentions import Mentions
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.query.recall.signals import anchors, boosts, feedback, phrases, surroundings, text_signals, walk
@@ -68,9 +68,9 @@ def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
     boosts.speakers(scope, pool)
     boosts.dated(scope, pool)
     boosts.provenance(scope, pool)
-    mentioned = _mentioned(scope, heaviest, term_scores, weights)
-    level, terms = _level_of(scope, mentioned)
-    boosts.co_occurrence(scope, pool, mentioned)
+    mentions = Mentions(scope.question.terms, heaviest, weights, term_scores)
+    level, terms = _level_of(scope, mentions)
+    boosts.co_occurrence(scope, pool, mentions)
     _feedback(scope, pool, weights)
     pool = _simplified(scope, pool, found, level, terms, target)
     pool, entities = _split(scope, pool, found, target) if level is Level.SPLIT else (pool, ())
@@ -120,28 +120,7 @@ def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None
     pool.add("feedback", terms.at(pool.ordinals).scores * pool.factor)
 
 
-def _mentioned(
-    scope: RecallScope,
-    heaviest: Sequence[str],
-    term_scores: NDArray[np.float64],
-    weights: dict[str, float],
-) -> dict[str, NDArray[np.bool_]]:
-    """Map terms of the question to masks of the candidates that contain one of the forms of the term.
-
-    `heaviest` are the terms with the highest weights, which have a row in `term_scores`. Only these are used.
-    """
-    rows = dict(zip(heaviest, term_scores > 0, strict=True))
-    mentioned = {}
-    for term in scope.question.terms:
-        there = [rows[form] for form in (term, *forms_of(term)) if form in rows and form in weights]
-        if there:
-            mentioned[term] = sum(there[1:], there[0])
-    return mentioned
-
-
-def _level_of(
-    scope: RecallScope, mentioned: Mapping[str, NDArray[np.bool_]]
-) -> tuple[Level, tuple[str, ...]]:
+def _level_of(scope: RecallScope, mentions: Mentions) -> tuple[Level, tuple[str, ...]]:
     """Return the first level that enough atoms cover, and its terms (Standard 065, phases 1 and 2).
 
     An atom covers a level if it contains enough words of the level: the sum of their weights must be at least
@@ -152,14 +131,12 @@ def _level_of(
     If no level is covered by enough atoms and the question has at least two entities, the result is `SPLIT`
     with the names. If the question has fewer entities, the result is the level that the largest number of
     atoms cover.
-    `mentioned` maps each term to a mask of the candidates that contain it; a term that no candidate contains
-    may be missing.
     """
     question = scope.question
     counts: dict[Level, int] = {}
     terms = {Level.ALL: question.terms, Level.NOUNS: question.nouns, Level.NAMES: question.names}
     for level, words in terms.items():
-        counts[level] = _covering(scope, words, mentioned)
+        counts[level] = _covering(scope, words, mentions)
         if counts[level] >= scope.config.protocol.enough:
             return level, words
     if len(question.entities) > 1:
@@ -168,16 +145,12 @@ def _level_of(
     return most, terms[most]
 
 
-def _covering(scope: RecallScope, terms: Sequence[str], mentioned: Mapping[str, NDArray[np.bool_]]) -> int:
-    """Return the number of candidates that cover `terms`; terms that occur in no candidate are ignored."""
-    known = [term for term in terms if term in mentioned]
-    if not known:
+def _covering(scope: RecallScope, terms: Sequence[str], mentions: Mentions) -> int:
+    """Return the number of candidates that cover `terms`; terms that were not scored are ignored."""
+    weights = {term: scope.idf(term) for term in terms if term in mentions}
+    if not weights:
         return 0
-    weights = {term: scope.idf(term) for term in known}
-    covered = np.zeros(len(mentioned[known[0]]))
-    for term in known:
-        covered += weights[term] * mentioned[term]
-    return int(np.count_nonzero(covered >= scope.config.protocol.covers * sum(weights.values())))
+    return mentions.covering(weights, scope.config.protocol.covers * sum(weights.values()))
 
 
 def _simplified(
