@@ -29,7 +29,7 @@ _PREFIX = "memroot-read-only-"
 _TABLES = (".ldb", ".sst")
 _IGNORED = ("LOCK", "LOG", "LOG.old")
 _BESIDE_SQLITE = ("-wal", "-wal-mark")
-"""The endings of the files beside a SQLite file that belong to its state."""
+"""The name endings of those files beside a SQLite file that belong to its state."""
 
 
 class ReadOnlyBackend(Backend):

@@ -335,8 +335,9 @@ class SQLiteBackend(Backend):
         """Execute the statements of a transaction that has begun, and end the transaction.
 
         SQLite syncs nothing if no page changes. Suppose that rows were written without `durable`, and the
-        same rows are then written durably: without a change, that write would return before the rows are on
-        the disk. So each durable write increments the counter in the backend's own row, which changes a page.
+        same rows are then written durably: without a changed page, the durable write would return before the
+        rows are on the disk. So each durable write increments the counter in the backend's own row, which
+        changes a page.
 
         Returns:
             The backend's own row after a durable write; None after another write.

@@ -1,4 +1,4 @@
-"""The row of a SQLite store that belongs to the backend. It has the empty key, which callers cannot use."""
+"""The backend's own row in a SQLite store. It has the empty key, which callers cannot use."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def conflicts(session: Session) -> int:
     """List texts of files that conflict with changes by hand.
 
-    A conflict arises if a text in a file changed, and its atom had been revised or hidden by hand. `engine
-    ingest` keeps both, and `engine settle` settles the conflict.
+    A conflict arises if a text in a file changed, and its atom had been revised or hidden by hand.
+    `engine ingest` keeps both versions, and `engine settle` settles the conflict.
     """
     with session.engine() as engine:
         found = engine.conflicts()

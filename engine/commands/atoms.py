@@ -293,7 +293,7 @@ def default_id_of(tx: Transaction, body: AtomBody) -> bytes:
 def _by_content(tx: Transaction, body: AtomBody) -> tuple[bytes, AtomRecord | None, AtomBody]:
     """Return the id and the record of the atom with this content, and the body with the occurrence of the id.
 
-    The id of an atom that was revised and has a different content now is skipped.
+    An id is skipped if its atom was revised and has a different content now.
 
     Raises:
         RefusedError: Too many atoms of the source had this content and were revised.

@@ -175,7 +175,7 @@ class _Adds:
         return bodies
 
     def _append(self) -> None:
-        """Append the events of the new atoms that wait, and add their receipts."""
+        """Append the events of the waiting new atoms, and add their receipts."""
         if not self._atoms:
             return
         self._receipts += receipts(self._atoms, State.LIVE, self._tx.add(self._atoms, self._bodies))

@@ -79,7 +79,7 @@ class UpsertEdges:
         return self._receipts
 
     def _linkable(self) -> set[bytes]:
-        """Return the atoms of the run that are recorded and not erased. The run does not change them."""
+        """Return those atoms of the run that are recorded and not erased. The run does not change them."""
         ends = self._ends()
         sure = self._tx.sure(ends)
         atoms = list(ends - sure)
@@ -94,7 +94,7 @@ class UpsertEdges:
         return {command.src for command in self._run}.union([command.dst for command in self._run])
 
     def _append(self) -> None:
-        """Append the events of the new edges that wait, and add their receipts."""
+        """Append the events of the waiting new edges, and add their receipts."""
         if not self._edges:
             return
         entries = self._tx.link(self._edges, [_PLAIN] * len(self._edges))

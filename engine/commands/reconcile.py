@@ -183,6 +183,8 @@ class UpsertAtom:
         }
         if wanted.created not in {None, present.created}:
             fields["created"] = wanted.created
+        if not self.override:
+            fields |= page_facts(wanted, present)
         if None not in {wanted.folder, present.folder} and wanted.folder != present.folder:
             fields["folder"] = wanted.folder
         return fields
@@ -217,6 +219,18 @@ class UpsertAtom:
         added, removed = _by_others(tx.rows, record, tx.actor)
         missing = [tag for name, tag in wanted.items() if name not in has and name not in removed]
         return missing, [tag for name, tag in has.items() if name not in wanted and name not in added]
+
+
+def page_facts(wanted: Add, present: AtomBody) -> dict[str, Any]:
+    """Return the meta and the aliases of the wanted atom, each only if `present` has different ones."""
+    fields: dict[str, Any] = {}
+    aliases = wanted.aliases if wanted.aliases is None else tuple(wanted.aliases)
+    if aliases != present.aliases:
+        fields["aliases"] = aliases
+    meta = None if wanted.meta is None else dict(wanted.meta)
+    if meta != present.meta:
+        fields["meta"] = meta
+    return fields
 
 
 def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:

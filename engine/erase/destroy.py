@@ -101,7 +101,7 @@ class Destroy:
 
     pending: Pending
     edges: Sequence[EdgeRecord]
-    """The edges of the atom that are not erased yet.
+    """Those edges of the atom that are not erased yet.
 
     `carry_out` finds the edges once. No other process can write until `carry_out` ends. With a search in each
     commit, erasing an atom with 50,000 edges took 30 s.

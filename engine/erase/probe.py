@@ -60,7 +60,7 @@ class SharedPieces(NamedTuple):
     """The pieces that also occur in payloads of events that are not being erased."""
 
     pieces: frozenset[int]
-    """The pieces that payloads of other events also contain, as indexes of the list of all pieces."""
+    """The pieces that payloads of other events also contain, as indexes into the list of all pieces."""
     atoms: tuple[str, ...]
     """The ids of at most 20 atoms that are not erased and whose payloads contain shared pieces."""
 
@@ -75,7 +75,7 @@ def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
 
 
 def _pieces_of_text(text: str) -> Iterator[str]:
-    """Yield at most PIECES_OF_ONE pieces of a text that do not overlap, starting with the longest words."""
+    """Yield at most PIECES_OF_ONE non-overlapping pieces of a text, starting with the longest words."""
     words = [found.span() for found in _WORD.finditer(text)]
     taken: list[tuple[int, int]] = []
     for start, end in sorted(words, key=lambda span: (span[0] - span[1], span[0])):
@@ -178,7 +178,7 @@ class Occurrences:
 
 
 def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Occurrences:
-    """Search files and answers for `pieces` of the content of `atom`; `seqs` are those of its events."""
+    """Search files and answers for `pieces` of the content of `atom`, whose events are `seqs`."""
     files = view.store.backend.files()
     found = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in found})

@@ -43,7 +43,10 @@ Pages = dict[bytes, bytes | None]
 
 
 class PagesRead(Reader):
-    """A reader of rows. It takes pages from a dict if they were read before."""
+    """A reader of rows. It takes pages from a dict if they were read before.
+
+    Another thread may add pages to the dict at any time.
+    """
 
     def __init__(self, rows: Reader, pages: Pages) -> None:
         self._rows = rows
@@ -57,9 +60,10 @@ class PagesRead(Reader):
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the values of `keys`, in the same order."""
         pages = self._pages
-        unread = [key for key in keys if key not in pages]
+        known = {key: pages[key] for key in keys if key in pages}
+        unread = [key for key in keys if key not in known]
         read = iter(self._rows.multi_get(unread))
-        return [pages[key] if key in pages else next(read) for key in keys]
+        return [known[key] if key in known else next(read) for key in keys]
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         """Yield the rows with start <= key < end."""

@@ -294,6 +294,18 @@ def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes]) -> Iterator[EdgeR
             yield decode_edge(raw, f"edge record {key.hex()}")
 
 
+def edges_of_type(rows: Reader, code: bytes) -> Iterator[EdgeRecord]:
+    """Yield the edges of one type, in every state, sorted by the atom where they start.
+
+    The keys of all edges are read, because edges are not indexed by type.
+    """
+    at = len(EDGE_FROM) + ID_BYTES
+    middle = b"/" + code + b"/"
+    for key, raw in rows.scan_prefix(EDGE_FROM):
+        if key.startswith(middle, at):
+            yield decode_edge(raw, f"edge record {key.hex()}")
+
+
 def data_of(edge: EdgeRecord) -> Mapping[str, Any]:
     """Return the data of an edge as a map, which is empty if there is no data or the data is not a map."""
     data = unpack(edge.data, "edge data") if edge.data else None

@@ -140,9 +140,9 @@ _COUNTER_FIELDS = (uint(limits.ORDINAL_MAX + 1), uint(0x10000))
 def encode_atom(record: AtomRecord) -> bytes:
     """Return the value of the row that stores an atom.
 
-    Values that most atoms have take one byte or none. Seqs and times are close to each other, so differences
-    are written; frequent labels are written as numbers; and missing values at the end are left out. The id is
-    in the key of the row.
+    The most common values take one byte or none. Seqs and times are close to each other, so differences are
+    written; frequent labels are written as numbers; and missing values at the end are left out. The id is in
+    the key of the row.
     """
     last = record.payload_seq
     row = [

@@ -28,7 +28,7 @@ ATOM_TEXTS = ("content", "title", "tags", "source", "key", "meta", "aliases", "f
 """The fields of an atom that contain free text. The other fields are labels, numbers or fixed choices."""
 
 LABELS_MAX = 4096
-"""The maximum number of labels that a screen remembers as searched."""
+"""The maximum number of searched labels that a screen remembers."""
 
 CACHED_CHARS_MAX = 1 << 22
 """The maximum number of characters of text for which a screen caches results, to avoid repeated searches."""

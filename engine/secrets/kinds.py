@@ -271,8 +271,8 @@ def _assignments(text: str) -> Iterator[Span]:
 
 
 _PLACE = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\\\?|ISBN", re.IGNORECASE)
-"""A pattern for the beginning of a path or an ISBN. An assigned value that begins so is not a secret: `pwd`
-often names a folder."""
+"""A pattern for the beginning of a path or an ISBN. An assigned value that begins in this way is not a
+secret: `pwd` often names a folder."""
 
 _ASSIGNMENT = re.compile(_ASSIGNED, re.IGNORECASE | re.ASCII)
 

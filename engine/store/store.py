@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendClosed, BackendEnvironment, BackendError, BackendInDoubt, GuardFailed
 from engine.base import limits
-from engine.base.collection import without_collection
+from engine.base.collection import rare_collection, without_collection
 from engine.base.errors import (
     BatchLimitError,
     BusyError,
@@ -30,6 +30,7 @@ from engine.followers.base import Follower, are_current, catch_up, is_current
 from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
+from engine.followers.names import NamesFollower
 from engine.followers.records import Records, head_guards, seal
 from engine.followers.tags import TagsFollower
 from engine.followers.trees import TreesFollower
@@ -46,7 +47,7 @@ from engine.ledger.journal import (
 from engine.ledger.layout import COUNTERS, LOG, cursor_key
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
-from engine.store.together import catch_up_together
+from engine.store.together import Alongside, catch_up_together
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.fingerprint import current_fingerprint
 from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
@@ -143,9 +144,9 @@ def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Comm
     return Transaction, decide_all
 
 
-def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
+def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower, NamesFollower]:
     """Return a new object for each projection (data derived from the journal), the records first."""
-    return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower()
+    return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower(), NamesFollower()
 
 
 class Store:
@@ -193,7 +194,8 @@ class Store:
         self.erased_since: int | None = None
         """In a store opened at a past moment: the seq of the first later event that erased content of that
         moment, or None if there is no such event."""
-        self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
+        self.projections = projections()
+        self.records, self.index, self.tags, self.trees, self.log, self.names = self.projections
         self._evidence = Evidence(self.trees)
         self._head = TrustedHead()
         self._written: tuple[Guard, Guard] | None = None
@@ -353,16 +355,28 @@ class Store:
         """
         remaining = iter(commands)
         behind = 0
-        while chunk := list(islice(remaining, COMMIT_CHUNK)):
-            for receipt in self._commit_parts(chunk, actor, request, origin):
-                behind += len(receipt.events)
-                yield receipt
-            if behind >= limits.FOLLOW_EVENTS_MAX // 2:
-                with without_collection(), self._unless_unwritable():
-                    self.follow(more=True)
+        with Alongside(self._follow_more) as followers:
+            while chunk := list(islice(remaining, COMMIT_CHUNK)):
+                for receipt in self._commit_parts(chunk, actor, request, origin):
+                    behind += len(receipt.events)
+                    yield receipt
+                if behind < limits.FOLLOW_EVENTS_MAX // 2:
+                    continue
                 behind = 0
+                if self.backend.capabilities.multi_process:
+                    # The lock that keeps other processes from writing would be waited for in both orders.
+                    with without_collection():
+                        self._follow_more()
+                else:
+                    followers.begin()
+            followers.wait()
         with without_collection(), self._unless_unwritable():
             self.follow()
+
+    def _follow_more(self) -> None:
+        """Update the followers, to which more events will follow shortly."""
+        with self._unless_unwritable(), rare_collection():
+            self.follow(more=True)
 
     def _commit_parts(
         self, commands: Sequence[Command], actor: str, request: str | None, origin: str | None

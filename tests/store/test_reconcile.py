@@ -13,6 +13,7 @@ from engine import Add, EdgeType, Engine, State
 from engine.base.errors import ConflictError, NotFoundError, RefusedError
 from engine.base.validation import atom_id, show_id
 from engine.commands import Command, Link, Revise, Revive, Tag, Tombstone, Unlink, Untag
+from engine.commands.file_texts import atoms_of
 from engine.commands.reconcile import (
     RetireAtom,
     RetireEdge,
@@ -22,7 +23,7 @@ from engine.commands.reconcile import (
     wanted_id,
 )
 from engine.commands.sequence import place
-from engine.commands.sources import atoms_of, retire_others
+from engine.commands.sources import retire_others
 from proofs.events import EventKind
 from proofs.sets import tag_identity
 from tests.support.engines import engine_on

@@ -204,7 +204,7 @@ def commands_for(survey: Survey, names: Names, text: ReadAtom) -> list[Command]:
 
 
 def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> list[Name]:
-    """Return the names of a text that are neither too rare nor too common, the rarest first."""
+    """Return those names of a text that are neither too rare nor too common, the rarest first."""
     counted = []
     for name in names.found_in(text.tokenized, survey.config.known_per_atom):
         ordinals = survey.containing(name.tokens.words)

@@ -43,7 +43,7 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
         CorruptionError: a row is missing or malformed, or rows contradict each other.
     """
     limit = hits_wanted(checked_budget(budget))
-    found = recall(rows, view, query, limit=limit, filters=filters)
+    found = recall(rows, view, query, limit=limit, filters=filters, per_page=0)
     index = view.store.index.view(rows)
     # As in BM25, document frequencies count all atoms, including those that the filters exclude.
     frequencies = [index.df(term) for term in found.terms]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from backends.base import Reader
 from engine.base.validation import show_id
+from engine.followers.names import page_title
 from engine.ledger.queries import ids_at
 from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_tokens
 from engine.query.duplicates import are_near, near_earlier
@@ -24,6 +26,7 @@ from engine.query.recall.answer import Dropped, Hit, Role
 from engine.query.recall.protocol import Ranking
 from engine.query.recall.retired import SupersededAtoms
 from engine.query.recall.scope import LoadedAtom, RecallScope
+from engine.query.recall.signals import aliases
 from engine.query.recall.signals.bm25 import MICRO
 
 _WORD: Final = re.compile(r"\S+")
@@ -35,7 +38,7 @@ These further candidates may be near-duplicates of hits, or are listed as left o
 """
 
 BLOCK: Final = 32
-"""The number of candidates that are looked at together."""
+"""The number of candidates that are examined together."""
 
 CATEGORY_CANDIDATES: Final = 400
 """The number of further candidates that are ranked if the query names categories.
@@ -71,6 +74,7 @@ class Chosen:
         target: int,
         budget: int | None,
         categories: Sequence[str],
+        per_page: int,
     ) -> None:
         self.hits: list[Hit] = []
         self.dropped: list[Dropped] = []
@@ -86,7 +90,14 @@ class Chosen:
         self._left_out: list[tuple[Ranked, str]] = []
         self._duplicates: dict[int, list[int]] = {}
         """Maps the index of a hit to the ordinals of its near-duplicates, the best first."""
-        self._word_scores = ranking.pool.parts["words"]
+        self._by_words = ranking.pool.parts["words"] > 0
+        if aliases.SIGNAL in ranking.pool.parts:
+            self._by_words |= ranking.pool.parts[aliases.SIGNAL] > 0
+        self._per_page = per_page
+        self._pages: Counter[int] = Counter()
+        """The hash of the source of each page among the hits, with the number of hits of the page."""
+        self.folded = 0
+        """The number of candidates that are not hits because enough hits are of the same page."""
         self._walkers_max = int(scope.config.protocol.walkers * target)
         self.is_complete = True
         """False if hits are missing because the ranking is not complete (`Ranking.first`)."""
@@ -106,8 +117,13 @@ class Chosen:
             return f"duplicate of {self.hits[original].id}"
         if self.is_full:
             return "beyond the limit"
-        # An anchor contains a word of the question; a walker was found only by its relations.
-        role = Role.ANCHOR if self._word_scores[one.row] > 0 else Role.WALKER
+        page = int(self._scope.positions.sources[one.ordinal])
+        if self._pages[page] and 0 < self._per_page <= self._pages[page]:
+            self.folded += 1
+            return "enough of its page"
+        # An anchor contains a word of the question, or has an alias in it; a walker was found only by its
+        # relations.
+        role = Role.ANCHOR if self._by_words[one.row] else Role.WALKER
         if role is Role.WALKER and self._walkers >= self._walkers_max:
             return "too many walkers"
         atom = self._scope.atom(one.ordinal)
@@ -119,6 +135,7 @@ class Chosen:
         self.hits.append(hit)
         self.tokens += hit.tokens
         self._walkers += role is Role.WALKER
+        self._pages[page] += hit.page is not None
         self.fingerprints.append(one.fingerprint)
         return ""
 
@@ -170,6 +187,7 @@ class Chosen:
             title=record.title,
             source=record.source,
             sequence=record.sequence,
+            page=page_title(atom.body),
             key=record.key,
             tags=record.tags,
             created=record.created,
@@ -203,14 +221,17 @@ def choose(
     *,
     budget: int | None,
     categories: Sequence[str],
+    per_page: int,
 ) -> Chosen:
-    """Choose the best `target` hits that the budget allows. Candidates with equal scores are ordered by id.
+    """Choose the best `target` hits that the budget allows, at most `per_page` of a page (0: any number).
+
+    Candidates with equal scores are ordered by id.
 
     The whole ranking is read if there would otherwise be fewer than `target` hits. But reading stops after
     2 · `target` + 20 candidates have exceeded the budget. If the ranking is not complete and more of it is
     needed, the result is not complete either.
     """
-    chosen = Chosen(scope, ranking, target, budget, categories)
+    chosen = Chosen(scope, ranking, target, budget, categories, per_page)
     superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
     too_long = 0
     for number, one in enumerate(_ranked(scope, ranking, chosen, target)):

@@ -23,8 +23,8 @@ class Mentions:
     ) -> None:
         """Find the rows of `scores` that belong to each of `terms`.
 
-        `scores` has one row for each of the terms `scored`, and one column for each candidate. Forms without a
-        weight were not searched for.
+        `scores` has one row for each of the terms `scored`, and one column for each candidate. Forms that
+        have no weight were not searched for.
         """
         self._scores = scores
         numbers = {term: number for number, term in enumerate(scored)}

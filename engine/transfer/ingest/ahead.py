@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
 
+from engine.transfer.ingest.conversion.process import Converter
 from engine.transfer.ingest.documents import SourceFile
 from engine.transfer.ingest.messages import READY, Item, decode_items, encode_files, receive
 from engine.transfer.ingest.read import read_file
@@ -57,20 +58,26 @@ def reading(files: Sequence[SourceFile], screen: Screen | None) -> Iterator[Read
         screen: The secrets filter for texts before they are split. With a filter, all files are read in this
             process, because the filter counts what it finds.
     """
-    sent = [file for file in files if file.format != "jsonl"]
-    if screen is not None or len(sent) < FILES_MIN or not _has_cores():
-        yield lambda file: read_file(file, screen=screen)
-        return
+    # Lines are read here, because such a file may have any size; converted files have a process of their own.
+    sent = [file for file in files if file.format in {"markdown", "text"}]
     with ExitStack() as stack:
+        converter = Converter()
+        stack.callback(converter.close)
+
+        def read_here(file: SourceFile) -> Iterable[Item]:
+            return read_file(file, screen=screen, convert=converter.convert)
+
+        if screen is not None or len(sent) < FILES_MIN or not _has_cores():
+            yield read_here
+            return
         readers: deque[_Ahead] = deque()
         for share in range(_PROCESSES):
             readers.append(_Ahead(_started(sent[share::_PROCESSES])))
             stack.callback(readers[-1].end)
 
         def read(file: SourceFile) -> Iterable[Item]:
-            if file.format == "jsonl":
-                # The lines are read here, because such a file may have any size.
-                return read_file(file)
+            if file.format not in {"markdown", "text"}:
+                return read_here(file)
             readers.rotate(-1)
             return readers[-1].read(file)
 

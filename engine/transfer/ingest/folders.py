@@ -17,7 +17,7 @@ from backends.base import Reader
 from engine.base import validation
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.base.limits import FOLDER_BYTES_MAX
-from engine.commands.sources import atoms_of
+from engine.commands.file_texts import atoms_of
 from engine.followers.tags import values
 from engine.ledger.queries import bodies_of
 from engine.transfer.ingest.walk import source_of

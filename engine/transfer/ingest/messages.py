@@ -57,7 +57,7 @@ def encode_items(items: Iterable[Item]) -> list[Any]:
 
 def _encode(item: Item) -> list[Any]:
     if isinstance(item, Skipped):
-        return [item.reason, item.source, item.line, item.kept]
+        return [item.reason, item.source, item.line, item.kept, item.kind]
     if isinstance(item, JsonLine):
         raise TypeError("lines of JSON Lines files are not sent")
     pieces = [
@@ -70,10 +70,12 @@ def _encode(item: Item) -> list[Any]:
             piece.created,
             piece.id,
             piece.sequence,
+            piece.aliases,
+            piece.meta,
         ]
         for piece in item.pieces
     ]
-    return [None, item.source, item.title, pieces]
+    return [None, item.source, [item.title, item.left_out], pieces, None]
 
 
 def decode_items(values: list[Any]) -> list[Document | Skipped]:
@@ -81,9 +83,9 @@ def decode_items(values: list[Any]) -> list[Document | Skipped]:
     return [_decode(*value) for value in values]
 
 
-def _decode(reason: str | None, source: str, third: Any, fourth: Any) -> Document | Skipped:
+def _decode(reason: str | None, source: str, third: Any, fourth: Any, kind: Any) -> Document | Skipped:
     if reason is not None:
-        return Skipped(source, reason, third, fourth)
+        return Skipped(source, reason, third, fourth, kind)
     new = tuple.__new__  # half of the time of the constructor (measured)
     pieces = tuple(
         Piece(
@@ -95,7 +97,10 @@ def _decode(reason: str | None, source: str, third: Any, fourth: Any) -> Documen
             created,
             key,
             sequence,
+            tuple(aliases),
+            meta,
         )
-        for content, title, tags, occurrence, links, created, key, sequence in fourth
+        for content, title, tags, occurrence, links, created, key, sequence, aliases, meta in fourth
     )
-    return Document(source, third, pieces)
+    title, left_out = third
+    return Document(source, title, pieces, left_out)

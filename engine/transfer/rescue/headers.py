@@ -1,9 +1,9 @@
 """Choosing the headers of a rescued journal among the rows that were found.
 
-A header is right if a state of the log that was found commits to it. The states are the rows `meta/log`, of
-which several may have been found, and the roots of subtrees. If a state shows that one bit of a header
-flipped, the header is corrected. Headers after the last usable state are kept if they decode, and the report
-says that no hash of the log covers them.
+A header is right if one of the states of the log that were found commits to it. The states are the rows
+`meta/log`, of which several may have been found, and the roots of subtrees. If a state shows that one bit of
+a header flipped, the header is corrected. Headers after the last usable state are kept if they decode, and
+the report says that no hash of the log covers them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Headers:
     """The headers that were chosen."""
 
     size: int
-    """The number of headers, from event 0 without a gap, that may be the journal."""
+    """The number of headers, from event 0 without a gap, that may form the journal."""
     proved: int
     """The number of headers, from event 0, to which a state of the log commits."""
     boundaries: tuple[int, ...]

@@ -132,7 +132,7 @@ class _Choice:
     end: int
     """The maximum number of events to keep."""
     least: int = 0
-    """The number of events in the whole journal that the backend's library found, or 0."""
+    """The number of events, if the backend's library found a whole journal; otherwise 0."""
 
     def known(self, kept: int) -> int:
         """Return the number of events that the damaged store is known to have had; `kept` of them are kept.

@@ -54,7 +54,7 @@ class Sample:
 def sample(
     store: Store, *, seed: int | None = None, seconds: float = SECONDS, progress: Progress = no_progress
 ) -> Sample:
-    """Check the head of the log and random events until the time is over, and at least one event.
+    """Check the head of the log, and then random events, at least one, until the time is over.
 
     Args:
         store: The store. Followers that lack events are updated first.

@@ -177,7 +177,7 @@ def merged(note: Note, path: str | Path) -> Note:
 
 
 def _lines(note: Note, path: str | Path) -> tuple[Signature, ...]:
-    """Return the signature lines in a file with a note of the same text, or with only signature lines."""
+    """Return the signature lines in a file. It has a note of the same text, or only signature lines."""
     data = read_file(path, NOTE_BYTES_MAX)
     try:
         if data.startswith("\u2014".encode()):

@@ -22,7 +22,8 @@ from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.anchors import Neighbours
 
 FURTHER: Final = 0.6
-"""The share that an atom gains from an atom two positions away, relative to that from an adjacent atom."""
+"""The share that an atom gains from an atom two positions away, relative to the share from an adjacent
+atom."""
 
 FULL_LENGTH: Final = 30
 """An atom of at most this many terms gains the full amount of the signals `near` and `source`.

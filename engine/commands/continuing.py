@@ -1,0 +1,102 @@
+"""The commands by which a piece of a file continues the atom of a recorded text.
+
+Only atoms that the actor of the plan wrote last are changed or hidden. If a different actor had revised or
+hidden the atom, and the text in the file is not the same, there is a conflict, and both versions are kept
+(`engine.commands.conflicts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backends.base import Reader
+from engine.base.model import Direction, Receipt
+from engine.base.unchanged import UNCHANGED
+from engine.base.validation import show_id
+from engine.commands.atoms import Add, Revise, is_destroyed
+from engine.commands.base import Command, Transaction, receipt
+from engine.commands.conflicts import CONFLICTS_WITH, KeepBoth
+from engine.commands.file_texts import Known
+from engine.commands.new_ids import NewIds, Planned
+from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, page_facts
+from engine.ledger.queries import edges_at
+from engine.ledger.records import AtomRecord, read_atom, type_code
+from proofs.leaves import State
+from proofs.sets import tag_identity
+
+
+@dataclass(frozen=True, slots=True)
+class Relocate:
+    """Record the new source, position and folder of a file in an atom that a different actor wrote."""
+
+    atom: bytes
+    wanted: Add
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """Append the event that revises the atom, or no event if the atom is not live."""
+        record = tx.atom(self.atom)
+        if record is None or record.state is not State.LIVE:
+            return receipt(self.atom, State.TOMBSTONED if record is None else record.state)
+        wanted = self.wanted
+        folder = UNCHANGED if wanted.folder is None else wanted.folder
+        return Revise(
+            show_id(self.atom), source=wanted.source, sequence=wanted.sequence, folder=folder
+        ).decide(tx)
+
+
+def continued(
+    rows: Reader, id_key: bytes, add: Add, known: Known, ids: NewIds
+) -> tuple[Planned, Sequence[Command]]:
+    """Return the atom of a piece that continues a recorded text, and the commands for it."""
+    record = known.record
+    equal = known.has(add.content)
+    untouched = known.is_own and known.is_live
+    if not equal and not add.force and is_destroyed(rows, id_key, add.content):
+        # The command would be refused, as for a new atom; the recorded text is no longer in the file.
+        planned, commands = ids.planned(rows, add)
+        return planned, [*commands, RetireAtom(record.id, GONE)]
+    if untouched or (equal and record.state is State.TOMBSTONED and known.is_own):
+        needed = [] if untouched and _matches(known, add) else [UpsertAtom(add, atom=record.id)]
+        return Planned(record.id, is_new=False), needed
+    relocated = [Relocate(record.id, add)] if _has_moved(known, add) else []
+    if equal:
+        return Planned(record.id, is_new=False), relocated
+    planned, commands = ids.planned(rows, add)
+    return planned, [*(KeepBoth(one.wanted, _other_side(rows, record)) for one in commands), *relocated]
+
+
+def _has_moved(known: Known, add: Add) -> bool:
+    """Return True if a live atom that a different actor wrote has the former source or folder of its file."""
+    body = known.body
+    if not known.is_live or None in {body.source, add.source}:
+        return False
+    return body.source != add.source or (None not in {body.folder, add.folder} and body.folder != add.folder)
+
+
+def _matches(known: Known, add: Add) -> bool:
+    """Return True if `UpsertAtom` would clearly not change the atom."""
+    body, record = known.body, known.record
+    return (
+        (body.content, body.title, body.kind, body.source, body.sequence)
+        == (add.content, add.title, add.kind, add.source, add.sequence)
+        and add.created in {None, body.created}
+        and not page_facts(add, body)
+        and (add.folder in {None, body.folder} or body.folder is None)
+        and {*map(tag_identity, add.tags)} == {*map(tag_identity, record.tags)}
+    )
+
+
+def _other_side(rows: Reader, record: AtomRecord) -> bytes:
+    """Return the atom that a new text of the file conflicts with.
+
+    It is the recorded atom. If that atom was hidden when a conflict was settled, it is the live atom that was
+    kept.
+    """
+    code = type_code(rows, CONFLICTS_WITH)
+    if record.state is State.TOMBSTONED and code is not None:
+        for edge in edges_at(rows, record.id, Direction.OUT, (code,), tombstoned=True):
+            kept = read_atom(rows, edge.dst)
+            if kept is not None and kept.state is State.LIVE:
+                return kept.id
+    return record.id

@@ -1,0 +1,165 @@
+"""Recognise texts that were moved from one file to another file.
+
+While an ingest reads the files one by one, it collects the texts that a file lost and the texts that a file
+gained. When it has read all files, it decides which recorded text a gained text continues:
+
+1. an equal text that another file lost;
+2. the text of its own file with which it was aligned;
+3. a very similar text that another file lost;
+4. an equal text that a file lost earlier, so that an ingest hid its atom.
+
+In each step, texts are used in the order of the files. The texts of files that no longer exist count as lost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
+
+from backends.base import Reader
+from engine.commands.alignment import MOVED_MIN, WORDS_MIN
+from engine.commands.atoms import Add
+from engine.commands.base import Command
+from engine.commands.continuing import continued
+from engine.commands.file_texts import Known
+from engine.commands.new_ids import NewIds, Planned
+from engine.commands.reconcile import GONE, RetireAtom
+from engine.commands.renames import FormerSources
+from engine.commands.sources import SourcePlan
+from engine.commands.words import WordIndex
+
+HELD_CHARS_MAX: Final = 1 << 26
+"""The number of characters of gained texts that are collected. Later texts are settled file by file."""
+
+
+class _Gained(NamedTuple):
+    """A text that a file gained."""
+
+    add: Add
+    own: Known | None
+    ids: NewIds
+
+
+class Moves:
+    """The texts that files lost and gained in one ingest."""
+
+    def __init__(self, actor: str, id_key: bytes, former: FormerSources) -> None:
+        self._id_key = id_key
+        self._actor = actor
+        self._former = former
+        self._gained: list[_Gained] = []
+        self._left: list[Known] = []
+        self._size = 0
+
+    @property
+    def is_full(self) -> bool:
+        """True if no more gained texts are collected."""
+        return self._size > HELD_CHARS_MAX
+
+    def collect(self, plan: SourcePlan) -> None:
+        """Take over the open pieces of a plan, and the recorded texts that no piece continues."""
+        self._gained += [_Gained(add, own, plan.ids) for _, add, own in plan.open]
+        self._left += plan.left
+        self._size += sum(len(add.content) for _, add, _ in plan.open)
+
+    def settle(self, rows: Reader) -> Iterator[tuple[Planned, Sequence[Command]]]:
+        """Yield the atom of each gained text, in the order in which they were collected, and the commands.
+
+        All commands of the collected plans must have been carried out, and `rows` must show their effect.
+        """
+        found = self._found(rows)
+        adds: dict[NewIds, list[Add]] = {}
+        for gained, known in zip(self._gained, found, strict=True):
+            if known is None:
+                adds.setdefault(gained.ids, []).append(gained.add)
+        for ids, new in adds.items():
+            ids.prepare(rows, new)
+        for gained, known in zip(self._gained, found, strict=True):
+            if known is None:
+                yield gained.ids.planned(rows, gained.add)
+            else:
+                yield continued(rows, self._id_key, gained.add, known, gained.ids)
+        self._left = _without(chain(self._left, self._own()), found)
+
+    def _own(self) -> list[Known]:
+        return [gained.own for gained in self._gained if gained.own is not None]
+
+    def retire(self) -> Iterator[Command]:
+        """Yield commands that hide the atoms whose texts are no longer in a file that was read."""
+        for one in sorted(self._left, key=lambda one: one.record.id):
+            if one.is_own and one.is_live:
+                yield RetireAtom(one.record.id, GONE)
+
+    def _found(self, rows: Reader) -> list[Known | None]:
+        """Return the recorded text that each gained text continues, or None."""
+        if not self._gained:
+            return []
+        found: list[Known | None] = [None] * len(self._gained)
+        left, gone = _in_order(self._left), _in_order(self._former.rest(rows))
+        recorded = [*left, *gone]
+        present = [one for one in recorded if one.passage.is_present]
+        # An atom that is hidden by hand keeps the source of its former file, so each ingest looks for it. It
+        # comes before the atoms of files that no longer exist, so that each ingest finds it.
+        hidden = [one for one in present if not one.is_live]
+        self._find_equal([one for one in left if one.is_live and one.passage.is_present], found)
+        self._find_equal(hidden, found)
+        self._find_equal([one for one in gone if one.is_live and one.passage.is_present], found)
+        for at, gained in enumerate(self._gained):
+            found[at] = found[at] or gained.own
+        released = _without(self._own(), found)
+        self._find_equal([one for one in released if not one.is_lost], found)
+        self._find_similar(_without([*present, *released], found), found)
+        lost = [one for one in (*recorded, *released) if one.is_lost]
+        self._find_equal(sorted(lost, key=lambda one: -one.record.last_seq), found)
+        return found
+
+    def _find_equal(self, texts: Sequence[Known], found: list[Known | None]) -> None:
+        """Let gained texts continue equal texts, which are used in the given order."""
+        places: dict[str, deque[Known]] = {}
+        for one in texts:
+            for content in {one.passage.content, one.body.content}:
+                places.setdefault(content, deque()).append(one)
+        used: set[bytes] = set()
+        for at, gained in enumerate(self._gained):
+            waiting = places.get(gained.add.content)
+            while found[at] is None and waiting:
+                one = waiting.popleft()
+                if one.record.id not in used:
+                    used.add(one.record.id)
+                    found[at] = one
+
+    def _find_similar(self, texts: Sequence[Known], found: list[Known | None]) -> None:
+        """Let gained texts continue the most similar texts. Short texts are not compared."""
+        present = [one for one in texts if one.passage.is_present]
+        olds = [(one, words) for one in present if (words := _words(one.passage.content)) is not None]
+        if not olds:
+            return
+        index = WordIndex([words for _, words in olds], MOVED_MIN)
+        rated: list[tuple[float, bool, int, int]] = []
+        for at, gained in enumerate(self._gained):
+            if found[at] is None and (words := _words(gained.add.content)) is not None:
+                rated += [(-score, not olds[old][0].is_live, at, old) for score, old in index.similar(words)]
+        used: set[int] = set()
+        for _, _, at, old in sorted(rated):
+            if found[at] is None and old not in used:
+                used.add(old)
+                found[at] = olds[old][0]
+
+
+def _in_order(texts: Iterable[Known]) -> list[Known]:
+    """Return the texts in the order of their files."""
+    return sorted(texts, key=lambda one: (one.record.source or "", one.record.sequence or 0, one.record.id))
+
+
+def _without(texts: Iterable[Known], found: Iterable[Known | None]) -> list[Known]:
+    """Return the texts that no text continues."""
+    continued_ids = {one.record.id for one in found if one is not None}
+    return [one for one in texts if one.record.id not in continued_ids]
+
+
+def _words(text: str) -> Counter[str] | None:
+    """Return the words of a text, or None if they are too few to be compared."""
+    words = Counter(text.split())
+    return words if words.total() >= WORDS_MIN else None

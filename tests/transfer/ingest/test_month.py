@@ -1,0 +1,30 @@
+"""A month of a person's edits: nothing of theirs is lost, and every text keeps its atom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine import Engine
+from tests.support.engines import salt_of, ticking
+from tests.transfer.ingest.month import Figures, Month
+
+
+def month(folder: Path, url: str, seed: int, days: int) -> Figures:
+    """Live through some days, check every law after each ingest, and return what happened."""
+    folder.mkdir(exist_ok=True)
+    with Engine.open(f"{url}{folder / 'store'}", clock=ticking(), salts=salt_of) as engine:
+        life = Month(folder / "notes", engine, seed)
+        life.live(days)
+        life.check_store()
+    return life.figures
+
+
+@pytest.mark.parametrize("url", ["", "sqlite:"])
+@pytest.mark.parametrize("seed", range(2))
+def test_some_days_of_edits_lose_nothing(tmp_path: Path, url: str, seed: int) -> None:
+    """After every ingest of some days, every law about edits holds."""
+    figures = month(tmp_path, url, seed, 4)
+    assert figures.ingests > 4
+    assert figures.pinned > 10
