@@ -186,6 +186,12 @@ def row_in(pack: bytes, term: bytes, documents: int) -> bytes | None:
         return None
 
 
+def test_a_term_is_not_sought_in_a_pack_without_its_last_entry() -> None:
+    """The kernel declines a pack that the twin refuses as a whole, whatever the term."""
+    for term in (b"", b"a"):
+        assert native().find_postings(b"\x00\x00", term, 256) is None is row_in(b"\x00\x00", term, 256)
+
+
 @given(
     st.dictionaries(st.binary(min_size=1, max_size=3), POSTINGS, min_size=1, max_size=9),
     st.binary(max_size=3),
