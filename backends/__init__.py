@@ -147,8 +147,10 @@ def _is_sqlite(path: Path) -> bool:
         raise system_error(f"{path} cannot be read", error) from error
 
 
-def open_backend(url: str, *, create: bool = True) -> Backend:
+def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> Backend:
     """Open the store at `url`. A missing store is created, unless `create` is false.
+
+    A store that is `temporary` is deleted after use, and takes less memory.
 
     A store that this process cannot write is opened for reading (`backends.read_only`). A store that cannot
     be opened for writing because its disk is full is opened for reading, too.
@@ -174,7 +176,7 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
         if scheme == "leveldb":
             from backends.leveldb import LevelDBBackend
 
-            return LevelDBBackend(path, create=create)
+            return LevelDBBackend(path, create=create, temporary=temporary)
         from backends.sqlite import SQLiteBackend
 
         return SQLiteBackend(path, create=create, memory=location.memory)

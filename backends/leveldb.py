@@ -59,6 +59,13 @@ The first step fetches only one row, because many callers need only one.
 
 _OPENED: Row = (b"", b"")
 
+_LOG_BYTES_MAX = 4 << 20
+"""The maximum length of a log, in bytes, that the next opening of the store reads, unless the process was
+killed."""
+
+_LAST_KEY = b"\xff" * 64
+"""A key after all rows."""
+
 _AMPLE_BYTES = 256 << 20
 """If more bytes than this are free on the disk, the free space is not compared with the size of a batch."""
 
@@ -76,6 +83,7 @@ class LevelDBBackend(Backend):
         path: The store's folder.
         create: Create the store if it is missing.
         busy_seconds: The time, in seconds, that `purge` waits until open snapshots and scans are closed.
+        temporary: Map fewer tables into memory, because the store is deleted after use.
 
     Raises:
         BackendMissing: there is no store, and `create` is false.
@@ -88,7 +96,12 @@ class LevelDBBackend(Backend):
     capabilities = Capabilities(durable=True, multi_process=False, persistent=True)
 
     def __init__(
-        self, path: str | os.PathLike[str], *, create: bool = True, busy_seconds: float = BUSY_SECONDS
+        self,
+        path: str | os.PathLike[str],
+        *,
+        create: bool = True,
+        busy_seconds: float = BUSY_SECONDS,
+        temporary: bool = False,
     ) -> None:
         self._error: type[Exception] = plyvel_module().Error
         place = resolve_path(os.fspath(path))
@@ -97,10 +110,11 @@ class LevelDBBackend(Backend):
         self._data = place / DATA
         self._busy_seconds = busy_seconds
         try:
-            self._db = open_data(self._data)
+            self._db = open_data(self._data, temporary=temporary)
         except BaseException:
             self._claim.release()
             raise
+        self._temporary = temporary
         self._live: set[Any] = set()
         self._names: set[str] = set()
         self._log, self._log_size = "", 0
@@ -339,7 +353,7 @@ class LevelDBBackend(Backend):
                     rewrite(self._place, rows)
                 self._db.close()
                 self._claim.swap()
-                self._db = open_data(self._data)
+                self._db = open_data(self._data, temporary=self._temporary)
             except BaseException as error:
                 # Whether `db` is now the old or the new LevelDB, it holds all rows. Both must be closed.
                 self._handle_state.poison(error)
@@ -362,9 +376,20 @@ class LevelDBBackend(Backend):
         self._handle_state.shut(self._release)
 
     def _release(self) -> None:
+        if self._log_size > _LOG_BYTES_MAX and not self._temporary:
+            self._write_table()
         self._db.close()
         self._live.clear()
         self._claim.release()
+
+    def _write_table(self) -> None:
+        """Write the rows of the log to a table, so that the next opening need not read a long log.
+
+        Nothing is lost if this fails or is interrupted: the next opening then does it.
+        """
+        with contextlib.suppress(self._error):
+            # LevelDB has no function of its own for this. In this range there are no rows to compact.
+            self._db.compact_range(start=_LAST_KEY, stop=_LAST_KEY)
 
     def _convert_error(self, error: Exception) -> BackendError:
         where = self._handle_state.where

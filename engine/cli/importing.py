@@ -20,7 +20,7 @@ from engine.cli.output import Failure, plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, counted, line
 from engine.engine import Engine
-from engine.front.settings import find_secrets
+from engine.front.settings import find_mirror, find_secrets
 from engine.secrets.filter import summary
 from engine.transfer import other_programs
 from engine.transfer.backup import import_journal, verify_backup
@@ -172,7 +172,11 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
     if found_secrets:
         session.out.note(f"secrets found and written: {summary(found_secrets)}")
     session.out.note("created a store" if done.created else f"{counted(done.events, 'event')} new")
-    return session.out.answer(plain(done), [done.root])
+    failure = None
+    if done.events and find_mirror(session.store, session.memory) is not None:
+        with session.engine() as engine:
+            failure = after_writes(session, engine)
+    return session.out.answer(plain(done), [done.root], failure=failure)
 
 
 def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
@@ -241,25 +245,23 @@ def _answer(
     warnings = () if isinstance(report, GraphImportReport) else report.warnings
     totals: list[Line] = []
     for word, noted, items in (("warnings", "warning", warnings), ("skipped", "skipped", report.skipped)):
-        said = [
-            f"{item.source}{'' if item.line is None else f':{item.line}'}: {item.reason}" for item in items
-        ]
-        for one in () if full else said[:SKIPPED_SHOWN]:
+        texts = said(items)
+        for one in () if full else texts[:SKIPPED_SHOWN]:
             session.out.note(f"{noted} {one}")
         if items:
             is_ingest = isinstance(report, IngestReport)
-            totals.append(line(word, _kinds(items) if is_ingest else f"{len(items):,}"))
-            totals += [line("", one) for one in said] if full else []
+            totals.append(line(word, named_kinds(items) if is_ingest else f"{len(items):,}"))
+            totals += [line("", one) for one in texts] if full else []
     failure = mirror
     if report.skipped:
         if mirror is not None:
             session.out.note(mirror.message)
         rest = f"{'the rest' if held else 'nothing'} {'would be' if dry_run else 'was'} imported"
-        summary = f"{len(report.skipped)} skipped; {rest}"
+        message = f"{len(report.skipped)} skipped; {rest}"
         failure = Failure(
             PARTIAL_IMPORT,
             "partial_import",
-            summary,
+            message,
             "--full lists all of them" if isinstance(report, IngestReport) else "--json lists all of them",
         )
     return session.out.answer(plain(report), [*lines, *totals], failure=failure)
@@ -272,6 +274,8 @@ def files_lines(report: IngestReport, *, dry_run: bool = False, full: bool = Fal
     yield line(
         "links", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved_links:,} unresolved"
     )
+    if report.left_out:
+        yield line("left out", f"{report.left_out:,} comments, badges and bare link lists")
     if report.conflicts:
         hint = "" if dry_run else "; `engine conflicts` lists them"
         yield line("conflicts", f"{report.conflicts:,} new{hint}")
@@ -285,7 +289,7 @@ def files_lines(report: IngestReport, *, dry_run: bool = False, full: bool = Fal
         keep = "file keeps its" if len(report.excluded) == 1 else "files keep their"
         yield line("excluded", f"{len(report.excluded):,} {keep} atoms; --prune tombstones them")
     if report.passed_over:
-        yield line("passed over", _kinds(report.passed_over))
+        yield line("passed over", named_kinds(report.passed_over))
         if full:
             yield from (
                 line("", f"{one.source}{'/' * one.is_folder}: {one.kind}") for one in report.passed_over
@@ -309,7 +313,12 @@ def _things(report: GraphImportReport) -> Iterator[Line]:
     yield line("relations", f"{report.relations:,} read, {report.new_relations:,} new")
 
 
-def _kinds(items: Iterable[PassedOver | Skipped]) -> str:
+def said(items: Iterable[Skipped]) -> list[str]:
+    """Return a sentence for each item: where it is, and the reason."""
+    return [f"{item.source}{'' if item.line is None else f':{item.line}'}: {item.reason}" for item in items]
+
+
+def named_kinds(items: Iterable[PassedOver | Skipped]) -> str:
     """Return the number of items of each kind, such as `12 .png, 3 .canvas`, the most frequent kind first."""
     counts = Counter(item.kind for item in items)
     return ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items(), key=_most_first))

@@ -22,6 +22,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Write": {
         "init": ("stores", "Create an empty store if it does not exist."),
         "ingest": ("importing", "Read files or folders into the store."),
+        "watch": ("watching", "Ingest a folder now, and again whenever files in it change."),
         "import": ("importing", "Import an export of another memory system."),
         "add": ("atoms", "Add one atom."),
         "relate": ("edges", "Add a relation between two entities."),

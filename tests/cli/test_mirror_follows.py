@@ -95,3 +95,11 @@ def test_a_command_that_only_reads_leaves_it_alone(bare: Cli, mirrored: Path) ->
     assert bare("recall", "kettle").code == 0
     assert bare("add", "The kettle is descaled on Mondays.").code == 0
     assert page.read_text() == "mine"
+
+
+def test_it_comes_along_with_an_imported_journal(bare: Cli, mirrored: Path) -> None:
+    """`import journal` updates the mirror."""
+    bare("add", "The kettle is descaled on Mondays.", "--store", "other")
+    assert bare("export", "journal.jsonl", "--store", "other").code == 0
+    assert bare("import", "journal", "journal.jsonl").code == 0
+    assert "The kettle is descaled on Mondays." in shown(mirrored)

@@ -46,7 +46,7 @@ TEXT = st.one_of(HOSTILE, st.text(min_size=1, max_size=40))
 def sections(engine: Engine, style: StyleName) -> tuple[str, list[tuple[str, str, str]]]:
     """Return the path of the page with all texts, and of each section the id, the frame and the block."""
     with engine.store.view(*engine.store.followers) as rows:
-        page = next(page for page in Pages(rows, style) if len(page.sections) > 5)
+        page = next(page for page in Pages(rows, style) if len(page.sections) > 4)
     return page.path, [(one.atom, one.frame, one.text) for one in page.sections]
 
 
@@ -66,7 +66,7 @@ def test_an_edit_of_one_section_changes_no_other_atom(
         mirror = Path(folder, "m")
         engine.mirror(mirror, style=style)
         path, parts = sections(engine, style)
-        _, frame, block = parts[number]
+        _, frame, block = next(part for part in parts if part[0] == IDS[number])
         mine = text if whole else block[:at] + text + block[at:]
         page = (mirror / path).read_bytes().decode()
         assert page.count(frame + block) == 1
@@ -79,6 +79,7 @@ def test_an_edit_of_one_section_changes_no_other_atom(
             atom: text for atom, text in before.items() if atom != IDS[number]
         }
         if report.untaken:
+            assert after == before
             assert Path(report.untaken[0].kept).read_bytes() == data
         else:
             assert listed(Path(folder)) == ["m"]
