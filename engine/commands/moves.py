@@ -5,8 +5,8 @@ gained. When it has read all files, it decides which recorded text a gained text
 
 1. an equal text that another file lost;
 2. the text of its own file with which it was aligned;
-3. a very similar text that another file lost;
-4. an equal text that a file lost earlier, so that an ingest hid its atom.
+3. an equal text that a file lost earlier, so that an ingest hid its atom;
+4. a very similar text that another file lost.
 
 In each step, texts are used in the order of the files. The texts of files that no longer exist count as lost.
 """
@@ -110,9 +110,9 @@ class Moves:
             found[at] = found[at] or gained.own
         released = _without(self._own(), found)
         self._find_equal([one for one in released if not one.is_lost], found)
-        self._find_similar(_without([*present, *released], found), found)
         lost = [one for one in (*recorded, *released) if one.is_lost]
         self._find_equal(sorted(lost, key=lambda one: -one.record.last_seq), found)
+        self._find_similar(_without([*present, *released], found), found)
         return found
 
     def _find_equal(self, texts: Sequence[Known], found: list[Known | None]) -> None:

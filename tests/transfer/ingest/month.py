@@ -46,6 +46,13 @@ class Paragraph:
     """The number of words that changed since the last ingest."""
     atom: str | None = None
     """The atom that must have the text as long as the match is clear; None if it is not known."""
+    has_copies: bool = False
+    """True if the text was copied, or is a copy: then the match is not clear."""
+
+    def copied(self) -> Paragraph:
+        """Return a copy."""
+        self.has_copies = True
+        return Paragraph(self.text, self.heading, has_copies=True)
 
     @property
     def content(self) -> str:
@@ -259,7 +266,7 @@ class Month:
             return False
         one = found[0][found[1]]
         at = self.random.randint(0, len(self.files[name]))
-        self.files[name].insert(at, Paragraph(one.text, one.heading))
+        self.files[name].insert(at, one.copied())
         return True
 
     def rename(self) -> bool:
@@ -279,7 +286,7 @@ class Month:
         name = self.any_file()
         if name is None:
             return False
-        self.files[self.new_name()] = [Paragraph(one.text, one.heading) for one in self.files[name]]
+        self.files[self.new_name()] = [one.copied() for one in self.files[name]]
         return True
 
     def delete_file(self) -> bool:
@@ -579,7 +586,7 @@ class Month:
         for name, paragraphs in self.files.items():
             for one in paragraphs:
                 found = owners.get((f"{self.folder.name}/{name}", one.content), [])
-                clear = len(found) == number[one.content] == 1
+                clear = len(found) == number[one.content] == 1 and not one.has_copies
                 # A text that was changed while its file was missing, and its atom pruned, is a new text.
                 if one.atom is not None and one.changed and before.atoms[one.atom].state is not State.LIVE:
                     one.atom = None
