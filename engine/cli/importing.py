@@ -243,9 +243,9 @@ def _files(report: IngestReport, *, dry_run: bool) -> Iterator[Line]:
     yield line(
         "links", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved_links:,} unresolved"
     )
-    if report.conflicts:
+    if report.conflicts or report.open_conflicts:
         hint = "" if dry_run else "; `engine conflicts` lists them"
-        yield line("conflicts", f"{report.conflicts:,} new{hint}")
+        yield line("conflicts", f"{report.conflicts:,} new, {report.open_conflicts:,} open{hint}")
 
 
 def _taken(report: ImportReport) -> Iterator[Line]:

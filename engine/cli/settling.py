@@ -21,7 +21,8 @@ def conflicts(session: Session) -> int:
     """List texts of files that conflict with changes by hand.
 
     A conflict arises if a text in a file changed, and its atom had been revised or hidden by hand. `engine
-    ingest` keeps both, and `engine settle` settles the conflict.
+    ingest` keeps both, and `engine settle` settles the conflict. If the file was deleted or lost the text,
+    and `engine ingest` hid the atom, the reason is shown.
     """
     with session.engine() as engine:
         found = engine.conflicts()
@@ -56,4 +57,6 @@ def _lines(conflict: Conflict) -> Iterator[Shown]:
 
 def _atom(atom: Atom, side: str) -> Fields:
     state = atom.state.name.lower()
+    if atom.tombstone is not None and atom.tombstone.reason:
+        state = f"{state}: {atom.tombstone.reason}"
     return Fields(((atom.id, "cyan"), (side, "green"), (state, ""), (beginning(atom.content or ""), "")))

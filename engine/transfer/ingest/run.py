@@ -27,6 +27,7 @@ from engine.commands.sequence import STEP
 from engine.commands.sources import plan_new_source, plan_source, retire_others
 from engine.followers.tags import values
 from engine.ledger.queries import edges_at
+from engine.query.conflicts import conflicts
 from engine.store.dry_run import dry_run_store
 from engine.store.store import Store
 from engine.transfer.ingest.ahead import Read, reading
@@ -73,6 +74,8 @@ class IngestReport:
     conflicts: int
     """The number of new texts in the files whose atoms a different actor had revised or hidden. Each of these
     texts is a new atom, with an edge `conflicts_with` to the other atom."""
+    open_conflicts: int
+    """The number of all conflicts that are not settled, also those of files that no longer exist."""
     skipped: tuple[Skipped, ...]
     """The items that were not ingested."""
     warnings: tuple[Skipped, ...]
@@ -143,7 +146,9 @@ def ingest(
         run.apply(run.links())
         if target.secret_filter is not None:
             target.secret_filter.count(screen)
-    return run.report()
+        with target.view() as rows:
+            open_conflicts = len(conflicts(rows))
+    return run.report(open_conflicts)
 
 
 class _Links(NamedTuple):
@@ -371,7 +376,7 @@ class _IngestRun(ImportRun):
         records.sort(key=lambda record: (record.sequence or 0, record.id))
         return [(record.id, record.title) for record in records]
 
-    def report(self) -> IngestReport:
+    def report(self, open_conflicts: int) -> IngestReport:
         """Return the report of the run."""
         count = self.counts
         for source, number in sorted(self.erased.items()):
@@ -390,6 +395,7 @@ class _IngestRun(ImportRun):
             unlinked=count[EventKind.EDGE_REMOVED],
             unresolved_links=self._unresolved,
             conflicts=self.conflicts,
+            open_conflicts=open_conflicts,
             skipped=self.skipped,
             warnings=self.warnings,
         )

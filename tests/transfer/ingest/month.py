@@ -46,8 +46,10 @@ class Paragraph:
     """The number of words that changed since the last ingest."""
     atom: str | None = None
     """The atom that must have the text as long as the match is clear; None if it is not known."""
+    was: str | None = None
+    """The content when the atom was looked up."""
     has_copies: bool = False
-    """True if the text was copied, or is a copy: then the match is not clear."""
+    """True if the text or a part of it was copied, split or joined: then the match is not clear."""
 
     def copied(self) -> Paragraph:
         """Return a copy."""
@@ -215,7 +217,7 @@ class Month:
         old, words = paragraphs[at], paragraphs[at].text.split()
         middle = self.random.randint(0, len(words))
         texts = [" ".join(part) for part in (words[:middle], words[middle:]) if part]
-        paragraphs[at : at + 1] = [Paragraph(text, old.heading) for text in texts]
+        paragraphs[at : at + 1] = [Paragraph(text, old.heading, has_copies=True) for text in texts]
         return True
 
     def join(self) -> bool:
@@ -225,7 +227,7 @@ class Month:
             return False
         paragraphs, at = found
         one, other = paragraphs[at : at + 2]
-        paragraphs[at : at + 2] = [Paragraph(f"{one.text} {other.text}", one.heading)]
+        paragraphs[at : at + 2] = [Paragraph(f"{one.text} {other.text}", one.heading, has_copies=True)]
         return True
 
     def move(self) -> bool:
@@ -587,14 +589,16 @@ class Month:
             for one in paragraphs:
                 found = owners.get((f"{self.folder.name}/{name}", one.content), [])
                 clear = len(found) == number[one.content] == 1 and not one.has_copies
-                # A text that was changed while its file was missing, and its atom pruned, is a new text.
-                if one.atom is not None and one.changed and before.atoms[one.atom].state is not State.LIVE:
+                was = None if one.atom is None else before.atoms[one.atom]
+                # The match is not clear if a text was changed after its atom was pruned, or if its atom
+                # continued another text while the text was in no file.
+                if was and ((one.changed and was.state is not State.LIVE) or was.content != one.was):
                     one.atom = None
                 if one.atom is not None and clear and self.is_untouched(one.atom):
                     assert found == [one.atom], f"{one.content!r} has the atom {found}, not {one.atom}"
                     self.figures.pinned += 1
                 one.atom = found[0] if clear and self.is_untouched(found[0]) else None
-                one.changed = 0
+                one.changed, one.was = 0, one.content
 
     def is_untouched(self, atom: str) -> bool:
         """Return True if only ingest wrote, hid and revived the atom."""
