@@ -30,7 +30,7 @@ from engine.commands.base import Command, Transaction, receipt
 from engine.commands.edges import Link, RegisterType, TypeName, Unlink
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
-from engine.ledger.records import AtomRecord, Lookup, default_id
+from engine.ledger.records import AtomRecord, Lookup, default_id_of
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
@@ -41,11 +41,6 @@ GONE: Final = "no longer in its file"
 """The reason that is recorded by default when an atom or edge is hidden."""
 
 _TAGGING: Final = (EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED)
-
-
-def wanted_id(id_key: bytes, wanted: Add) -> bytes:
-    """Return the id of the atom that `wanted` adds; the atom may already exist."""
-    return default_id(id_key, wanted.source, wanted.content, wanted.occurrence, wanted.key)
 
 
 def is_by(rows: Lookup, seq: int, actor: str) -> bool:
@@ -133,7 +128,7 @@ class UpsertAtom:
         Raises:
             RefusedError: The atom was erased, and `override` is set without `force`.
         """
-        atom = wanted_id(tx.id_key, self.wanted) if self.atom is None else self.atom
+        atom = default_id_of(tx.id_key, self.wanted) if self.atom is None else self.atom
         record = tx.atom(atom)
         body = None if record is None or record.state is State.ERASED else tx.body(record)
         if not self.override and is_refused(tx.rows, tx.id_key, self.wanted, record, body):

@@ -20,10 +20,11 @@ from engine.commands.base import Command
 from engine.commands.continuing import continued
 from engine.commands.file_texts import Known, atoms_of, texts_of
 from engine.commands.new_ids import NewIds, Planned
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_written_by, wanted_id
+from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_written_by
 from engine.commands.renames import FormerSources
 from engine.commands.sequence import place
 from engine.ledger.layout import atom_key
+from engine.ledger.records import default_id_of
 from proofs.leaves import State
 
 
@@ -56,7 +57,7 @@ def plan_new_source(rows: Reader, actor: str, id_key: bytes, wanted: Sequence[Ad
 
     The result is that of `plan_source`, but only the records of the wanted ids are looked up.
     """
-    ids = [wanted_id(id_key, add) for add in wanted]
+    ids = [default_id_of(id_key, add) for add in wanted]
     if any(row is not None for row in rows.multi_get(list(map(atom_key, ids)))):
         return None
     adds = map(_placed, wanted, place([None] * len(wanted)))

@@ -21,12 +21,13 @@ from engine.commands import Add, Command
 from engine.commands.file_texts import atoms_of
 from engine.commands.moves import Moves
 from engine.commands.new_ids import Planned
-from engine.commands.reconcile import UpsertAtom, UpsertEdge, reconcile_edges, wanted_id
+from engine.commands.reconcile import UpsertAtom, UpsertEdge, reconcile_edges
 from engine.commands.renames import FormerSources
 from engine.commands.sequence import STEP
 from engine.commands.sources import plan_new_source, plan_source, retire_others
 from engine.followers.tags import values
 from engine.ledger.queries import edges_at
+from engine.ledger.records import default_id_of
 from engine.query.conflicts import conflicts
 from engine.store.dry_run import dry_run_store
 from engine.store.store import Store
@@ -295,7 +296,7 @@ class _IngestRun(ImportRun):
             self.reports.append(Skipped(file.source, reason, line.line))
             return
         add = self._atom(source, piece, line.line * STEP if piece.sequence is None else piece.sequence)
-        first = self._lines.setdefault(wanted_id(self.id_key, add), before + line.line) - before
+        first = self._lines.setdefault(default_id_of(self.id_key, add), before + line.line) - before
         if first != line.line:
             where = f"at line {first}" if first > 0 else "in an earlier file"
             what = "the same text in this source" if piece.id is None else f"the id {piece.id!r}"

@@ -420,7 +420,8 @@ class Month:
         if not found:
             return False
         one = self.random.choice(found)
-        keep = self.random.choice(("file", "hand", "both"))
+        sides = ("file", "hand", "both") if one.file.state is State.LIVE else ("hand", "both")
+        keep = self.random.choice(sides)
         self.engine.settle(one.file.id, one.hand.id, keep)
         return True
 
@@ -522,12 +523,13 @@ class Month:
     def check_hidden(self, before: Before, atoms: dict[str, Atom], pieces: dict[str, list[str]]) -> None:
         """What people hid stays hidden, and does not come back as another atom without a conflict."""
         texts = Counter(text for one in pieces.values() for text in one)
-        hidden: dict[str, int] = Counter(before.hidden.values())
+        open_ = {id_: text for id_, text in before.hidden.items() if not self.was_in_conflict(id_)}
+        hidden = Counter(open_.values())
         was = Counter(atom.content for atom in before.atoms.values() if atom.state is State.LIVE)
         now = Counter(atom.content for atom in atoms.values() if atom.state is State.LIVE)
         for id_, text in before.hidden.items():
             assert atoms[id_].state is State.TOMBSTONED, f"{id_} was hidden by hand"
-            if not self.was_in_conflict(id_):
+            if id_ in open_:
                 most = max(was[text], texts[text] - hidden[text])
                 assert now[text] <= most, f"the hidden text of {id_} came back: {text!r}"
                 self.check_similar(before, atoms, id_, text, texts)
