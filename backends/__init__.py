@@ -147,11 +147,13 @@ def _is_sqlite(path: Path) -> bool:
         raise system_error(f"{path} cannot be read", error) from error
 
 
-def open_backend(url: str, *, create: bool = True) -> Backend:
+def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> Backend:
     """Open the store at `url`. A missing store is created, unless `create` is false.
 
-    A store that this process cannot write is opened for reading (`backends.read_only`). So is a store that
-    cannot be opened for writing because its disk is full.
+    With `temporary`, the store is to be deleted after use; it takes less memory.
+
+    A store that this process cannot write is opened for reading (`backends.read_only`). A store that cannot
+    be opened for writing because its disk is full is opened for reading, too.
 
     Raises:
         BackendMissing: there is no store, and `create` is false (never for `memory:`).
@@ -174,7 +176,7 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
         if scheme == "leveldb":
             from backends.leveldb import LevelDBBackend
 
-            return LevelDBBackend(path, create=create)
+            return LevelDBBackend(path, create=create, temporary=temporary)
         from backends.sqlite import SQLiteBackend
 
         return SQLiteBackend(path, create=create, memory=location.memory)
@@ -203,7 +205,7 @@ def _on_full_disk(location: Location, number: int) -> Backend | None:
 
 
 def _read_only(location: Location) -> Backend | None:
-    """Open a store that exists, but that this process cannot write; return None for every other store."""
+    """Open an existing store that this process cannot write; return None for every other store."""
     from backends.files import resolve_path
 
     place = resolve_path(location.path)

@@ -60,7 +60,8 @@ class Batch:
         self.rows: dict[bytes, bytes | None] = {}
         self.reaches: int | None = None
         """The number of events in the store after the batch, or None if the batch adds no event. A backend
-        may keep it in a place of its own, to say what is missing if the store loses writes."""
+        may also keep this number outside the store, so that it can say what is missing if the store loses
+        writes."""
 
     def put(self, key: bytes, value: bytes) -> None:
         """Set `key` to `value`."""
@@ -112,8 +113,8 @@ class Snapshot(Reader):
     """A view of the rows at one moment. Close the snapshot, or use it as a context manager."""
 
     confirm_missing = True
-    """Whether reads also check that damage hides no row. The check is made where a row is missing, and at
-    both ends of a scan.
+    """True if reads also check that no row is hidden by damage. The check is made where a row is missing, and
+    at both ends of a scan.
 
     On SQLite the check takes twice as long as the read. Set it to False if the caller checks the rows itself.
     """
@@ -137,7 +138,7 @@ class Backend(Reader):
     name: str
     capabilities: Capabilities
     unwritable: str | None = None
-    """Why the store can only be read, as the end of a sentence; None if it can be written."""
+    """The reason why the store can only be read, as the end of a sentence; None if it can be written."""
 
     @abstractmethod
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
@@ -224,7 +225,7 @@ def prefix_end(prefix: bytes) -> bytes | None:
 
 
 def guards_of(guard: Guards) -> tuple[Guard, ...]:
-    """Return the conditions as a tuple, in their order; empty for None.
+    """Return the conditions as a tuple, in their order, or an empty tuple for None.
 
     Raises:
         BackendError: a condition is not a Guard.
@@ -249,7 +250,7 @@ _STORED = frozenset({bytes, type(None)})
 
 
 def check_batch(batch: Batch) -> None:
-    """Raise BackendError if the rows are not allowed in every backend.
+    """Raise BackendError unless the rows are allowed in every backend.
 
     Raises:
         BackendError: a key is empty or longer than KEY_BYTES_MAX, or a key or value is not `bytes`.

@@ -1,8 +1,8 @@
 """The checksum of a row, for backends on databases that do not check the values that they return.
 
 The checksum is stored next to the value and compared at every read. It covers the key, too, so a value that
-the database returns for the wrong key is found. It finds accidents, not attacks: anyone who can write to the
-database can also write a matching checksum.
+the database returns for the wrong key is found. It detects accidental damage, but not attacks: anyone who can
+write to the database can also write a matching checksum.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from backends.errors import BackendCorrupt
 def checksum(key: bytes, value: bytes) -> int:
     """Return the checksum of a row, a number of 32 bits.
 
-    It is the CRC-32 of the key followed by the value, started with the length of the key, so moving the first
-    byte of the value to the end of the key gives another checksum.
+    It is the CRC-32 of the key followed by the value. The CRC starts at the length of the key, so moving the
+    first byte of the value to the end of the key gives another checksum.
     """
     return crc32(value, crc32(key, len(key)))
 

@@ -1,4 +1,4 @@
-"""What the errors of the operating system mean, and what the user can do about each of them.
+"""The meaning of the operating system's errors, and what the user can do about each of them.
 
 Messages name the store, never a file inside it: the files of a backend come and go, and the temporary folder
 of a new store has a random name.
@@ -19,7 +19,7 @@ class Trouble(NamedTuple):
     what: str
     """The cause, as the end of a sentence."""
     remedy: str
-    """What the user can do."""
+    """The advice to the user."""
 
 
 _ACCESS = Trouble("the system denies access", "check the owner and permissions of the store and its folder")
@@ -94,7 +94,7 @@ def system_error(what: str, error: OSError) -> BackendError:
 
 
 def in_doubt(what: str, number: int, text: str = "") -> BackendInDoubt:
-    """Return the exception for a write that failed after it was sent. The arguments are as above."""
+    """Return the exception for a write that failed after it was sent; see `environment_error`."""
     trouble = explain(number, text)
     return BackendInDoubt(
         f"{what}: {trouble.what}", hint=f"{trouble.remedy}; then reopen the store and repeat the command"
@@ -102,6 +102,6 @@ def in_doubt(what: str, number: int, text: str = "") -> BackendInDoubt:
 
 
 def errno_in(message: str) -> int:
-    """Return the errno whose text ends `message`, or 0. LevelDB reports the text alone."""
+    """Return the errno whose text is at the end of `message`, or 0. LevelDB reports only the text."""
     told = message.rpartition(": ")[2]
     return next((number for number in errno.errorcode if os.strerror(number) == told), 0)

@@ -64,9 +64,8 @@ class BackendLost(BackendCorrupt):
 class BackendInDoubt(BackendError):
     """Raised if a write failed after it was sent. To find out if the write took effect, reopen the store.
 
-    The handle refuses every later write. An operating system that reported a failed fsync once gives no
-    reliable result the second time, and LevelDB loses data written after a failed write. `hint` tells the
-    user what to do.
+    The handle refuses every later write. After a failed fsync, the result of a second fsync is not reliable,
+    and LevelDB loses data that is written after a failed write. `hint` tells the user what to do.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:

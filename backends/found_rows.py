@@ -33,7 +33,7 @@ class FoundRows:
         self._rank = 0
 
     def add(self, rows: Iterable[Row]) -> int:
-        """Add `rows`, without those that are there already. Return the number of rows that were read."""
+        """Add those of `rows` that were not found before. Return the number of rows in `rows`."""
         before = self._rank
         self._connection.execute("BEGIN")
         self._connection.executemany(_ADD, map(self._found, rows))

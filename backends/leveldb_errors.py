@@ -6,7 +6,7 @@ from backends.environment import environment_error, errno_in, in_doubt
 from backends.errors import BackendBusy, BackendCorrupt, BackendError, BackendInDoubt
 
 _DAMAGE = ("Corruption", "NotFound", "Invalid argument")
-"""The kinds of LevelDB's failures that the system does not cause."""
+"""The kinds of failures of LevelDB that are not caused by the operating system."""
 
 
 def convert_error(what: str, where: str, error: Exception) -> BackendError:
@@ -32,7 +32,7 @@ def convert_error(what: str, where: str, error: Exception) -> BackendError:
 
 
 def convert_doubt(what: str, error: BaseException) -> BackendInDoubt:
-    """Return the exception for a write or a rewrite that failed after it was sent; `what` as above."""
+    """Return the exception for a write or a rewrite that failed after it was sent; see `convert_error`."""
     text = _text(error)
     number = getattr(error, "errno", None) or errno_in(text)
     return in_doubt(what, number, _without_folder(text.partition(": ")[2] or text))

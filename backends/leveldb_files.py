@@ -21,7 +21,7 @@ _TRAILER_BYTES = 5
 """The bytes after each block of a table: the type of compression, and a checksum."""
 
 _TAG_BYTES = 8
-"""The bytes after each key in a table: the kind of row in the first byte, and LevelDB's sequence number."""
+"""The bytes after each key in a table: one byte for the kind of row, then LevelDB's sequence number."""
 
 _DELETED, _SET = 0, 1
 _LOG_BLOCK_BYTES = 32768
@@ -29,8 +29,8 @@ _RECORD = struct.Struct("<IHB")
 _DAMAGED, _FULL, _FIRST, _MIDDLE, _LAST = 0, 1, 2, 3, 4
 _BATCH_HEADER_BYTES = 12
 _ROW_BEGINS = re.compile(rb"\x01[\x01-\x7f][a-z]")
-"""The beginning of a row of this package in a log: the code of a row that is set, then a short key that
-begins with a letter."""
+"""The beginning of a row in a log of a store of this package: the code for setting a row, then a short
+key that begins with a letter."""
 
 
 class _Damaged(Exception):
@@ -167,7 +167,7 @@ def _batches(data: bytes) -> Iterator[bytes]:
 
 
 def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the records of a log with their kinds; after a damaged header, the rest of the block."""
+    """Yield the records of a log with their kinds. After a damaged header, yield the rest of the block."""
     for block in range(0, len(data), _LOG_BLOCK_BYTES):
         at, end = block, min(block + _LOG_BLOCK_BYTES, len(data))
         while end - at >= _RECORD.size:

@@ -1,8 +1,9 @@
 """The folder of a LevelDB store: `PATH/lock` is the lock file of this package, `PATH/db/` is the LevelDB.
 
-LevelDB's own lock is an fcntl lock. It is released as soon as anything in the process closes a descriptor of
-its file, for instance by copying the folder. The lock here is a flock on a separate file. Only the process
-that holds this flock can release it, and the operating system releases it when that process dies.
+LevelDB's own lock is an fcntl lock. Such a lock is released as soon as any code in the process closes a
+descriptor of the locked file, for instance after copying the file. The lock here is a flock on a separate
+file. Only the process that holds this flock can release it, and the operating system releases it when that
+process dies.
 """
 
 from __future__ import annotations
@@ -39,18 +40,23 @@ _PID_BYTES_MAX = 32
 OPTIONS: dict[str, Any] = {
     "paranoid_checks": True,
     "compression": None,
-    # Opening after a crash replays up to this size (measured: 12 MiB in 0.14 s); memory can hold two.
-    "write_buffer_size": 16 << 20,
-    # With 8 MiB, a table of the first level spans nearly all keys, and its compaction rewrites old rows. From
-    # the 100,000th to the 200,000th add, compactions then took 1.35 times as much CPU time (measured).
-    "max_file_size": 4 << 20,
+    # Opening after a crash replays up to this size (measured: 12 MiB in 0.14 s); memory can hold two. With
+    # 16 MiB, compactions of 300,000 adds took 1.5 times as much CPU time (measured).
+    "write_buffer_size": 32 << 20,
+    # The larger a table of the first level is, the more keys it spans, and the more old rows its compaction
+    # rewrites: with 4 MiB, 300,000 adds took 1.05 times as much CPU time (measured).
+    "max_file_size": 2 << 20,
     "lru_cache_size": 32 << 20,
-    # LevelDB maps open tables into memory. With this value, it maps at most 128 tables, about 512 MiB. After
+    # LevelDB maps open tables into memory. With this value, it maps at most 256 tables, about 512 MiB. After
     # 300 questions on 1,000,000 texts, a process held 305 MB instead of 607; a question took 11 % more CPU
-    # time (measured).
-    "max_open_files": 138,
+    # time (measured with the same number of bytes).
+    "max_open_files": 266,
     "bloom_filter_bits": 10,
 }
+
+
+TEMPORARY: dict[str, Any] = {"max_open_files": 42}
+"""Other options for a temporary store, which is filled and then read once, in order."""
 
 
 def plyvel_module() -> ModuleType:
@@ -78,11 +84,12 @@ def make_data(data: Path, path: Path) -> None:
         raise convert_error(f"{path} cannot be created", str(path), error) from error
 
 
-def open_data(data: Path) -> Any:
+def open_data(data: Path, *, temporary: bool = False) -> Any:
     """Open the LevelDB at `data` and convert the exceptions of plyvel (see LevelDBBackend)."""
     plyvel = plyvel_module()
+    options = OPTIONS | TEMPORARY if temporary else OPTIONS
     try:
-        return plyvel.DB(str(data), create_if_missing=False, **OPTIONS)
+        return plyvel.DB(str(data), create_if_missing=False, **options)
     except plyvel.Error as error:
         raise convert_error(f"{data} cannot be opened", str(data), error) from error
 

@@ -1,7 +1,7 @@
 """The ways of reading a damaged LevelDB store.
 
 LevelDB changes a folder when it opens the folder. It may even write into a file that is not in its list of
-files. So it gets copies of the files and never links to them.
+files. So LevelDB is given copies of the files, and never links to them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _data_folder(place: Path) -> Path:
 
 
 def _own_rows(data: Path, copy: Path, problems: list[str]) -> Iterator[Row]:
-    """Yield the rows that LevelDB finds in a copy. What it refuses to open is opened less strictly."""
+    """Yield the rows that LevelDB finds in a copy. If LevelDB refuses a copy, it is opened less strictly."""
     try:
         plyvel = plyvel_module()
     except BackendUnusable:

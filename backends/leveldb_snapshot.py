@@ -17,8 +17,8 @@ class LevelDBSnapshot(Snapshot):
 
     `close` only drops the reference to plyvel's snapshot. A call that runs in another thread still holds a
     reference, so plyvel releases its snapshot when the last call has ended. While the handle is being closed,
-    the reference is kept: plyvel then releases all snapshots itself, and it crashed if another thread
-    released a snapshot at the same time.
+    the reference is kept: plyvel then releases all snapshots itself, and crashes if another thread releases a
+    snapshot at the same time.
     """
 
     def __init__(self, backend: LevelDBBackend, source: Any) -> None:

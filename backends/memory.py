@@ -39,7 +39,8 @@ class _Rows:
 
     A snapshot is a version number. While a snapshot is open, a write saves in `past` the value that
     it replaces, and a deleted key stays in `order` with the value None. `journal` lists the saved values,
-    oldest first, so that closing the oldest snapshot frees exactly the values that only it could see.
+    oldest first, so that closing the oldest snapshot frees exactly the values that only this snapshot could
+    see.
     """
 
     def __init__(self) -> None:
@@ -57,7 +58,7 @@ class _Rows:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Take the lock. Check if the handle is open, before and after: a fork can copy a held lock."""
+        """Take the lock. Check before and after that the handle is open: a fork can copy a held lock."""
         self.handle_state.check()
         with self.lock:
             self.handle_state.check()

@@ -1,9 +1,9 @@
 """Stores that this process may read but not write: on a read-only disk, or without permission to write.
 
 LevelDB and SQLite write into their files even to read them, for instance to finish what a crash left behind.
-So such a store is opened as a private copy in a folder under TMPDIR, which is removed when the handle is
-closed. Tables of LevelDB never change, so the copy only links to them. Durable writes are refused. Other
-writes, such as the rows of followers that lack events, are kept in the copy, for this handle only.
+So such a store is opened as a private copy. The copy is in a folder under TMPDIR, and is removed when the
+handle is closed. Tables of LevelDB never change, so the copy only links to them. Durable writes are refused.
+Other writes, such as the rows of followers that lack events, are kept in the copy, for this handle only.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from backends.unwritable import data_folders
 
 _COPY_TRIES = 5
 _PREFIX = "memroot-read-only-"
-"""How the names of temporary folders begin."""
+"""The beginning of the names of temporary folders."""
 _TABLES = (".ldb", ".sst")
 _IGNORED = ("LOCK", "LOG", "LOG.old")
 _BESIDE_SQLITE = ("-wal", "-wal-mark")
-"""The endings of the files beside a SQLite file that belong to its state."""
+"""The name endings of those files beside a SQLite file that belong to its state."""
 
 
 class ReadOnlyBackend(Backend):
@@ -81,7 +81,7 @@ class ReadOnlyBackend(Backend):
         )
 
     def _shown(self, error: BackendError) -> str:
-        """Return the message of an error, with the path of the store in place of the copy's."""
+        """Return the message of an error, with the path of the store in place of the path of the copy."""
         return str(error).replace(str(self._scratch / "store"), str(self._place))
 
     def _opened(self, scheme: str, memory: str | None) -> Backend:
@@ -191,7 +191,7 @@ def _link_leveldb(data: Path, copy: Path) -> None:
 
 @contextlib.contextmanager
 def sqlite_copy(place: Path) -> Iterator[Path]:
-    """Yield the path of a private copy of a SQLite file, which is removed after the block.
+    """Copy a SQLite file, yield the path of the private copy, and remove the copy after the block.
 
     Raises:
         BackendBusy: other processes kept writing.
@@ -240,7 +240,7 @@ def _writers_excluded(place: Path) -> Iterator[None]:
 
 
 def _states(place: Path) -> list[tuple[int, int, int]]:
-    """Return what changes if the file or its WAL is written."""
+    """Return a value that changes whenever the file or its WAL is written."""
     states = []
     for end in ("", "-wal"):
         with contextlib.suppress(FileNotFoundError):

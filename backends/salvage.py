@@ -28,12 +28,12 @@ from backends.sqlite_lock import SUFFIX
 
 @dataclass
 class Way:
-    """One way of reading a store. `rows` may be read once; `problems` is complete when all rows are read."""
+    """A way of reading a store. `rows` can be read once only; `problems` is complete after that."""
 
     name: str
     """A short description of the way, for people."""
     own: bool
-    """True if the backend's library reads, so that the rows are a state that the store once had."""
+    """True if the backend's library reads the rows. They are then a state that the store once had."""
     rows: Iterator[Row]
     problems: list[str] = field(default_factory=list)
     """The problems that were found, in sentences for people; empty if nothing seems damaged."""

@@ -2,10 +2,10 @@
 
 A file in WAL mode has one table for the store without a name and one for each named memory. Only one writer
 at a time can write: a mutex excludes other threads of this process, and a lock file (`backends.sqlite_lock`)
-excludes other processes. Readers never wait for writers. SQLite has no checksums, so each row has one
-(`backends.checksum`), and every row that is read is compared with it (`backends.sqlite_reads`). SQLite drops
-the end of a damaged WAL without an error, so a file next to the store says how far the store reached
-(`backends.sqlite_mark`).
+excludes other processes. Readers never wait for writers. SQLite has no checksums, so this backend stores one
+with each row (`backends.checksum`), and compares it whenever the row is read (`backends.sqlite_reads`).
+SQLite drops the end of a damaged WAL without an error, so a file next to the store says how far the store
+reached (`backends.sqlite_mark`).
 """
 
 from __future__ import annotations
@@ -127,10 +127,10 @@ class SQLiteBackend(Backend):
         return connection
 
     def _check_marks(self) -> None:
-        """Raise BackendLost if commits of any memory are missing, before SQLite changes the damaged WAL.
+        """Before SQLite changes a damaged WAL, raise BackendLost if commits of any memory are missing.
 
-        The last connection that could write moves the readable part of the WAL into the database and removes
-        the rest. A connection that can only read leaves the WAL as it is.
+        When the last connection that can write is closed, SQLite moves the readable part of the WAL into
+        the database and removes the rest. A connection that can only read leaves the WAL as it is.
         """
         if not is_left_over(self._path):
             return
@@ -335,8 +335,9 @@ class SQLiteBackend(Backend):
         """Execute the statements of a transaction that has begun, and end the transaction.
 
         SQLite syncs nothing if no page changes. Suppose that rows were written without `durable`, and the
-        same rows are then written durably: without a change, that write would return before the rows are on
-        the disk. So each durable write increments the counter in the backend's own row, which changes a page.
+        same rows are then written durably: without a changed page, the durable write would return before the
+        rows are on the disk. So each durable write increments the counter in the backend's own row, which
+        changes a page.
 
         Returns:
             The backend's own row after a durable write; None after another write.

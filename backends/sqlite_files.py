@@ -232,7 +232,7 @@ def _record_head(data: bytes, at: int) -> tuple[int, list[int]]:
 
 
 def _size_of(kind: int) -> int:
-    """Return the number of bytes of a column of a type."""
+    """Return the size in bytes of a column of the given type."""
     return (kind - 12) // 2 if kind >= 12 else _FIXED_SIZES[kind]
 
 

@@ -31,8 +31,8 @@ _PAUSE_SECONDS = 0.0005
 """The pause between two attempts to take the lock, in seconds.
 
 Measured against three processes that write durably without a pause: the lock was acquired after 70 ms
-(median) and 0.4 s (maximum); with pauses that grow to 8 ms, the lock was acquired after 2.2 s and 3.4 s. A
-waiting process uses 3 % of a core.
+(median) and 0.4 s (maximum); with pauses that grow to 8 ms, it was acquired after 2.2 s (median) and 3.4 s
+(maximum). A waiting process uses 3 % of a core.
 """
 
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -4,7 +4,7 @@ After a damaged frame, SQLite ignores the rest of the WAL without an error, alth
 transactions that were acknowledged. The file `PATH-wal-mark` shows the loss. It has 64 bytes for each store
 in the file. After each durable commit, the handle writes the content of the backend's own row there. The mark
 is not synced, so it may lag behind the store after a crash. If it is ahead of the store, the store has lost
-commits, or an older copy of the store was put in its place. Without the file, nothing is compared.
+commits, or was replaced by an older copy. Without the file, nothing is compared.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Mark:
         self._prepared()
 
     def _prepared(self) -> int:
-        """Return the descriptor of the file, which has space for the mark."""
+        """Return the descriptor of the file, after reserving space for the mark."""
         if self._descriptor is None:
             missing = not self._path.exists()
             self._descriptor = os.open(self._path, _WRITE, 0o600)
@@ -141,7 +141,7 @@ class Mark:
 
 
 def is_left_over(store: Path) -> bool:
-    """Return True if there are a WAL and a mark, because a process uses the store or did not close it."""
+    """Return True if a WAL and a mark exist: a process is using the store, or did not close it."""
     wal, mark = Path(f"{store}-wal"), Path(f"{store}{SUFFIX}")
     return mark.exists() and wal.exists() and wal.stat().st_size > 0
 

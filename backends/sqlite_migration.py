@@ -1,8 +1,8 @@
 """Bringing a SQLite file of an earlier layout to the present one, in one transaction.
 
 Layout 1 had no checksums, and a table `turns` instead of the backend's own rows. After a crash, the file has
-one of the two layouts, complete. The checksums are computed from the rows as they are now, so they do not
-detect earlier damage; `engine verify-root` does.
+either layout completely. The checksums are computed from the rows as they are now, so they do not detect
+earlier damage; `engine verify-root` does.
 """
 
 from __future__ import annotations

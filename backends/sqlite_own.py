@@ -1,4 +1,4 @@
-"""The row of a SQLite store that belongs to the backend. It has the empty key, which callers cannot use."""
+"""The backend's own row in a SQLite store. It has the empty key, which callers cannot use."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Own(NamedTuple):
 
 
 def read_own(connection: sqlite3.Connection, sql: Statements, where: str) -> Own:
-    """Return the row of the store `where`, which is named in messages.
+    """Return the row of a store. `where` is the store's name in messages.
 
     Raises:
         BackendCorrupt: the row is missing or damaged.

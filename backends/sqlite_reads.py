@@ -2,8 +2,8 @@
 
 SQLite does not notice a changed byte in a key or a value. Each row that is read is compared with its
 checksum. A changed key also hides rows: a search that compares with the changed key may turn to the wrong
-side. It then ends next to the changed key. Therefore, if no row is found, the two rows next to that place are
-checked. For a scan, the rows before and after the range are checked.
+side, and then ends next to that key. Therefore, if a search finds no row, the two rows next to the place
+where it ended are checked. For a scan, the rows before and after the range are checked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FIRST_KEY = b"\0"
 """The smallest key that callers can use."""
 
 _ROWS_MIN, _ROWS_MAX = 4, 32
-"""The number of rows that a scan fetches at first and at most."""
+"""The numbers of rows that a scan fetches: in its first step, and at most in one step."""
 
 
 class Rows:
@@ -111,12 +111,12 @@ class Rows:
     ) -> tuple[sqlite3.Cursor, Iterator[list[Row]]]:
         """Return a started cursor, and an iterator over lists of checked rows with start <= key < end.
 
-        Each step of the iterator reads from the cursor. The cursor has no bound on the far side. With
-        `confirm`, the rows before and after the range are checked, too, because damage may have moved them
-        out of the range.
+        Each step of the iterator reads from the cursor. The cursor itself has no bound at the end of the
+        range. With `confirm`, the rows before and after the range are checked, too, because damage may have
+        moved them out of the range.
 
         Raises:
-            BackendCorrupt: on each step, a row is damaged or not in order.
+            BackendCorrupt: a row is damaged or not in order. Each step of the iterator can raise this.
         """
         sql = self.sql
         start = start or FIRST_KEY

@@ -34,7 +34,7 @@ def sqlite_ways(place: Path, memory: str | None, scratch: Path) -> Iterator[Way]
 
 
 def _own_rows(copy: Path, memory: str | None, problems: list[str]) -> Iterator[Row]:
-    """Yield the rows that SQLite finds in the copy: forwards, and backwards up to a damaged place."""
+    """Yield the rows that SQLite finds in the copy. After damage, read from the end back to the damage."""
     table = ""
     wal = Path(f"{copy}-wal")
     with contextlib.closing(SQLiteFiles(copy, wal)) as files:

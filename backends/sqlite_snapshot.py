@@ -88,7 +88,7 @@ class SQLiteSnapshot(Snapshot):
         return self.rows(start, end, reverse=reverse, close=False)
 
     def keys(self, prefix: bytes, limit: int) -> list[bytes]:
-        """Return the first `limit` keys that begin with `prefix`, also of rows with damaged values."""
+        """Return the first `limit` keys that begin with `prefix`, including those of damaged values."""
         with self.using() as reader:
             return self._table.keys(reader, prefix, limit)
 

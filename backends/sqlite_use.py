@@ -28,7 +28,7 @@ class UseLock(Flock):
     Args:
         store: The path of the database, a result of `backends.files.resolve_path`.
         name: The name of the memory.
-        exclusive: Whether to exclude all other handles, as for renaming or deleting the memory.
+        exclusive: True to exclude all other handles. Renaming or deleting the memory requires this.
 
     Raises:
         BackendBusy: another process is renaming or deleting the memory, or, if `exclusive`, a handle has the

@@ -10,7 +10,7 @@ _BESIDE_SQLITE = ("-wal", "-shm", "-lock")
 
 
 def why_unwritable(scheme: str, place: Path) -> int:
-    """Return the errno for which this process cannot write the store at `place`, or 0.
+    """Return the errno of the reason why this process cannot write the store at `place`, or 0.
 
     The result is 0, too, if there is no store at `place`.
 
@@ -32,14 +32,14 @@ def why_unwritable(scheme: str, place: Path) -> int:
 
 
 def data_folders(place: Path) -> list[Path]:
-    """Return the folders of a LevelDB store that hold LevelDB's files, the one to use first."""
+    """Return the folders with LevelDB's files in a LevelDB store. The folder to use comes first."""
     from backends.leveldb_place import DATA, NEW
 
     return [folder for folder in (place / DATA, place / NEW) if folder.is_dir()]
 
 
 def _sqlite_files(place: Path) -> list[Path]:
-    """Return what must be writable: the files that exist, and their folder if one must be created."""
+    """Return the paths that must be writable: existing files, and the folder if a file must be created."""
     beside = [Path(f"{place}{end}") for end in _BESIDE_SQLITE]
     existing = [path for path in beside if path.exists()]
     return [place, *existing, *([] if len(existing) == len(beside) else [place.parent])]

@@ -133,7 +133,7 @@ def _answers(engine: Engine, questions: Sequence[Question]) -> list[tuple[float,
 
 
 class _Neighborhood:
-    """The graph of texts, which are connected by shared tags and by edges."""
+    """A graph of texts that are connected by shared tags and by edges."""
 
     def __init__(self, engine: Engine) -> None:
         texts = _texts(engine)

@@ -85,7 +85,7 @@ class Run:
         return self.measure(name, size), self.measure(f"{name}_rival", size, FTS)
 
     def others(self, name: str, size: int, rivals: Iterable[str] = PACKAGED) -> dict[str, Result]:
-        """Return the results of those packages that are installed, after their stores are filled."""
+        """Fill the stores of those packages that are installed, and return their results."""
         found = {}
         for rival in rivals:
             if is_installed(rival):
@@ -98,7 +98,7 @@ class Run:
         return found
 
     def on_stores(self, name: str, sizes: Iterable[int] | None = None) -> Iterator[tuple[int, str, Figures]]:
-        """Create the stores of each size; yield the size, its label and the results of everybody.
+        """Create the stores of each size; yield the size, its label, and the results of all systems.
 
         At 1 M, the only rival is tantivy: FTS5 takes over a second for one question there.
         """
@@ -139,7 +139,7 @@ class Figures:
 
 
 def as_good_as(name: str, bound: float | None, judged: bool, *, rate: bool) -> Target | None:
-    """Return the target to be as good as the figure `bound` of `name`, or None if there is no such figure."""
+    """Return the target of reaching `bound`, the figure of `name`; None if there is no such figure."""
     return None if bound is None else Target(f"{'≥' if rate else '≤'} {name}", bound, judged)
 
 
@@ -278,7 +278,7 @@ def memory(run: Run) -> Iterator[Row]:
 
 
 def with_and_without_kernels(run: Run, names: Iterable[str], *, both: bool) -> Iterator[Row]:
-    """Yield the rows of these groups, with the figures that memroot has without kernels if `both` is set."""
+    """Yield the rows of these groups. With `both`, they include memroot's figures without kernels."""
     plain = run.without_kernels() if both else None
     for name in names:
         rows = list(GROUPS[name](run))
@@ -288,7 +288,7 @@ def with_and_without_kernels(run: Run, names: Iterable[str], *, both: bool) -> I
 
 
 def proofs(run: Run) -> Iterator[Row]:
-    """Yield the rows for proofs of trees and logs, and for whole proofs of stores that are built fast."""
+    """Yield the rows for proofs of trees and logs, and for whole proofs of stores below 1 M atoms."""
     for size in run.proof_sizes:
         yield from _parts(run, size, "tree_proofs", f"tree of {size_label(size)} leaves", TREE_PROOFS)
     for size in run.proof_sizes:

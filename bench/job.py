@@ -93,7 +93,7 @@ def in_child(name: str, job: Job) -> Result:
 
 
 class Untimed:
-    """Wraps an iterator and measures the time to generate items, which is subtracted from a total time."""
+    """Wraps an iterator and measures the time to generate its items, so that this time can be subtracted."""
 
     def __init__(self) -> None:
         self.seconds = 0.0

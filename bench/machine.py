@@ -71,7 +71,7 @@ def fsync_seconds(folder: Path) -> float:
 
 
 def kernels() -> str:
-    """Return which kernels memroot uses if nothing else is asked for: `native` or `python`."""
+    """Return the kernels that memroot uses by default: `native` or `python`."""
     from engine.kernels import NATIVE
 
     return "python" if NATIVE is None else "native"

@@ -1,11 +1,11 @@
 """A rival of the same kind: plugmem, an embedded memory for agents in Rust, through its own Python package.
 
-Question: what does a memory cost that is compiled throughout and proves nothing?
+Question: what is the cost of a memory that is compiled throughout and proves nothing?
 Data, seed: the same texts as for memroot; batches of the same 1,000 texts. How: without an embedder and with
 the default settings; one synced journal write for each batch (fdatasync, seen with strace), so each batch
 survives a loss of power, as in memroot. Tags are given as tags; source and position as metadata. No text
-names an entity, since plugmem compares a new text with those of its entity. The block of texts that a recall
-returns is large enough for ten texts.
+names an entity, since plugmem compares a new text with the other texts of its entity. The block of texts that
+a recall returns is large enough for ten texts.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Data, seed: as for the measurement (`bench.writing`, `bench.reading`, `bench.upk
 How: cProfile runs the measurement in this process, including the generation of data. The stores that it
 needs are filled first, in processes of their own. The profiler adds about 0.5 µs to every Python call, so
 small functions look more expensive than they are. Compare versions without the profiler. Calls of the
-compiled kernels are listed a second time, each kernel with the wall time of its calls. What happens inside
-them, on all their threads, is seen by `perf record -g python -m bench.profile …`.
+compiled kernels are listed a second time, each kernel with the wall time of its calls. `perf record -g python
+-m bench.profile …` shows what happens inside them, on all their threads.
 """
 
 from __future__ import annotations

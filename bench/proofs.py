@@ -46,7 +46,7 @@ T = TypeVar("T")
 P = TypeVar("P")
 
 PROBES: Final = (100, 300)
-"""The numbers of proofs of each kind in a quick and in a full run; for a whole store, a third of them."""
+"""The number of proofs of each kind in a quick and in a full run. For whole stores it is a third of that."""
 TRIE_KEYS: Final = 1_000
 EDGES: Final = 1_000
 HEADER_BYTES: Final = 100
@@ -115,7 +115,7 @@ def _openings(
 
 
 def tree_proofs_rival(job: Job) -> Result:
-    """Measure what `tree_proofs` measures, with py-trie's sparse Merkle tree of at most `TRIE_KEYS` keys."""
+    """Make the measurements of `tree_proofs` with py-trie's sparse Merkle tree, at most `TRIE_KEYS` keys."""
     from trie.smt import SparseMerkleTree, calc_root
 
     draw = Random(job.seed)
@@ -178,7 +178,7 @@ def _entry(seq: int, leaf: bytes) -> Entry:
 
 
 def log_proofs_rival(job: Job) -> Result:
-    """Measure what `log_proofs` measures, with pymerkle's tree in memory and SHA-256."""
+    """Make the measurements of `log_proofs` with pymerkle's tree in memory and SHA-256."""
     from pymerkle import InmemoryTree, verify_consistency, verify_inclusion
 
     draw, tree = Random(job.seed), InmemoryTree()
@@ -219,7 +219,7 @@ def _paths(
 
 
 def store_proofs(job: Job) -> Result:
-    """Measure whole proofs about a store, each of one claim, against its overall root."""
+    """Measure whole proofs about a store against the store's overall root. Each proof has one claim."""
     warm_up()
     place = f"{job.store}-proofs"
     shutil.copytree(job.store, place)

@@ -88,7 +88,7 @@ _RIVALS = (
 
 
 def process(job: Job) -> Result:
-    """Run `engine recall` and `engine root` as new processes; and a Python that only imports memroot."""
+    """Run `engine recall`, `engine root` and a Python that only imports memroot, each as a new process."""
     (question,) = data.questions(1, job.seed)
     engine = ["-m", "engine", "--store", job.store, "--quiet"]
     return {

@@ -1,7 +1,8 @@
 """The rivals of the benchmarks. The first is the simplest fair alternative: SQLite with FTS5 and two tables.
 
 Question: what is the cost of a memory that proves nothing? The rival has no journal, history, roots, proofs
-    or idempotent adds. A row that its owner changes cannot be distinguished from any other.
+    or idempotent adds. If the owner of the file changes a row, the row cannot be distinguished from any other
+    row.
 Data, seed: the same as for memroot; batches of the same 1,000 texts.
 How: WAL and synchronous=FULL, so each commit survives a loss of power, as in memroot. FTS5 uses its Porter
     stemmer because memroot stems too (measured: no slower than without). Ranking is FTS5's own BM25

@@ -2,7 +2,7 @@
 
 Question: none of its own; the table shows which side is ahead and whether a target is reached.
 Data, seed: those of the measurements. How: the ratio is above 1 if memroot is ahead, for rates as well as for
-times. A figure of a rival that is ahead says `lost`.
+times. If a rival is ahead, its figure is marked `lost`.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Question: what does full-text search cost in compiled code, without a memory around it?
 Data, seed: the same texts as for memroot. How: the English stemmer, all fields stored, the default heap and
-number of threads, and one commit at the end, which is how tantivy is fastest: a crash before it loses
-everything. Bulk adds end when the merging threads have ended. Ranking is tantivy's own BM25 over the
-question's words joined by OR.
+number of threads, and one commit at the end. This is the fastest way to use tantivy, but a crash before the
+commit loses everything. Bulk adds end when the merging threads have ended. Ranking is tantivy's own BM25 over
+the question's words joined by OR.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def warm_up() -> None:
 
 
 def bulk(job: Job) -> Result:
-    """Add all texts to a new memroot store, which is kept for other measurements."""
+    """Add all texts to a new memroot store. The store is kept for other measurements."""
     warm_up()
     untimed = Untimed()
     commands = untimed(map(as_add, data.texts(job.size, job.seed)), BATCH)
@@ -64,7 +64,7 @@ def bulk(job: Job) -> Result:
 
 
 def bulk_rival(job: Job) -> Result:
-    """Add all texts to a new store of the rival, which is kept for other measurements."""
+    """Add all texts to a new store of the rival. The store is kept for other measurements."""
     untimed = Untimed()
     texts = untimed(data.texts(job.size, job.seed), BATCH)
     with open_rival(job.against, job.rival) as store:

@@ -1,7 +1,7 @@
 """memroot: an embedded, verifiable memory with one journal and one root. Begin with `Engine.open(url)`.
 
 The file `__init__.pyi` lists all public names. Each name is loaded when it is first used, so that a program
-that only adds an atom does not wait for the code that reads Markdown or searches.
+that only adds an atom does not load the code for reading Markdown or for searching.
 """
 
 from functools import cache

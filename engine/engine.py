@@ -7,10 +7,9 @@ needs none of them. If all of them were imported at the top, this module would t
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -35,7 +34,7 @@ from engine.base.validation import (
 )
 from engine.erase.stages import Stage, ignore_stage
 from engine.followers.tags import tag_counts
-from engine.ledger.journal import Sources, read_entries, read_entry, read_log
+from engine.ledger.journal import Sources, random_salt, read_entries, read_entry, read_log
 from engine.ledger.layout import ERASING
 from engine.ledger.queries import atom_of, get_record, resolve_id
 from engine.query.filters import NO_FILTERS, FilterFields, Filters, narrowed
@@ -64,12 +63,14 @@ if TYPE_CHECKING:
     from engine.query.history.diff import Diff
     from engine.query.history.revert import Undone
     from engine.query.history.why import Origin
+    from engine.query.named import Page
     from engine.query.recall.answer import Recall
     from engine.query.recall.config import RecallConfig
     from engine.secrets.policy import SecretsPolicy
     from engine.store.status import Status
     from engine.transfer.ingest.run import IngestProgress, IngestReport
-    from engine.transfer.mirror.report import MirrorCheck, MirrorReport
+    from engine.transfer.mirror.following import FollowingMirror
+    from engine.transfer.mirror.report import MirrorCheck, MirrorReport, PullReport
     from engine.trust.audit.verify import Report
     from engine.trust.notes.issue import CheckpointNote
     from engine.trust.proving.prover import Proof
@@ -81,12 +82,6 @@ if TYPE_CHECKING:
 def wall_clock() -> int:
     """Return the current time in µs since 1970, UTC."""
     return time.time_ns() // 1000
-
-
-def random_salt(seq: int) -> bytes:
-    """Return 32 random bytes as the salt of event `seq`. The number `seq` is ignored."""
-    del seq
-    return os.urandom(32)
 
 
 class Engine:
@@ -119,6 +114,7 @@ class Engine:
         actor: str = "user",
         config: RecallConfig | None = None,
         secrets: SecretsPolicy | str | None = None,
+        mirror: str | Path | None = None,
     ) -> None:
         """Open a memory on an open backend. `Engine.open` opens both the backend and the memory.
 
@@ -131,6 +127,9 @@ class Engine:
             config: The parameters of recall; None for the default values, which were chosen by measurement.
             secrets: How passwords and keys in text are treated before the text is written: `off`, `warn`,
                 `redact` or `refuse`, or a policy (docs/secrets.md). None is the same as `off`.
+            mirror: A folder that is kept up to date as a mirror after each write; None for no such folder.
+                Edits in its pages are taken, as by `mirror_pull`. A write does not fail because of the
+                mirror: see `mirror_problem`.
 
         Raises:
             InvalidInputError: An argument is not valid.
@@ -153,6 +152,12 @@ class Engine:
             from engine.secrets.policy import policy_of
 
             store.secret_filter = SecretFilter(policy_of(secrets, "secrets"))
+        self._mirror: FollowingMirror | None = None
+        if mirror is not None:
+            from engine.transfer.mirror.following import FollowingMirror
+
+            with translated():
+                self._mirror = FollowingMirror(store, mirror)
 
     @classmethod
     def open(cls, url: str, *, create: bool = True, memory: str | None = None, **options: Any) -> Self:
@@ -164,7 +169,7 @@ class Engine:
             create: Create a new store if no store exists.
             memory: The name of one of several memories at `url`; None if `url` is a single memory. Every
                 named memory is a separate store.
-            options: The keyword arguments of `Engine(...)`: clock, salts, actor, config, secrets.
+            options: The keyword arguments of `Engine(...)`: clock, salts, actor, config, secrets, mirror.
 
         Returns:
             The open memory, which the caller must close.
@@ -195,7 +200,7 @@ class Engine:
 
     @property
     def read_only(self) -> str | None:
-        """Why the store can only be read, such as `the file system is read-only`; None if it can be written.
+        """The reason why the store can only be read, such as `the file system is read-only`, or None.
 
         Queries, proofs, exports and verification work as usual. If derived data is behind the journal, it is
         completed in a temporary copy of the store. Commands that would append an event are refused.
@@ -204,6 +209,8 @@ class Engine:
 
     def close(self) -> None:
         """Wait for calls in progress, then release the store. Closing the memory again has no effect."""
+        if self._mirror is not None:
+            self._mirror.close()
         with translated():
             self.store.close()
 
@@ -219,7 +226,7 @@ class Engine:
     def as_of(self, moment: AsOf) -> Iterator[Engine]:
         """Open the memory as it was at `moment`. The opened memory answers queries and refuses commands.
 
-        The journal is replayed up to the moment, in memory or, if it is long, in a temporary folder. For
+        The journal is replayed up to the moment: in memory or, for a long replay, in a temporary folder. For
         several queries about one moment this is cheaper than passing `as_of=` to each. The opened memory can
         be used until the end of the `with` block.
 
@@ -236,7 +243,7 @@ class Engine:
             with translated():  # errors of the caller's block are not translated
                 view = stack.enter_context(self.view.at(moment))
             past = object.__new__(Engine)
-            past.actor, past.view = self.actor, view
+            past.actor, past.view, past._mirror = self.actor, view, None
             yield past
 
     @contextmanager
@@ -282,7 +289,7 @@ class Engine:
         """
         optional_integer(if_head, "if_head")
         checked = [command for command in several(commands, "commands") if _is_command(command)]
-        with translated():
+        with self._writing(now=False), translated():
             return self.store.commit(
                 checked, self._actor(actor), if_head=if_head, request=request, origin=origin
             )
@@ -318,8 +325,17 @@ class Engine:
                 were stored. Reopen the store and repeat the call.
         """
         checked = filter(_is_command, callers(several(commands, "commands")))
-        with translated():
+        with self._writing(), translated():
             yield from self.store.commit_many(checked, self._actor(actor), request=request, origin=origin)
+
+    @contextmanager
+    def _writing(self, *, now: bool = True) -> Iterator[None]:
+        """Bring the mirror up to date when the block ends; without `now`, perhaps a short time later."""
+        try:
+            yield
+        finally:
+            if self._mirror is not None:
+                self._mirror.after_write(now=now)
 
     def _actor(self, actor: str | None) -> str:
         return self.actor if actor is None else actor
@@ -702,7 +718,7 @@ class Engine:
         """
         from engine.query.history.revert import revert
 
-        with translated():
+        with self._writing(), translated():
             return revert(self.store, start, stop, by=self.actor, actor=actor, dry_run=dry_run)
 
     def erase(
@@ -740,7 +756,7 @@ class Engine:
 
         by = label(self._actor(actor), "actor")
         callback(progress, "progress")
-        with translated():
+        with self._writing(), translated():
             return erase(self.view, id, reason, actor=by, remember=remember, probe=probe, progress=progress)
 
     def erasable(self, id: str) -> Erasable:  # noqa: A002
@@ -769,6 +785,8 @@ class Engine:
         tags: Sequence[str] = (),
         buckets: Sequence[str] = ("inbox",),
         provenance: str = "internal",
+        exclude: Sequence[str] = (),
+        gitignore: bool = True,
         moved: bool = False,
         prune: bool = False,
         sure: bool = False,
@@ -778,18 +796,22 @@ class Engine:
     ) -> IngestReport:
         """Make the memory match the present content of files. The events have the actor `ingest`.
 
-        If there are many files, other processes read them ahead, which end before this method returns.
+        If there are many files, child processes read them ahead. These processes end before this method
+        returns.
 
         Args:
-            paths: Markdown, text and JSON Lines files, and folders that contain such files.
+            paths: Files, and folders that contain files: Markdown, text, JSON Lines, and with the extra
+                `files` also HTML, PDF and DOCX.
             name: The first part of the source of every atom, used instead of the name of the folder.
             root: A folder that contains all `paths`; the source of an atom is the path of the file relative
                 to this folder.
             tags: Tags for every atom, in addition to the tags in the files.
             buckets: The buckets of new atoms.
             provenance: The provenance of new atoms.
-            moved: Accept that the folder has a different path than the folder of this name had before.
-            prune: Also tombstone atoms of files that are no longer in the folders.
+            exclude: Patterns of files and folders that are left out, in the syntax of `.gitignore`.
+            gitignore: Also leave out what the files named `.gitignore` in the folders exclude.
+            moved: Accept that the folder of this name now has a different path than before.
+            prune: Also tombstone atoms of files that are no longer in the folders, or are excluded now.
             sure: Prune even if none of the files that were ingested before exists now.
             force: Also ingest content that was erased. Otherwise such content is skipped and reported.
             dry_run: Only count the changes that would be made.
@@ -806,10 +828,11 @@ class Engine:
         from engine.transfer.ingest.run import ingest
 
         callback(progress, "progress")
-        with translated():
+        with self._writing(), translated():
             return ingest(
                 self.store, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
-                moved=moved, prune=prune, sure=sure, force=force, dry_run=dry_run, progress=progress,
+                exclude=several(exclude, "exclude"), gitignore=gitignore, moved=moved, prune=prune, sure=sure,
+                force=force, dry_run=dry_run, progress=progress,
             )  # fmt: skip
 
     def dream(
@@ -824,8 +847,8 @@ class Engine:
     ) -> DreamReport:
         """Add tags to untagged atoms, collect names, and relate entities, as the actor `dreamer`.
 
-        A run only adds tags, entities and edges. It never adds again what somebody removed. A second run
-        over an unchanged memory adds nothing.
+        A run only adds tags, entities and edges. It never adds anything again that somebody removed. A second
+        run over an unchanged memory adds nothing.
 
         Args:
             budget: The maximum number of atoms to read; None for no limit.
@@ -842,7 +865,7 @@ class Engine:
         from engine.knowledge.dreaming.cycle import dream
 
         callback(progress, "progress")
-        with translated():
+        with self._writing(), translated():
             return dream(
                 self.store,
                 budget=budget,
@@ -867,6 +890,38 @@ class Engine:
         """
         with translated(), self.store.view() as rows:
             return show_id(resolve_id(rows, id))
+
+    def page(self, name: str, *, as_of: AsOf | None = None) -> Page:
+        """Return a page: what one ingested file gave, with its text, links and backlinks.
+
+        Args:
+            name: The path of the file, which may lack its first folders and its suffix; the title of the
+                page; or an alias. Case is ignored.
+            as_of: Return the page as it was at this moment.
+
+        Raises:
+            NotFoundError: There is no such page, or `as_of` is not in the journal.
+            ConflictError: Several pages have this name; the message lists their sources.
+        """
+        from engine.query.named import page_named
+
+        with (
+            translated(),
+            self.view.at(as_of) as view,
+            view.store.view(view.store.tags, view.store.names) as rows,
+        ):
+            return page_named(rows, name)
+
+    def titles(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return what lists show for atoms: the title of the page, the title of the atom, or its first words.
+
+        Args:
+            ids: The atoms. Atoms that were never recorded or are erased are left out.
+        """
+        from engine.query.named import shown_titles
+
+        with translated(), self.store.view() as rows:
+            return shown_titles(rows, ids)
 
     def get(self, id: str, *, as_of: AsOf | None = None) -> Atom:  # noqa: A002
         """Return an atom, whatever its state, as it is now or as it was at a moment.
@@ -941,6 +996,7 @@ class Engine:
         budget: int | None = None,
         filters: Filters = NO_FILTERS,
         explain: bool = False,
+        per_page: int | None = None,
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> Recall:
@@ -954,6 +1010,8 @@ class Engine:
             filters: The conditions that an atom must meet.
             explain: Also report how much each ranking signal contributed to each hit, and the best atoms that
                 are not among the hits.
+            per_page: The maximum number of hits of one page, that is, of one ingested file; 0 for any number.
+                None stands for the number in the settings of recall, which is 2 by default.
             as_of: Query the memory as it was at this moment.
             narrow: Fields of `Filters` as keyword arguments, such as `tags=["people"]` or
                 `since=datetime(...)`.
@@ -970,7 +1028,14 @@ class Engine:
 
         wanted = narrowed(filters, narrow)
         with self._searching(as_of) as (view, rows):
-            return recall(rows, view, query, limit=limit, budget=budget, filters=wanted, explain=explain)
+            return recall(
+                *(rows, view, query),
+                limit=limit,
+                budget=budget,
+                filters=wanted,
+                explain=explain,
+                per_page=per_page,
+            )
 
     def context(
         self,
@@ -1053,7 +1118,7 @@ class Engine:
         """Return the conflicts that are not settled, sorted by source and position.
 
         A conflict arises if the text of a file changed, and its atom had been revised or tombstoned by hand:
-        `ingest` keeps both. `settle` settles it.
+        `ingest` keeps both versions. `settle` settles the conflict.
         """
         from engine.query.conflicts import conflicts
 
@@ -1061,7 +1126,7 @@ class Engine:
             return conflicts(rows)
 
     def held_back(self, id: str) -> str | None:  # noqa: A002
-        """Return why a live atom is excluded from answers, or None if it is not excluded.
+        """Return the reason why a live atom is excluded from answers, or None if it is not excluded.
 
         An atom is excluded if it was superseded, or if it is a near-duplicate of a superseded atom.
 
@@ -1282,7 +1347,7 @@ class Engine:
         """
         from engine.store.checkpoint import take_checkpoint
 
-        with translated():
+        with self._writing(), translated():
             return take_checkpoint(self.store, self.actor)[0]
 
     def checkpoint_note(
@@ -1304,7 +1369,7 @@ class Engine:
         from engine.store.checkpoint import take_checkpoint
         from engine.trust.notes.issue import issue
 
-        with translated():
+        with self._writing(), translated():
             return issue(self.store, lambda: take_checkpoint(self.store, self.actor), key=key, known=known)
 
     def prove(
@@ -1368,13 +1433,26 @@ class Engine:
         problem = self.store.write_problem
         return None if problem is None else str(problem)
 
+    @property
+    def mirror_problem(self) -> str | None:
+        """The reason why the mirror that follows the writes is not up to date, or None.
+
+        It is set if the last attempt failed. Later writes, and `close`, try again. What was written to the
+        memory is not affected.
+        """
+        return None if self._mirror is None else self._mirror.problem
+
+    def _mirror_at_rest(self) -> AbstractContextManager[None]:
+        """Return a context in which the mirror is not brought up to date in another thread."""
+        return nullcontext() if self._mirror is None else self._mirror.at_rest()
+
     def catch_up(self) -> None:
         """Update all indexes and trees to the head of the journal, so that the next read need not do so."""
         with translated():
             self.store.follow()
 
     def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
-        """Rebuild all data that is derived from the journal, and return the root, which stays the same.
+        """Rebuild all data that is derived from the journal. Return the root; it stays the same.
 
         Args:
             progress: Called with (events done, all events).
@@ -1412,8 +1490,35 @@ class Engine:
         from engine.transfer.mirror.sync import mirror
 
         callback(progress, "progress")
-        with translated():
+        with self._mirror_at_rest(), translated():
             return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
+
+    def mirror_pull(
+        self, folder: str | Path, *, dry_run: bool = False, progress: Progress = no_progress
+    ) -> PullReport:
+        """Take the texts that were edited in the pages of a mirror, then bring the mirror up to date.
+
+        An edited text is a revision of its atom. If the atom was changed in the memory since the page was
+        written, both texts are kept, and `conflicts` lists them. Nothing else on a page is taken. A page with
+        a change that cannot be taken is kept in the folder `FOLDER.edited`.
+
+        Args:
+            folder: The mirror.
+            dry_run: Only report the edits.
+            progress: Called with (atoms written, all atoms) while the mirror is written.
+
+        Returns:
+            The edits, and the changes that cannot be taken.
+
+        Raises:
+            NotFoundError: There is no mirror.
+            RefusedError: The folder is the mirror of a different store.
+        """
+        from engine.transfer.mirror.pull import pull
+
+        callback(progress, "progress")
+        with self._mirror_at_rest(), translated():
+            return pull(self.store, folder, actor=self.actor, dry_run=dry_run, progress=progress)
 
     def check_mirror(self, folder: str | Path, *, progress: Progress = no_progress) -> MirrorCheck:
         """Compare the files of a mirror with the files that were written and with the present memory.

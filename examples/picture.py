@@ -171,13 +171,13 @@ class Drawing:
         self.now = end + THINK_S
 
     def answer(self, lines: list[str]) -> None:
-        """Draw the output of a command, which appears as a whole."""
+        """Draw the output of a command. The output appears as a whole."""
         for line in lines:
             self.text(line, colour(line), self.now)
         self.now += ANSWER_S * bool(lines)
 
     def styles(self) -> str:
-        """Return the CSS rules of an animation, which repeats endlessly."""
+        """Return the CSS rules of an animation that repeats endlessly."""
         last = self.now + HOLD_S
         rules = []
         for name, start, end, length in self.moves:

@@ -154,7 +154,7 @@ def row_leaf(term: bytes, value: bytes) -> bytes:
 def rows_level(level: Sequence[bytes]) -> list[bytes]:
     """Return the level above `level` in the tree over a segment's rows.
 
-    Two neighbours have a node above them; a last one without a partner is carried over. Digests are not
+    Two neighbours have a node above them; a last digest without a neighbour is carried over. Digests are not
     checked.
     """
     copy = _ROWS_NODE.copy

@@ -99,7 +99,7 @@ class _Walk:
         return self._hasher.node(left[0], right[0]), False
 
     def _end(self, case: int, first: int, last: int, depth: int) -> tuple[bytes, bool]:
-        """Return the leaf or the empty root at the end of the path of the keys from `first` up to `last`."""
+        """Return the leaf, or the empty root, where the path of the keys from `first` up to `last` ends."""
         keys = self._keys[first:last]
         own = [(key, value) for key in keys if (value := self._values[key]) is not None]
         if case == OWN_LEAF:

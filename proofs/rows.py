@@ -66,7 +66,7 @@ def read_postings(value: bytes, size: int, documents: int) -> list[Posting]:
 
 
 def shown_root(size: int, first: int, leaves: Sequence[bytes], hashes: bytes) -> bytes:
-    """Return the root of a tree of `size` rows, of which some consecutive rows are shown.
+    """Return the root of a tree of `size` rows. Only some consecutive rows are shown.
 
     Hashes stand for the rows that are not shown.
 

@@ -26,7 +26,7 @@ DENSE_BYTES: Final = 8192
 class Group(IntEnum):
     """An attribute of atoms. The ordinals of the atoms that share a value of the attribute form a set.
 
-    The values of the members are stored, so new members are only added at the end.
+    The numbers of this enumeration are stored, so new attributes are only added at the end.
     """
 
     LIVE = 1

@@ -54,7 +54,7 @@ def means(paths: Sequence[Path]) -> Path:
 
 
 def gain(ends: Sequence[Point], paths: Sequence[Path]) -> Gain:
-    """Return the gain of `ends`, one point for each question, over `paths` of the same questions.
+    """Return the gain of `ends` (one point for each question) over `paths` of the same questions.
 
     The gain is taken at the mean tokens of `ends`. If they exceed the mean tokens at the last depth of the
     paths, the last depth is used.

@@ -47,7 +47,7 @@ def test_the_mean_is_taken_point_by_point() -> None:
 def test_paths_have_no_gain_over_themselves(
     questions: list[tuple[list[tuple[int, str | None]], frozenset[str]]], depth: int
 ) -> None:
-    """The last points of some paths have a gain of 0 over these paths themselves."""
+    """If the last points of some paths are compared with the same paths, the gain is 0."""
     paths = [path_of([(1, "z"), *found], relevant, depth) for found, relevant in questions]
     assert gain([path[-1] for path in paths], paths).found == pytest.approx(0, abs=1e-9)
 

@@ -32,7 +32,7 @@ SECOND = "nDCG@10"
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """The contribution of a signal over the questions of a set: the results with it minus those without."""
+    """The contribution of a signal to a set: the results with the signal minus the results without it."""
 
     measures: dict[str, float]
     errors: dict[str, float]

@@ -4,9 +4,9 @@ Question: does the text around a link to a note find the note, with and without 
 Data: the shared garden (7,772 Markdown files), split into atoms by memroot's own ingest. Seed: that of the
     choice of links, and of memroot's salts.
 How: a question consists of up to 12 content words within 120 characters of a link `[[X]]` in an atom. The
-    category `named` keeps the words of the link; `context` removes them everywhere. The relevant atoms
-    are the citing atom and all atoms of the note X, of which there are at most 6. By the second judgement,
-    the citing atom is not relevant. Two questions never use the same atom or link to the same note.
+    category `named` keeps the words of the link; `context` removes them everywhere. The relevant atoms are
+    the citing atom and all atoms of the note X, which has at most 6 atoms. By the second judgement, the
+    citing atom is not relevant. Two questions never use the same atom or link to the same note.
 """
 
 from __future__ import annotations

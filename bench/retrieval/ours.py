@@ -26,7 +26,7 @@ CLOCK_US: Final = 1_767_225_600_000_000
 """The fixed time of the clock: 2026-01-01T00:00:00Z in µs, later than all shared data."""
 
 FACTORS: Final = frozenset({"internal"})
-"""The signals that multiply a score, whose neutral weight is 1."""
+"""The signals that multiply a score. Their neutral weight is 1."""
 
 
 def open_engine(folder: Path, seed: int) -> Engine:
@@ -94,7 +94,7 @@ def without(config: RecallConfig) -> dict[str, RecallConfig]:
 
 
 def all_off(config: RecallConfig) -> RecallConfig:
-    """Return `config` with all parts turned off that `without` can turn off."""
+    """Return `config` after turning off every part that `without` can turn off."""
     while rest := without(config):
         config = next(iter(rest.values()))
     return config
@@ -125,7 +125,7 @@ def config_with(weights: Sequence[str]) -> RecallConfig:
 
 
 def _settable(holder: Any) -> dict[str, Callable[[float], Any]]:
-    """Return the fields of a part of the configuration that are numbers or switches, with their types."""
+    """Return those fields of a part of the configuration that are numbers or switches, with their types."""
     if not is_dataclass(holder):
         return {}
     kinds = {one.name: type(getattr(holder, one.name)) for one in fields(holder)}

@@ -90,7 +90,7 @@ class QuestionSet:
         return any(question.second != question.relevant for question in questions)
 
     def thinned(self, limit: int) -> QuestionSet:
-        """Return the set with at most `limit` of its questions, evenly spread, and all documents."""
+        """Return the set with all documents and at most `limit` of its questions, evenly spread."""
         total = self.questions
         if total <= limit:
             return self

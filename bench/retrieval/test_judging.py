@@ -25,7 +25,7 @@ from engine.query.recall.config import RecallConfig, Signals
 
 @pytest.fixture
 def question_set(tmp_path: Path) -> QuestionSet:
-    """Return a set of two memories of three documents, each with one question in each of two categories."""
+    """Return a set of two memories. Each has three documents, and one question in each of two categories."""
     corpus = [
         {"id": "p1", "title": "Harbour", "text": "boats rest here at night"},
         {"id": "p2", "text": "cold stones along the shore"},

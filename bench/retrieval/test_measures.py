@@ -39,7 +39,7 @@ def test_reciprocal_rank_counts_the_first_relevant_one() -> None:
 
 
 def test_ndcg_is_the_gain_in_proportion_to_the_best_there_could_be() -> None:
-    """With both relevant documents at ranks 1 and 3, nDCG is (1 + 1/log2 4) / (1 + 1/log2 3)."""
+    """With the two relevant documents at ranks 1 and 3, nDCG is (1 + 1/log2 4) / (1 + 1/log2 3)."""
     found = ndcg_at(10, ["a", "x", "b"], frozenset("ab"))
 
     assert found == pytest.approx((1 + 1 / 2) / (1 + 1 / log2(3)))
@@ -89,7 +89,7 @@ def test_fusion_adds_up_the_reciprocal_ranks() -> None:
 
 
 def test_fusion_settles_ties_by_the_first_ranking() -> None:
-    """If two documents have equal ranks in different rankings, that of the first ranking comes first."""
+    """If two documents have equal ranks in different rankings, the one from the first ranking comes first."""
     assert fused([["b"], ["a"]], 2) == ["b", "a"]
 
 

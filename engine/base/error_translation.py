@@ -60,7 +60,7 @@ _OWN = (OSError, MemoryError, ImportError)
 """The exceptions of Python that the environment causes."""
 
 _FROM_CALLER = "_memroot_from_caller"
-"""The attribute of exceptions that code of the caller raised. They are never translated."""
+"""The attribute that marks exceptions raised by code of the caller. They are never translated."""
 
 
 class _Translation:
@@ -130,7 +130,7 @@ def system_failure(error: OSError | MemoryError | ImportError, what: str = "") -
 
 
 def is_environment(error: BaseException) -> bool:
-    """Return True for an OSError that the environment causes, and not the path or the argument."""
+    """Return True for an OSError that is caused by the environment, not by the path or an argument."""
     return isinstance(error, OSError) and error.errno in TROUBLES
 
 

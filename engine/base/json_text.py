@@ -173,7 +173,7 @@ def _depth(value: Any) -> int:
 
 
 def _explain(text: str, begin: int, depth_max: int) -> JsonError:
-    """Return the error for the first place where the value that begins at `begin` breaks an additional rule.
+    """Return the error for the first breach of an additional rule in the value that begins at `begin`.
 
     The text before that place is valid JSON: otherwise Python's parser would have stopped earlier.
     """

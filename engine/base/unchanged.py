@@ -1,4 +1,4 @@
-"""The value that stands for a field which a command does not change."""
+"""The value of a field that a command leaves unchanged."""
 
 from __future__ import annotations
 

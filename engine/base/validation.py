@@ -27,7 +27,8 @@ from proofs.sets import tag_identity
 Choice = TypeVar("Choice", bound=StrEnum)
 
 _CACHED = 1024
-"""The number of different labels and tags whose check is remembered. Most atoms repeat them."""
+"""The number of different labels and tags for which the result of the check is cached. Most
+atoms repeat them."""
 
 PROVENANCES = ("internal", "external", "quarantine")
 
@@ -220,7 +221,9 @@ def folded_tag(value: object) -> str:
 
 
 def tags(values: object) -> tuple[str, ...]:
-    """Return tags in their stored form, sorted by identity. Of several spellings of a tag, the first is kept.
+    """Return tags in their stored form, sorted by identity.
+
+    If a tag occurs in several spellings, the first one is kept.
 
     Raises:
         InvalidInputError: see `tag`.
@@ -241,7 +244,7 @@ def _parts_of_any_tag(value: object) -> tuple[str, str]:
 
 
 _parts_of_tag = lru_cache(maxsize=_CACHED)(_parts_of_any_tag)
-"""Return the identity and the stored form of a tag that is exactly of the type `str`."""
+"""Return the identity and the stored form of a tag. The type of the tag must be exactly `str`."""
 
 
 def aliases(values: object) -> tuple[str, ...] | None:

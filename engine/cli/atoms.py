@@ -12,8 +12,9 @@ from engine.base.errors import ConflictError, InvalidInputError, LimitError, Not
 from engine.base.limits import CONTENT_BYTES_MAX
 from engine.base.model import Atom
 from engine.cli.command import argument, command, option
-from engine.cli.options import AS_OF, ATOM_FIELDS, FORCE, ID, IDS, REASON, dry_run, limit
+from engine.cli.options import AS_OF, ATOM_FIELDS, FORCE, ID, IDS, NAMED, REASON, dry_run, limit
 from engine.cli.output import STDIN, Failure, plain, receipt_data
+from engine.cli.pages import page_lines, page_of
 from engine.cli.session import Session
 from engine.cli.shapes import Fields, Shown, counted, line
 from engine.commands import Add, Command, Merge, Revive, Supersede, Tag, Tombstone, Untag
@@ -76,14 +77,29 @@ def revise(session: Session, atom: str, text: str | None, force: bool, **options
     return session.done(receipt, "revised", "nothing to do: the atom already has this text and these fields")
 
 
-@command("engine get 1f0c", "engine get 1f0c --as-of 2026-11-01", "engine get 1f0c --content")
-@ID
+@command(
+    "engine get 1f0c",
+    "engine get 'Maps of Content'",
+    "engine get 1f0c --as-of 2026-11-01",
+    "engine get 1f0c --content",
+)
+@NAMED
 @AS_OF
 @option("--content", help="Print only the text, byte for byte.")
 def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int:
-    """Show one atom, even if it is hidden or erased."""
+    """Show one atom, even if it is hidden or erased; or a page.
+
+    A page is what one ingested file gave. It is shown with its links and its backlinks.
+    """
     with session.engine() as engine:
-        found = engine.get(engine.resolve(atom), as_of=as_of)
+        page = page_of(engine, atom, as_of)
+        if page is None:
+            found = engine.get(engine.resolve(atom), as_of=as_of)
+    if page is not None:
+        if content and not session.out.json:
+            session.out.exact(page.text)
+            return 0
+        return session.out.answer(plain(page), page_lines(page))
     if content and not session.out.json:
         session.out.exact(found.content)
         return 0
@@ -298,7 +314,7 @@ def duplicates(
 
 
 def _near(group: DuplicateGroup) -> list[str]:
-    """Return the ids of the atoms of a group that are similar enough to be merged into the atom to keep."""
+    """Return the ids of those atoms in a group that are similar enough to be merged into the atom to keep."""
     return [other.id for other in group.others if other.distance < NEAR_BITS]
 
 

@@ -138,7 +138,7 @@ def _summary(found: Diff) -> str:
 def revert(session: Session, events: str | None, by: str | None, since: int | None, dry_run: bool) -> int:
     """Undo events by appending events that do the opposite.
 
-    Afterwards, the memory is as if the events had not happened. If a later event changed the same item
+    Afterwards, the memory is as if the undone events had not happened. If a later event changed the same item
     again, that item is not reverted but listed. The history is kept, so a revert can be reverted. Erased
     content stays erased. --actor selects events by their actor; --by sets the actor of the revert.
     """

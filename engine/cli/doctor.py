@@ -140,7 +140,7 @@ def _secrets() -> dict[str, str]:
 
 
 def _free_bytes(path: str) -> int:
-    """Return the number of free bytes on the disk that contains `path`, which need not exist yet."""
+    """Return the number of free bytes on the disk of `path`. The path need not exist yet."""
     place = Path(os.path.abspath(path))  # noqa: PTH100  disk_usage follows links
     while not place.exists() and place != place.parent:
         place = place.parent

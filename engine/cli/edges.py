@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 from engine.base.direction import Direction
@@ -13,7 +14,7 @@ from engine.cli.command import argument, command, option, repeated
 from engine.cli.options import (
     AS_OF,
     FORCE,
-    ID,
+    NAMED,
     REASON,
     WEIGHT,
     at_least,
@@ -23,6 +24,7 @@ from engine.cli.options import (
     together,
 )
 from engine.cli.output import plain
+from engine.cli.pages import page_of
 from engine.cli.session import Session
 from engine.cli.shapes import Fields, Shown, Table
 from engine.commands import Link, RegisterType
@@ -123,23 +125,38 @@ def _packed(text: str) -> bytes:
         ) from None
 
 
-@command("engine edges 1f0c", "engine edges 1f0c --direction both --type references")
-@ID
+@command(
+    "engine edges 1f0c",
+    "engine edges 'Maps of Content'",
+    "engine edges 1f0c --direction both --type references",
+)
+@NAMED
 @direction("out")
 @repeated("types", "--type", metavar="TYPE", help="Only edges of this type. Repeatable.")
 @option("--tombstoned", help="Include hidden edges.")
 @limit(100)
 @AS_OF
 def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> int:
-    """List the edges of an atom."""
+    """List the edges of an atom, or of all pieces of a page."""
     with session.reading(as_of) as memory:
-        found = memory.edges(memory.resolve(atom), **wanted)
+        page = page_of(memory, atom)
+        ids = [memory.resolve(atom)] if page is None else page.ids
+        each = (memory.edges(one, **wanted) for one in ids)
+        found = list(islice(chain.from_iterable(each), wanted["limit"]))
+        titles = memory.titles(one for edge in found for one in (edge.src, edge.dst))
     data = [
         {**plain(edge), "data": plain(unpack(edge.data, "edge data")) if edge.data else None}
         for edge in found
     ]
-    rows = ((edge.src, edge.type, edge.dst, f"{edge.weight:g}", edge.state.name.lower()) for edge in found)
-    return session.out.answer(data, [Table(("from", "type", "to", "weight", "state"), rows)])
+    rows = (
+        (
+            *(edge.src, edge.type, edge.dst, f"{edge.weight:g}", edge.state.name.lower()),
+            *(titles.get(edge.src, ""), titles.get(edge.dst, "")),
+        )
+        for edge in found
+    )
+    head = ("from", "type", "to", "weight", "state", "from title", "to title")
+    return session.out.answer(data, [Table(head, rows)])
 
 
 @command(

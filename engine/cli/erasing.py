@@ -46,10 +46,10 @@ def erase(
 ) -> int:
     """Permanently destroy the content and the edges of an atom.
 
-    The history remains verifiable: it shows each event, its time and its actor, but not the content. The
-    command searches the store's files and query results for the content before and after erasing; exit code
-    4 means that the content is still found. Lists copies that erasing cannot reach. Without a terminal,
-    --yes is required.
+    The history remains verifiable: it shows each event, its time and its actor, but not the content. Before
+    and after erasing, the command searches the store's files and query results for the content; exit code 4
+    means that the content is still found. Lists copies that erasing cannot reach. Without a terminal, --yes
+    is required.
     """
     with session.engine() as engine:
         found = engine.resolve(atom)

@@ -99,7 +99,7 @@ def explore(session: Session, query: tuple[str, ...], decide: str | None, **want
 def explore_recall(session: Session, given: str | None, query: str | None, **wanted: Any) -> int:
     """Answer a question with hints; five hints cost about 100 tokens.
 
-    A hint is a score in percent, the cost of the atom's whole text, its id and its title.
+    A hint consists of a score in percent, the cost of the atom's whole text, the atom's id and its title.
     """
     asked = _one(given, query, "--query", "a question")
     return _ask(session, Explorer.explore_recall, asked, **wanted)

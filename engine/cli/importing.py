@@ -19,10 +19,11 @@ from engine.cli.output import Failure, plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, counted, line
 from engine.engine import Engine
-from engine.front.settings import find_secrets
+from engine.front.settings import find_mirror, find_secrets
 from engine.secrets.filter import summary
 from engine.transfer import other_programs
 from engine.transfer.backup import import_journal, verify_backup
+from engine.transfer.ingest.documents import PassedOver, Skipped
 from engine.transfer.ingest.run import IngestReport
 from engine.transfer.ingest.walk import find_files
 from engine.transfer.journal_import import accept_all
@@ -33,6 +34,7 @@ from engine.trust.secrets_scan import journal_check
 
 PARTIAL_IMPORT = 8
 SKIPPED_SHOWN = 20
+UNRESOLVED_SHOWN = 10
 JOURNAL = "journal"
 MCP_MEMORY = "mcp-memory"
 FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
@@ -41,6 +43,7 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
 @command(
     "engine ingest notes/",
     "engine ingest notes/ --prune --dry-run",
+    "engine ingest notes/ --exclude 'drafts/' --exclude '*.bak.md'",
     "engine ingest talk.jsonl --tag talk",
 )
 @argument("paths", "PATH", "Files and folders.", many=True)
@@ -58,10 +61,18 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
     default="internal",
     help="The provenance of new atoms: internal, external or quarantine.",
 )
+@repeated(
+    "exclude",
+    "--exclude",
+    metavar="GLOB",
+    help="Leave out what matches, in the syntax of .gitignore. Repeatable.",
+)
+@option("--no-gitignore", help="Also read what a .gitignore in the folder excludes.")
 @option("--moved", help="Accept that the folder was moved since the last ingest.")
-@option("--prune", help="Also tombstone the atoms of files that no longer exist.")
+@option("--prune", help="Also tombstone the atoms of files that no longer exist or are excluded.")
 @option("sure", "--yes", help="Allow --prune even if none of the ingested files exists now.")
 @option("--force", help="Also ingest content that was erased.")
+@option("--full", help="List everything that was passed over, skipped or not resolved.")
 @dry_run()
 def ingest(
     session: Session,
@@ -69,18 +80,21 @@ def ingest(
     name: str | None,
     root: str | None,
     buckets: tuple[str, ...],
+    exclude: tuple[str, ...],
+    no_gitignore: bool,
+    full: bool,
     dry_run: bool,
     **options: Any,
 ) -> int:
     """Read files or folders into the store.
 
-    Reads Markdown, plain text and JSON Lines. Ingesting again writes only what changed. Files and lines
-    that cannot be read are skipped and listed, and the exit code is 8. Creates the store if it does not
-    exist. Updates the mirror if the settings name one.
+    Reads Markdown, plain text and JSON Lines, and with the extra `files` also HTML, PDF and DOCX.
+    Ingesting again writes only what changed. Other files in folders are passed over and counted. Files
+    and lines that cannot be read are skipped and listed, and the exit code is 8. Creates the store if it
+    does not exist. Updates the mirror if the settings name one.
     """
-    find_files(
-        paths, name=name, root=root
-    )  # Check the paths first: a missing path must not leave an empty store behind.
+    # Check the arguments first: a missing path must not leave an empty store behind.
+    find_files(paths, name=name, root=root, exclude=exclude)
     with _filled(session, dry_run=dry_run) as engine:
         with session.meter("read", "files") as move:
             report = engine.ingest(
@@ -88,14 +102,15 @@ def ingest(
                 name=name,
                 root=root,
                 buckets=buckets or ("inbox",),
+                exclude=exclude,
+                gitignore=not no_gitignore,
                 dry_run=dry_run,
                 progress=lambda at: move(at.files, at.total),
                 **options,
             )
         mirror = None if dry_run else after_writes(session, engine)
-    return _answer(
-        session, report, _files(report, dry_run=dry_run), held=report.pieces, dry_run=dry_run, mirror=mirror
-    )
+    lines = files_lines(report, dry_run=dry_run, full=full)
+    return _answer(session, report, lines, held=report.pieces, dry_run=dry_run, mirror=mirror, full=full)
 
 
 @command(
@@ -155,7 +170,11 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
     if found_secrets:
         session.out.note(f"secrets found and written: {summary(found_secrets)}")
     session.out.note("created a store" if done.created else f"{counted(done.events, 'event')} new")
-    return session.out.answer(plain(done), [done.root])
+    failure = None
+    if done.events and find_mirror(session.store, session.memory) is not None:
+        with session.engine() as engine:
+            failure = after_writes(session, engine)
+    return session.out.answer(plain(done), [done.root], failure=failure)
 
 
 def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
@@ -207,6 +226,7 @@ def _answer(
     held: int,
     dry_run: bool,
     mirror: Failure | None,
+    full: bool = False,
 ) -> int:
     """Print the report, and list the first skipped items and warnings.
 
@@ -218,34 +238,60 @@ def _answer(
         dry_run: True if nothing was to be written.
         mirror: The failure of updating the mirror, if any. It is printed as a note if the command
             also fails for a different reason.
+        full: Name all skipped items and warnings in the result; otherwise, the first 20 of each are noted.
     """
     warnings = () if isinstance(report, GraphImportReport) else report.warnings
     totals: list[Line] = []
     for word, noted, items in (("warnings", "warning", warnings), ("skipped", "skipped", report.skipped)):
-        for item in items[:SKIPPED_SHOWN]:
-            at = "" if item.line is None else f":{item.line}"
-            session.out.note(f"{noted} {item.source}{at}: {item.reason}")
+        texts = said(items)
+        for one in () if full else texts[:SKIPPED_SHOWN]:
+            session.out.note(f"{noted} {one}")
         if items:
-            totals.append(line(word, f"{len(items):,}"))
+            is_ingest = isinstance(report, IngestReport)
+            totals.append(line(word, named_kinds(items) if is_ingest else f"{len(items):,}"))
+            totals += [line("", one) for one in texts] if full else []
     failure = mirror
     if report.skipped:
         if mirror is not None:
             session.out.note(mirror.message)
         rest = f"{'the rest' if held else 'nothing'} {'would be' if dry_run else 'was'} imported"
-        said = f"{len(report.skipped)} skipped; {rest}"
-        failure = Failure(PARTIAL_IMPORT, "partial_import", said, "--json lists all of them")
+        message = f"{len(report.skipped)} skipped; {rest}"
+        failure = Failure(
+            PARTIAL_IMPORT,
+            "partial_import",
+            message,
+            "--full lists all of them" if isinstance(report, IngestReport) else "--json lists all of them",
+        )
     return session.out.answer(plain(report), [*lines, *totals], failure=failure)
 
 
-def _files(report: IngestReport, *, dry_run: bool) -> Iterator[Line]:
+def files_lines(report: IngestReport, *, dry_run: bool = False, full: bool = False) -> Iterator[Line]:
+    """Yield the lines that tell what an ingest did, without the skipped items and the warnings."""
     yield line("files", f"{report.files:,} with {report.pieces:,} pieces")
     yield line("atoms", _counts(report, ("added", "revised", "retagged", "revived", "tombstoned")))
     yield line(
         "links", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved_links:,} unresolved"
     )
+    if report.left_out:
+        yield line("left out", f"{report.left_out:,} comments, badges and bare link lists")
     if report.conflicts or report.open_conflicts:
         hint = "" if dry_run else "; `engine conflicts` lists them"
         yield line("conflicts", f"{report.conflicts:,} new, {report.open_conflicts:,} open{hint}")
+    shown = report.unresolved if full else report.unresolved[:UNRESOLVED_SHOWN]
+    yield from (line("unresolved", f"{one.source}: {one.target}") for one in shown)
+    if len(shown) < len(report.unresolved):
+        yield line(
+            "unresolved", f"and {len(report.unresolved) - len(shown):,} more; --full lists all of them"
+        )
+    if report.excluded:
+        keep = "file keeps its" if len(report.excluded) == 1 else "files keep their"
+        yield line("excluded", f"{len(report.excluded):,} {keep} atoms; --prune tombstones them")
+    if report.passed_over:
+        yield line("passed over", named_kinds(report.passed_over))
+        if full:
+            yield from (
+                line("", f"{one.source}{'/' * one.is_folder}: {one.kind}") for one in report.passed_over
+            )
 
 
 def _taken(report: ImportReport) -> Iterator[Line]:
@@ -265,7 +311,22 @@ def _things(report: GraphImportReport) -> Iterator[Line]:
     yield line("relations", f"{report.relations:,} read, {report.new_relations:,} new")
 
 
+def said(items: Iterable[Skipped]) -> list[str]:
+    """Return a sentence for each item: where it is, and the reason."""
+    return [f"{item.source}{'' if item.line is None else f':{item.line}'}: {item.reason}" for item in items]
+
+
+def named_kinds(items: Iterable[PassedOver | Skipped]) -> str:
+    """Return the number of items of each kind, such as `12 .png, 3 .canvas`, the most frequent kind first."""
+    counts = Counter(item.kind for item in items)
+    return ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items(), key=_most_first))
+
+
+def _most_first(counted: tuple[str, int]) -> tuple[int, str]:
+    return -counted[1], counted[0]
+
+
 def _counts(report: Any, names: Sequence[str]) -> str:
-    """Return the counts of a report that are not 0, such as `3 added, 1 revised`."""
+    """Return those counts of a report that are not 0, such as `3 added, 1 revised`."""
     found = [f"{getattr(report, name):,} {name}" for name in names if getattr(report, name)]
     return ", ".join(found) or "nothing to do"

@@ -70,7 +70,7 @@ def _open_streams() -> None:
 
 def _run(args: list[str], session: Session) -> int:
     try:
-        return _invoke(args or ["--help"], session)
+        return session.out.finish(_invoke(args or ["--help"], session))
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The command mirror, and a function that updates the mirror named in the settings."""
+"""The command mirror with its actions, and a function that updates the mirror named in the settings."""
 
 from __future__ import annotations
 
@@ -7,26 +7,36 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from engine.base.error_translation import translated
 from engine.base.errors import EngineError, InvalidInputError, RefusedError, VerificationError
 from engine.cli.command import argument, command, option
 from engine.cli.options import dry_run
 from engine.cli.output import Failure, plain
 from engine.cli.session import Session
-from engine.cli.shapes import Line, counted, line
+from engine.cli.shapes import Line, Shown, counted, line
+from engine.cli.word_differences import differences
 from engine.engine import Engine
 from engine.front.settings import find_mirror
-from engine.transfer.mirror.report import MirrorCheck, MirrorReport, Verdict
+from engine.transfer.mirror.report import MirrorCheck, MirrorReport, PullReport, Verdict
 
 CHECK = "check"
+PULL = "pull"
 FOUND_SHOWN = 20
+PARTIAL_PULL = 8
 
 
 @command(
     "engine mirror ~/memory",
     "engine mirror vault/memory --style obsidian",
     "engine mirror check ~/memory",
+    "engine mirror pull ~/memory --dry-run",
 )
-@argument("action", "check", "Check the mirror in DIR; change nothing.", required=False)
+@argument(
+    "action",
+    "check|pull",
+    "check: compare the mirror in DIR with the memory. pull: take the texts that were edited in it.",
+    required=False,
+)
 @argument(
     "folder",
     "DIR",
@@ -40,20 +50,28 @@ FOUND_SHOWN = 20
 )
 @dry_run()
 def mirror(session: Session, action: str | None, folder: str | None, style: str | None, dry_run: bool) -> int:
-    """Write the memory to a folder of Markdown files, or check such a folder.
+    """Write the memory to Markdown files; take edits back from them.
 
     Writes every live atom to DIR/@bucket/#tag/, ordered by source. DIR must be new, empty, or a mirror
-    of this store. Files that do not belong to the mirror are kept, and edited pages are kept under a new
-    name. Exit code 4 of `check`: a page was edited or is missing, or the mirror is stale or forged.
+    of this store. Files that do not belong to the mirror are kept, and edited pages are kept in DIR.edited.
+    `pull` revises the atoms whose texts were edited, and updates the mirror. Nothing else in a page is
+    taken. Exit code 4 of `check`: a page was edited or is missing, or the mirror is stale or forged. Exit
+    code 8 of `pull`: something was changed that cannot be taken; it is kept in DIR.edited.
     """
-    checks = action == CHECK
-    if not checks and folder is not None:
-        raise InvalidInputError(f"unknown action {action!r}: give a folder to write, or `check` and a folder")
-    if checks and (style is not None or dry_run):
-        raise InvalidInputError("--style and --dry-run cannot be used with check")
-    where = _folder(session, folder if checks else action)
-    if checks:
+    acts = action in {CHECK, PULL}
+    if not acts and folder is not None:
+        raise InvalidInputError(
+            f"unknown action {action!r}: give a folder to write, or `check` or `pull` and a folder"
+        )
+    if acts and style is not None:
+        raise InvalidInputError(f"--style cannot be used with {action}")
+    if action == CHECK and dry_run:
+        raise InvalidInputError("--dry-run cannot be used with check")
+    where = _folder(session, folder if acts else action)
+    if action == CHECK:
         return _check(session, where)
+    if action == PULL:
+        return _pull(session, where, dry_run=dry_run)
     with session.engine() as engine:
         _keep_apart(session, where)
         report = _made(session, engine, where, style, dry_run=dry_run)
@@ -69,13 +87,21 @@ def after_writes(session: Session, engine: Engine) -> Failure | None:
     folder = find_mirror(session.store, session.memory)
     if folder is None:
         return None
+    from engine.transfer.mirror.pull import follow
+
     try:
         _keep_apart(session, str(folder))
-        _made(session, engine, str(folder), None, dry_run=False)
+        with session.meter("mirrored", "atoms") as move, translated():
+            report = follow(engine.store, folder, actor=session.actor, progress=move)
+        session.mirrored = engine.size
     except EngineError as error:
         return replace(
             Failure.of(error), message=f"the store is written, but its mirror could not be updated: {error}"
         )
+    if report.edits:
+        session.out.note(f"{counted(len(report.edits), 'edited text')} taken from the mirror")
+    for change in report.untaken[:FOUND_SHOWN]:
+        session.out.note(f"not taken from {change.page}: {change.reason}; the page is kept: {change.kept}")
     return None
 
 
@@ -127,6 +153,42 @@ def _report(report: MirrorReport, where: str) -> Iterator[Line]:
         yield line("not ours", f"and {len(report.foreign) - FOUND_SHOWN:,} more")
 
 
+def _pull(session: Session, where: str, *, dry_run: bool) -> int:
+    with session.engine() as engine, session.meter("mirrored", "atoms") as move:
+        _keep_apart(session, where)
+        report = engine.mirror_pull(where, dry_run=dry_run, progress=move)
+        if Path(where) == find_mirror(session.store, session.memory):
+            session.mirrored = engine.size
+    failure = None
+    if report.untaken:
+        failure = Failure(
+            PARTIAL_PULL,
+            "partial_pull",
+            f"{counted(len(report.untaken), 'change')} cannot be taken",
+            "only the texts under the headings can be edited; other changes are made with commands",
+        )
+    data = {**plain(report), "revised": report.revised, "conflicts": report.conflicts}
+    return session.out.answer(data, _pulled(report, where, dry_run=dry_run), failure=failure)
+
+
+def _pulled(report: PullReport, where: str, *, dry_run: bool) -> Iterator[Shown]:
+    yield line("mirror", where)
+    yield line("revised", counted(report.revised, "atom"))
+    if report.conflicts:
+        hint = "" if dry_run else "; `engine conflicts` lists them"
+        yield line("conflicts", f"{report.conflicts:,} new{hint}")
+    if dry_run:
+        for edit in report.edits:
+            yield line(edit.outcome, f"{edit.atom} in {edit.page}")
+            yield from differences(edit.before, edit.after)
+    for change in report.untaken:
+        yield line(
+            "not taken", f"{change.page}: {change.reason}" + (f" ({change.atom})" if change.atom else "")
+        )
+    for kept in dict.fromkeys(change.kept for change in report.untaken if change.kept):
+        yield line("kept", kept)
+
+
 def _check(session: Session, folder: str) -> int:
     with session.engine() as engine, session.meter("compared", "atoms") as move:
         found = engine.check_mirror(folder, progress=move)
@@ -136,7 +198,7 @@ def _check(session: Session, folder: str) -> int:
         counts = ", ".join(f"{verdicts.count(one):,} {one}" for one in dict.fromkeys(verdicts))
         error = VerificationError(
             f"the mirror differs from the store: {counts}",
-            hint="`engine mirror` updates it; edited pages are kept",
+            hint="`engine mirror pull` takes edited texts; `engine mirror` keeps edited pages in NAME.edited",
         )
         failure = Failure.of(error)
     data = {**plain(found), "ok": found.ok}

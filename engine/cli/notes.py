@@ -150,9 +150,9 @@ def verify_checkpoint(
 ) -> int:
     """Check a saved checkpoint and its signatures.
 
-    Without keys, checks only the format. With --against-store, also checks that the store's log had this
-    root when it had this size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts
-    the checkpoint.
+    Without keys, checks only the format. With --against-store, also checks that the store's log had this root
+    at this size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts the
+    checkpoint.
     """
     if add is not None and file == STDIN:
         raise InvalidInputError("--add writes to FILE, so FILE cannot be stdin")

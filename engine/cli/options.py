@@ -72,6 +72,11 @@ def one_of(known: Iterable[str], given: str, what: str) -> None:
 # Arguments
 
 ID = argument("atom", "ID", "The id of an atom, or at least its first 4 digits.")
+NAMED = argument(
+    "atom",
+    "ID",
+    "The id of an atom, or at least its first 4 digits; or the path, the title or an alias of a page.",
+)
 IDS = argument("atoms", "ID", "The ids of atoms, or at least the first 4 digits of each.", many=True)
 QUESTION = argument("query", "QUESTION", "The question.", many=True)
 

@@ -77,6 +77,8 @@ class Output:
         self.quiet = False
         self.plain = False
         self.command: str | None = None
+        self.late: Failure | None = None
+        """A failure after the command's own work was done, which the answer reports."""
         self._start = time.perf_counter()
         for stream in (sys.stdout, sys.stderr):
             if reconfigure := getattr(stream, "reconfigure", None):
@@ -110,6 +112,10 @@ class Output:
         """
         if count is None:
             count = len(data) if isinstance(data, list) else 1
+        late, self.late = self.late, None
+        if failure is not None and late is not None:
+            self.note(late.message)
+        failure = failure or late
         if self.json:
             self._envelope(data, count, failure)
         else:
@@ -131,6 +137,13 @@ class Output:
             self._envelope(None, 0, failure)
         self._complain(failure)
         return failure.exit_code
+
+    def finish(self, code: int) -> int:
+        """Report a late failure that no answer reported; return the exit code of the process."""
+        if self.late is None:
+            return code
+        self._complain(self.late)
+        return code or self.late.exit_code
 
     def json_line(self, data: Any) -> None:
         """Print one value of a stream of JSON Lines."""

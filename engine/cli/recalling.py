@@ -30,6 +30,12 @@ DEFAULT_BUDGET = 2000
 @QUESTION
 @limit(None, "The maximum number of hits. [default: 10 without --budget]")
 @option("--budget", metavar="N", type=at_least(16), help="Return whole texts of at most N tokens in total.")
+@option(
+    "--per-page",
+    metavar="N",
+    type=at_least(0),
+    help="At most N hits of one page; 0 for any number. [default: 2]",
+)
 @option("--inflate", help="Include the text around the hits, as `engine context` does.")
 @filter_options()
 @AS_OF
@@ -41,6 +47,7 @@ def recall(
     budget: int | None,
     inflate: bool,
     explain: bool,
+    per_page: int | None,
     **wanted: Any,
 ) -> int:
     """Find the atoms that answer a question best.
@@ -49,14 +56,16 @@ def recall(
     exit code is 0.
     """
     if inflate:
-        if limit is not None or explain:
+        if limit is not None or explain or per_page is not None:
             raise InvalidInputError(
-                "--inflate cannot be combined with --limit or --explain",
+                "--inflate cannot be combined with --limit, --explain or --per-page",
                 hint="use --budget N, or omit --inflate",
             )
         return _context(session, query, budget=DEFAULT_BUDGET if budget is None else budget, **wanted)
     with session.engine() as engine:
-        answer = engine.recall(" ".join(query), limit=limit, budget=budget, explain=explain, **wanted)
+        answer = engine.recall(
+            " ".join(query), limit=limit, budget=budget, explain=explain, per_page=per_page, **wanted
+        )
     session.out.note(_about(answer))
     return session.out.answer(plain(answer), _lines(answer), count=len(answer.hits))
 
@@ -104,6 +113,8 @@ def _about(answer: Recall) -> str:
     ]
     if answer.bridges:
         parts.append("walked " + " ".join(f"#{bridge.tag}" for bridge in answer.bridges))
+    if answer.folded:
+        parts.append(f"{counted(answer.folded, 'more piece')} of the same pages (--per-page 0)")
     if answer.budget is not None:
         parts.append(f"{answer.tokens:,} of {answer.budget:,} tokens")
     return "; ".join(parts)
@@ -123,6 +134,8 @@ def _lines(answer: Recall) -> Iterator[Line]:
 
 def _hit(rank: int, hit: Hit) -> Iterator[Line]:
     heading = hit.title or hit.source or "untitled"
+    if hit.page is not None and hit.title is not None and hit.title.casefold() != hit.page.casefold():
+        heading = f"{hit.page} › {hit.title}"
     yield ((f"{rank}. ", "dim"), (heading, "bold"), (f"  {hit.score:.2f}", "green"), (_role(hit), "dim"))
     text = hit.snippet if hit.content is None else hit.content
     for line in text.splitlines() if hit.content is not None else [" ".join(text.split())]:

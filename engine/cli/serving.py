@@ -13,6 +13,7 @@ from engine.cli.command import command, option
 from engine.cli.session import Session
 from engine.cli.shapes import shown
 from engine.front.opening import engine_opener
+from engine.front.settings import find_mirror
 from engine.mcp.lease import DEFAULT_WAIT, Lease
 from engine.mcp.profiles import profile_of, writing
 
@@ -59,7 +60,9 @@ def mcp(
     _log_to_stderr()
     actor = session.actor if "actor" in session.given else DEFAULT_ACTOR
     wait = session.wait if "wait" in session.given else DEFAULT_WAIT
-    lease = Lease(engine_opener(session.setting.url, actor, create=not read_only), wait)
+    mirror = None if read_only else find_mirror(session.store, session.memory)
+    opener = engine_opener(session.setting.url, actor, create=not read_only, mirror=mirror)
+    lease = Lease(opener, wait)
     if port is None:
         from engine.mcp.stdio import serve
 

@@ -16,7 +16,14 @@ from engine.base.error_translation import translated
 from engine.base.errors import EngineError
 from engine.cli.output import Failure, Output, receipt_data
 from engine.front.opening import backend_opener, engine_opener, retry_while_busy
-from engine.front.settings import MemorySetting, StoreSetting, find_memory, find_secrets, find_store
+from engine.front.settings import (
+    MemorySetting,
+    StoreSetting,
+    find_memory,
+    find_mirror,
+    find_secrets,
+    find_store,
+)
 from engine.front.times import Moment
 
 if TYPE_CHECKING:
@@ -37,6 +44,8 @@ class Session:
         self.memory: str | None = None
         self.actor = DEFAULT_ACTOR
         self.wait = DEFAULT_WAIT
+        self.mirrored: int | None = None
+        """The number of events that the mirror in the settings shows, if this command updated the mirror."""
         self.given: set[str] = set()
         """The global options given on the command line."""
 
@@ -66,15 +75,32 @@ class Session:
         ) as engine:
             if engine.read_only is not None:
                 self._tell_read_only(engine)
+            size = engine.size
             try:
-                yield engine
+                try:
+                    yield engine
+                except EngineError:
+                    self._mirror_writes(engine, size)
+                    raise
+                self._mirror_writes(engine, size)
             finally:
                 self._tell_secrets(engine)
                 if engine.behind is not None:
                     self.out.note(f"derived data is behind and was computed in memory: {engine.behind}")
 
+    def _mirror_writes(self, engine: Engine, size: int) -> None:
+        """Update the mirror that the settings name, if the command appended events to the first `size`."""
+        try:
+            now = engine.size
+        except EngineError:
+            return  # the store is closed or damaged, which the command reports
+        if now > size and now != self.mirrored and find_mirror(self.store, self.memory) is not None:
+            from engine.cli.mirroring import after_writes
+
+            self.out.late = after_writes(self, engine)
+
     def place(self) -> Path | None:
-        """The real path of the store, which need not exist, or None for a store in memory."""
+        """The real path of the store, or None for a store in memory. The store need not exist."""
         with translated():
             _, path = locate(self.setting.url)
             return resolve_path(path) if path else None
@@ -97,7 +123,7 @@ class Session:
         )
 
     def _tell_read_only(self, engine: Engine) -> None:
-        """Print a note that the store can only be read, and by how much its derived data is behind."""
+        """Print a note that the store can only be read, and how far its derived data is behind."""
         found = engine.status()
         behind = found.events - min(found.followers.values())
         missing = f"; derived data is {behind:,} events behind, and is completed in a copy" if behind else ""

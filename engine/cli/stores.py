@@ -35,8 +35,8 @@ def init(session: Session) -> int:
 def status(session: Session) -> int:
     """Show what is in the store.
 
-    Changes nothing, and does not update derived data that is out of date. The number of live atoms may
-    therefore be out of date: it is the number after the last event that the follower `tags` has processed.
+    Changes nothing, and does not update derived data that is out of date. The counts are those after the
+    last event nevertheless.
     """
     from engine.trust.audit.scrub import read_scrub, scrub_file
 
@@ -61,6 +61,8 @@ def status(session: Session) -> int:
         if found.read_only is not None:
             yield line("read-only", found.read_only)
         yield line("live atoms", f"{found.live_atoms:,}")
+        if found.conflicts:
+            yield line("conflicts", f"{found.conflicts:,} open; `engine conflicts` lists them")
         yield line("contents", f"{found.contents:,}, including revised versions")
         yield line("events", f"{found.events:,}")
         for name, size in found.followers.items():

@@ -22,6 +22,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Write": {
         "init": ("stores", "Create an empty store if it does not exist."),
         "ingest": ("importing", "Read files or folders into the store."),
+        "watch": ("watching", "Ingest a folder now, and again whenever files in it change."),
         "import": ("importing", "Import an export of another memory system."),
         "add": ("atoms", "Add one atom."),
         "relate": ("edges", "Add a relation between two entities."),
@@ -44,8 +45,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "context": ("recalling", "Find the text that answers a question, ready for a prompt."),
         "bright": ("recalling", "Show the atoms that match a question, and their connections."),
         "find": ("edges", "List atoms by their fields, or by following edges."),
-        "get": ("atoms", "Show one atom, even if it is hidden or erased."),
-        "edges": ("edges", "List the edges of an atom."),
+        "get": ("atoms", "Show one atom, even if it is hidden or erased; or a page."),
+        "edges": ("edges", "List the edges of an atom, or of all pieces of a page."),
         "tags": ("edges", "List the tags, each with its number of atoms."),
         "duplicates": ("atoms", "List groups of near-duplicate atoms."),
         "conflicts": ("settling", "List texts of files that conflict with changes by hand."),
@@ -67,7 +68,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Maintain": {
         "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),
-        "mirror": ("mirroring", "Write the memory to a folder of Markdown files, or check such a folder."),
+        "mirror": (
+            "mirroring",
+            "Write the memory to Markdown files; take edits back from them.",
+        ),
         "memory": ("memories", "List, create, rename or delete named memories."),
         "secrets": ("erasing", "Search the store for passwords, keys and other secrets."),
         "erase": ("erasing", "Permanently destroy the content and the edges of an atom."),
@@ -107,7 +111,7 @@ COMMANDS = {name: place for group in GROUPS.values() for name, place in group.it
 
 
 def spelled(name: str) -> str | None:
-    """Return the name of the command `name`, in which - and _ are equivalent; None without such a command."""
+    """Return the exact name of a command, or None if there is no such command. - and _ are equivalent."""
     return next((one for one in COMMANDS if one.replace("_", "-") == name.replace("_", "-")), None)
 
 

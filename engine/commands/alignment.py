@@ -119,7 +119,7 @@ def _pair(
 def _gaps(
     found: Sequence[int | None], open_: Sequence[int], size: int
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the open known indices and the free wanted positions of each gap that has both."""
+    """Yield the known indices and wanted positions that are not aligned yet, for each gap that has both."""
     staying = sorted(longest_ascending([None if index is None else index + 1 for index in found]))
     anchors = [(-1, -1), *((at, found[at]) for at in staying), (len(found), size)]
     for (new, old), (new_end, old_end) in pairwise(anchors):

@@ -306,7 +306,7 @@ def ids_of_copies(
 def _by_content(tx: Transaction, body: AtomBody) -> tuple[bytes, AtomRecord | None, AtomBody]:
     """Return the id and the record of the atom with this content, and the body with the occurrence of the id.
 
-    If an atom was revised and has a different content now, its id is passed over.
+    An id is skipped if its atom was revised and has a different content now.
     """
     for occurrence, atom in ids_of_copies(tx.id_key, body.source, body.content, body.occurrence):
         record = tx.atom(atom)

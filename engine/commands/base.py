@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
@@ -62,7 +63,7 @@ class Transaction:
         origin: str | None = None,
         destroyed: bool | None = None,
     ) -> None:
-        """Begin a transaction that continues the journal whose present end is `log`.
+        """Begin a transaction that continues the journal from its present end, `log`.
 
         Args:
             rows: The rows of the store at that end of the journal.
@@ -72,8 +73,8 @@ class Transaction:
             sources: The functions that provide time and random bytes.
             actor: The author of the events.
             screen: The filter for secrets that is applied to texts, or None for no filter.
-            request: The caller's key for the request, which is recorded in every event of the transaction.
-            origin: The producer of the events, which is recorded in every event of the transaction.
+            request: The caller's key for the request. It is recorded in every event of the transaction.
+            origin: The producer of the events. It is recorded in every event of the transaction.
             destroyed: False if it is known that no content was ever erased in `rows`, otherwise None.
         """
         self.batch = Batch()
@@ -144,6 +145,14 @@ class Transaction:
             [record for record in records if atom_key(record.id) not in self.batch.rows]
         )
 
+    def sure(self, atoms: AbstractSet[bytes]) -> set[bytes]:
+        """Return those of `atoms` that are known to be recorded and not erased, without reading their rows.
+
+        An atom that an event of this transaction changed is not among them.
+        """
+        rows = self.batch.rows
+        return {atom for atom in self._evidence.sure & atoms if atom_key(atom) not in rows}
+
     def type_code(self, name: str) -> bytes | None:
         """Return the code of an edge type, or None if there is no edge type with this name.
 
@@ -156,7 +165,7 @@ class Transaction:
         return code
 
     def unerased_edges(self, atom: bytes, most: int) -> list[EdgeRecord]:
-        """Return the edges of an atom that are not erased.
+        """Return those edges of an atom that are not erased.
 
         If there are more than `most`, the result may be incomplete, but has more than `most` edges.
 
@@ -232,7 +241,7 @@ class Transaction:
         return min(self._appender.room, limits.ORDINAL_MAX - self._counters.next_ordinal)
 
     def add(self, atoms: Sequence[bytes], bodies: Sequence[AtomBody]) -> list[Entry]:
-        """Add atoms which were never recorded: one event for each, as `append` does. `room` is their maximum.
+        """Add at most `room` atoms that were never recorded. Each atom gets one event, as with `append`.
 
         Call this only if the transaction has no filter for secrets.
         """
@@ -285,6 +294,34 @@ def receipt(subject: bytes | str, state: State, *entries: Entry) -> Receipt:
     """Return the receipt of a command that concerns `subject` (an atom, an edge or a predicate)."""
     name = show_id(subject) if isinstance(subject, bytes) else subject
     return Receipt(name, tuple(map(event_ref, entries)), state)
+
+
+def receipts(subjects: Iterable[bytes], state: State, entries: Iterable[Entry]) -> list[Receipt]:
+    """Return the receipts of commands that appended one event each, on these atoms or from these atoms on.
+
+    Measured: half of the time of `receipt`; the constructors of frozen classes set each field with two calls.
+    """
+    made = []
+    new, shown, subject = object.__new__, None, b""
+    for raw, (header, _, _) in zip(subjects, entries, strict=True):
+        if raw != subject or shown is None:
+            subject, shown = raw, show_id(raw)
+        event = new(EventRef)
+        _set_seq(event, header[0])
+        _set_kind(event, header[2])
+        _set_event_id(event, header[4].hex())
+        one = new(Receipt)
+        _set_subject(one, shown)
+        _set_events(one, (event,))
+        _set_state(one, state)
+        made.append(one)
+    return made
+
+
+_set_seq, _set_kind, _set_event_id = (getattr(EventRef, name).__set__ for name in ("seq", "kind", "event_id"))
+_set_subject, _set_events, _set_state = (
+    getattr(Receipt, name).__set__ for name in ("subject", "events", "state")
+)
 
 
 def event_ref(entry: Entry) -> EventRef:

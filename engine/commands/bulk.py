@@ -16,7 +16,7 @@ from engine.base.errors import EngineError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id
 from engine.commands.atoms import Add, is_destroyed, says
-from engine.commands.base import Command, Transaction, receipt
+from engine.commands.base import Command, Transaction, receipt, receipts
 from engine.commands.edge_runs import UpsertEdges, edge_run
 from engine.commands.reconcile import UpsertAtom
 from engine.ledger.adding import default_ids
@@ -58,7 +58,7 @@ AddLike = Add | UpsertAtom
 
 
 def _run(commands: Sequence[Command], start: int, most: int) -> list[AddLike]:
-    """Return the consecutive commands, beginning at `start`, that add atoms, but at most `most`."""
+    """Return at most `most` consecutive commands that add atoms, beginning at `start`."""
     run: list[AddLike] = []
     chars = 0
     for command in islice(commands, start, start + most):
@@ -175,11 +175,10 @@ class _Adds:
         return bodies
 
     def _append(self) -> None:
-        """Append the events of the new atoms that wait, and add their receipts."""
+        """Append the events of the waiting new atoms, and add their receipts."""
         if not self._atoms:
             return
-        for atom, entry in zip(self._atoms, self._tx.add(self._atoms, self._bodies), strict=True):
-            self._receipts.append(receipt(atom, State.LIVE, entry))
+        self._receipts += receipts(self._atoms, State.LIVE, self._tx.add(self._atoms, self._bodies))
         self._atoms, self._bodies = [], []
 
 

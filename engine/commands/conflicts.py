@@ -45,8 +45,8 @@ class KeepBoth:
 class Settle:
     """Settle the conflict between an atom with the text of a file and an atom that was changed by hand.
 
-    The atom that is not kept is merged into the other atom if both are live, otherwise it is hidden. With
-    `both`, only the edge between them is removed.
+    If both atoms are live, the atom that is not kept is merged into the other atom; otherwise it is hidden.
+    With `both`, only the edge between them is removed.
     """
 
     file: str

@@ -19,7 +19,7 @@ from engine.commands.base import Command, Transaction, receipt
 from engine.commands.conflicts import CONFLICTS_WITH, KeepBoth
 from engine.commands.file_texts import Known
 from engine.commands.new_ids import NewIds, Planned
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom
+from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, page_facts
 from engine.ledger.queries import edges_at
 from engine.ledger.records import AtomRecord, read_atom, type_code
 from proofs.leaves import State
@@ -81,6 +81,7 @@ def _matches(known: Known, add: Add) -> bool:
         (body.content, body.title, body.kind, body.source, body.sequence)
         == (add.content, add.title, add.kind, add.source, add.sequence)
         and add.created in {None, body.created}
+        and not page_facts(add, body)
         and (add.folder in {None, body.folder} or body.folder is None)
         and {*map(tag_identity, add.tags)} == {*map(tag_identity, record.tags)}
     )

@@ -47,7 +47,7 @@ class Supersede:
         """Append the events that add the tag and the edge, or no event if both exist.
 
         Raises:
-            InvalidInputError: The two ids are those of the same atom.
+            InvalidInputError: Both ids are of the same atom.
             NotFoundError: One of the atoms was never recorded.
             ConflictError: One of the atoms is hidden, or `old` supersedes `new`.
         """
@@ -136,7 +136,7 @@ class Merge:
         """Append the events that merge the atoms, or no event if `other` is already merged into `keep`.
 
         Raises:
-            InvalidInputError: The two ids are those of the same atom.
+            InvalidInputError: Both ids are of the same atom.
             RefusedError: The atoms are not near-duplicates, and `force` is not set.
             ConflictError: One of the atoms is tombstoned, or `other` supersedes `keep`.
             LimitError: `keep` would have too many tags, buckets or aliases, or the list of added values is

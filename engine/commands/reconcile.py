@@ -17,7 +17,7 @@ matter which actor hid or revised it. Tags are then only added, never removed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from engine.base.validation import tags as checked_tags
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.edges import Link, RegisterType, TypeName, Unlink
+from engine.ledger.adding import default_ids
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
 from engine.ledger.records import AtomRecord, Lookup, default_id_of
@@ -41,6 +42,18 @@ GONE: Final = "no longer in its file"
 """The reason that is recorded by default when an atom or edge is hidden."""
 
 _TAGGING: Final = (EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED)
+
+
+def wanted_ids(id_key: bytes, wanted: Sequence[Add]) -> list[bytes]:
+    """Return what `default_id_of` returns for each of `wanted`; with a kernel, in half of the time."""
+    # The other fields of a body do not matter for its id.
+    return default_ids(
+        id_key,
+        [
+            AtomBody(add.content, None, "", (), (), add.source, None, "", None, None, add.occurrence, add.key)
+            for add in wanted
+        ],
+    )
 
 
 def is_by(rows: Lookup, seq: int, actor: str) -> bool:
@@ -60,7 +73,7 @@ def is_written_by(rows: Lookup, record: AtomRecord, actor: str) -> bool:
 
 
 def authors(rows: Lookup, record: AtomRecord) -> Iterator[tuple[AtomBody, str]]:
-    """Yield each content, title and kind that an atom had, newest first, with the actor who wrote it.
+    """Yield each (content, title, kind) that an atom had, newest first, with the actor who wrote these.
 
     Successive revisions that repeat content, title and kind count once; the first of them is yielded.
     """
@@ -165,6 +178,8 @@ class UpsertAtom:
         }
         if wanted.created not in {None, present.created}:
             fields["created"] = wanted.created
+        if not self.override:
+            fields |= page_facts(wanted, present)
         if None not in {wanted.folder, present.folder} and wanted.folder != present.folder:
             fields["folder"] = wanted.folder
         return fields
@@ -201,6 +216,18 @@ class UpsertAtom:
         return missing, [tag for name, tag in has.items() if name not in wanted and name not in added]
 
 
+def page_facts(wanted: Add, present: AtomBody) -> dict[str, Any]:
+    """Return the meta and the aliases of the wanted atom, each only if `present` has different ones."""
+    fields: dict[str, Any] = {}
+    aliases = wanted.aliases if wanted.aliases is None else tuple(wanted.aliases)
+    if aliases != present.aliases:
+        fields["aliases"] = aliases
+    meta = None if wanted.meta is None else dict(wanted.meta)
+    if meta != present.meta:
+        fields["meta"] = meta
+    return fields
+
+
 def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
     """Return True if the transaction's actor changed tags of the atom since its content was written."""
     seq: int | None = record.last_seq
@@ -215,7 +242,7 @@ def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
 def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], set[str]]:
     """Return the tags that actors other than `actor` added, and the tags that they removed.
 
-    The tags are returned as `tag_identity` gives them. For each tag, only the last change by one of these
+    Each tag is returned as its identity (`tag_identity`). For each tag, only the last change by one of these
     actors counts. The function reads the atom's whole history. A revision repeats the tags that the atom
     already has, so revisions by `actor` are ignored.
     """
@@ -250,7 +277,7 @@ class UpsertEdge:
 
     src: bytes
     type: TypeName
-    """The type of the edge, which is registered if necessary."""
+    """The type of the edge. It is registered if necessary."""
     dst: bytes
     data: bytes = b""
     override: bool = False

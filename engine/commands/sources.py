@@ -1,7 +1,7 @@
 """Plan the commands that make a source consist of the present pieces of its file.
 
-Each piece continues an atom that the file gave before (`engine.commands.alignment`), an atom that another
-file gave (`engine.commands.moves`), or becomes a new atom. Atoms that no piece continues are hidden.
+Each piece continues an atom from an earlier version of the file (`engine.commands.alignment`) or from another
+file (`engine.commands.moves`), or becomes a new atom. Atoms that no piece continues are hidden.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from engine.commands.base import Command
 from engine.commands.continuing import continued
 from engine.commands.file_texts import Known, atoms_of, texts_of
 from engine.commands.new_ids import NewIds, Planned
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_written_by
+from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_written_by, wanted_ids
 from engine.commands.renames import FormerSources
 from engine.commands.sequence import place
 from engine.ledger.layout import atom_key
-from engine.ledger.records import default_id_of
 from proofs.leaves import State
 
 
@@ -52,17 +51,28 @@ class SourcePlan(NamedTuple):
     ids: NewIds
 
 
-def plan_new_source(rows: Reader, actor: str, id_key: bytes, wanted: Sequence[Add]) -> SourcePlan | None:
-    """Plan the commands for a source that has no atoms, or return None if one of the ids is already recorded.
+def plan_new_sources(
+    rows: Reader, actor: str, id_key: bytes, sources: Sequence[Sequence[Add]]
+) -> list[SourcePlan | None]:
+    """Plan the commands for sources that have no atoms; None for a source if one of its ids is recorded.
 
-    The result is that of `plan_source`, but only the records of the wanted ids are looked up.
+    The plans are those of `plan_source`, but only the records of the wanted ids are looked up, for all
+    sources together. The sort keys of the wanted atoms must be those of `place`, as for new atoms.
     """
-    ids = [default_id_of(id_key, add) for add in wanted]
-    if any(row is not None for row in rows.multi_get(list(map(atom_key, ids)))):
-        return None
-    adds = map(_placed, wanted, place([None] * len(wanted)))
-    planned: list[Planned | None] = [Planned(atom, is_new=True) for atom in ids]
-    return SourcePlan(planned, list(map(UpsertAtom, adds)), [], [], NewIds(actor, id_key, frozenset()))
+    ids = wanted_ids(id_key, [add for wanted in sources for add in wanted])
+    found = rows.multi_get(list(map(atom_key, ids)))
+    plans: list[SourcePlan | None] = []
+    start = 0
+    for wanted in sources:
+        stop = start + len(wanted)
+        if any(row is not None for row in found[start:stop]):
+            plans.append(None)
+        else:
+            atoms: list[Planned | None] = [Planned(atom, is_new=True) for atom in ids[start:stop]]
+            new_ids = NewIds(actor, id_key, frozenset())
+            plans.append(SourcePlan(atoms, list(map(UpsertAtom, wanted)), [], [], new_ids))
+        start = stop
+    return plans
 
 
 def plan_source(

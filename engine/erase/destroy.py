@@ -101,7 +101,7 @@ class Destroy:
 
     pending: Pending
     edges: Sequence[EdgeRecord]
-    """The edges of the atom that are not erased yet.
+    """Those edges of the atom that are not erased yet.
 
     `carry_out` finds the edges once. No other process can write until `carry_out` ends. With a search in each
     commit, erasing an atom with 50,000 edges took 30 s.
@@ -109,7 +109,7 @@ class Destroy:
     done: DestroyedTotals = field(default_factory=DestroyedTotals)
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one erasing event for each edge. If no edges are left then, append one for the atom, too.
+        """Append one erasing event for each edge, and one for the atom if no edges are left after that.
 
         Raises:
             NotFoundError: the atom was never recorded.

@@ -1,8 +1,8 @@
 """Searching the store's files and the answers of all queries for the content that is being erased.
 
 The same search runs before and after the erasure. If the search found the content before the erasure and
-finds nothing afterwards, the content is gone. If it found nothing before, it shows nothing. The content is
-recognized by pieces of its text that no payload of another atom contains.
+finds nothing afterwards, the content is gone. If it found nothing before the erasure, it shows nothing. The
+content is recognized by pieces of its text that no payload of another atom contains.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class SharedPieces(NamedTuple):
     """The pieces that also occur in payloads of events that are not being erased."""
 
     pieces: frozenset[int]
-    """The pieces that payloads of other events also contain, as indexes of the list of all pieces."""
+    """The pieces that payloads of other events also contain, as indexes into the list of all pieces."""
     atoms: tuple[str, ...]
     """The ids of at most 20 atoms that are not erased and whose payloads contain shared pieces."""
 
@@ -75,7 +75,7 @@ def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
 
 
 def _pieces_of_text(text: str) -> Iterator[str]:
-    """Yield at most PIECES_OF_ONE pieces of a text that do not overlap, starting with the longest words."""
+    """Yield at most PIECES_OF_ONE non-overlapping pieces of a text, starting with the longest words."""
     words = [found.span() for found in _WORD.finditer(text)]
     taken: list[tuple[int, int]] = []
     for start, end in sorted(words, key=lambda span: (span[0] - span[1], span[0])):
@@ -178,7 +178,7 @@ class Occurrences:
 
 
 def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Occurrences:
-    """Search files and answers for `pieces` of the content of `atom`; `seqs` are those of its events."""
+    """Search files and answers for `pieces` of the content of `atom`, whose events are `seqs`."""
     files = view.store.backend.files()
     found = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in found})
@@ -189,7 +189,7 @@ def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequenc
 def _queries(
     view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]
 ) -> Mapping[str, Callable[[], Any]]:
-    """Return all queries whose answers could contain the content, as a mapping from their names."""
+    """Return all queries whose answers could contain the content, as a mapping from name to query."""
     words = " ".join(" ".join(pieces).split()[:QUERY_WORDS])
     explorer = Explorer(view)
     index = view.store.index

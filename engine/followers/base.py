@@ -144,7 +144,7 @@ def are_current(rows: Lookup, log: LogState, followers: Iterable[Follower]) -> b
 
 
 def is_current(rows: Lookup, log: LogState, follower: Follower, cursor: bytes | None) -> bool:
-    """Return what `are_current` returns for one follower whose cursor was read already."""
+    """Return the same as `are_current`, for one follower whose cursor was read already."""
     return _is_at(cursor, follower, log.size, _leaf_at(rows, log.size))
 
 

@@ -71,7 +71,7 @@ class NewDocument:
 
     @property
     def kernel_item(self) -> tuple[object, ...] | None:
-        """The document as the kernels take it: analysed already, if they do not analyse its text."""
+        """The document in the form that the kernels take; analysed already if the kernels cannot do that."""
         body = self.body
         if body is None:
             return None
@@ -92,7 +92,7 @@ def atom_body(body: Body | None) -> AtomBody | None:
 
 
 def document_of(body: AtomBody | None) -> IndexedDocument:
-    """Return the document of an atom, whose text is the title (if any), a newline and the content."""
+    """Return the document of an atom. Its text is the title (if any), a newline and the content."""
     if body is None:
         return NO_DOCUMENT
     terms = index_terms(body.content)
@@ -110,7 +110,7 @@ def document_of(body: AtomBody | None) -> IndexedDocument:
 
 
 def title_hash(title: str | None) -> int:
-    """Return the 64-bit hash of the terms of a title, by which texts that mention the title are found.
+    """Return the 64-bit hash of the terms of a title. It is used to find the texts that mention the title.
 
     A qualifier in parentheses at the end, from the last ` (` to a final `)`, is ignored. The result is 0 if
     there is no title, or if only stop words are left.
@@ -135,7 +135,7 @@ class Facts(NamedTuple):
     sources: NDArray[np.uint64]
     """The `proofs.hashing.source_number` of each document's source, equal for all documents of one source."""
     sequences: NDArray[np.uint64]
-    """The sequence of each document, which is its position in the source, plus 1."""
+    """The sequence of each document (its position in the source), plus 1."""
     titles: NDArray[np.uint64]
     """The `title_hash` of each document's title."""
     fingerprints: NDArray[np.uint64]
@@ -238,7 +238,7 @@ class Columns(NamedTuple):
 
 
 def columns_of(documents: Sequence[NewDocument]) -> Columns:
-    """Return the columns of a sequence of documents, of which there are at most `proofs.segments.LARGEST`."""
+    """Return the columns of a sequence of at most `proofs.segments.LARGEST` documents."""
     if NATIVE is not None:
         items = NATIVE.build_columns(KERNEL_TERMS, [document.kernel_item for document in documents])
         if items is not None:
@@ -271,7 +271,7 @@ def _from_kernel(
 
 
 def build(documents: Sequence[IndexedDocument]) -> Columns:
-    """Return the columns of a sequence of documents, of which there are at most `proofs.segments.LARGEST`."""
+    """Return the columns of a sequence of at most `proofs.segments.LARGEST` documents."""
     import numpy as np
 
     # Sorting one number for each (term, document) takes 4 µs for a document of 40 words; a dict of lists,

@@ -3,13 +3,13 @@
 A command reads the record of an atom or edge, the counters, and the state of the log. A record can also be
 missing. If one of these rows was damaged, or changed by another program, the command would append an event
 that contradicts the journal, and no later command could correct it. Therefore each of these rows is compared
-with others before it is used:
+with other rows before it is used:
 
-* a record, with the header of its last event; the values of the trees, and the headers that the trees do not
-  include yet, show that no later event exists;
-* a missing record, with the trees and with those headers;
-* the counters, with the rows of ordinals and of predicates;
-* the state of the log, with the headers and with the subtrees of the follower `log`.
+* a record is compared with the header of its last event; the values of the trees, and the headers that the
+  trees do not include yet, show that no later event exists;
+* a missing record is compared with the trees, and with the headers that the trees do not include yet;
+* the counters are compared with the rows of ordinals and of predicates;
+* the state of the log is compared with the headers, and with the subtrees of the follower `log`.
 
 So no single row can mislead a command. A row that this process has written or checked before is not checked
 again.
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from backends.base import Reader
@@ -61,12 +62,12 @@ from proofs.subjects import ID_BYTES
 HINT: Final = "run `engine rebuild`, then `engine verify-root`"
 
 PENDING_MAX: Final = 3 * limits.FOLLOW_EVENTS_MAX
-"""The maximum number of events, after those that the trees include, whose subjects are kept in memory."""
+"""The maximum number of events that the trees do not include yet and whose subjects are kept in memory."""
 UNREAD_MAX: Final = 1024
 """The maximum number of such events whose headers are read. If there are more, updating the trees is
 faster."""
 SURE_MAX: Final = 1 << 16
-"""The maximum number of atoms that are remembered because their records were found to be true."""
+"""The maximum number of atoms that are remembered because their records were found to be correct."""
 
 _TREES: Final = cursor_key(TreesFollower.name)
 _STATES: Final = {
@@ -106,8 +107,13 @@ class Evidence:
         self._last: dict[bytes, int] = {}
         """The last event on each subject, from the events that the trees do not include."""
         self._sure: set[bytes] = set()
-        """Atoms whose records were found to be true, and which were not erased since."""
+        """Atoms whose records were found to be correct, and that have not been erased since."""
         self._counters: bytes | None = b""
+
+    @property
+    def sure(self) -> AbstractSet[bytes]:
+        """Atoms that are recorded and not erased: their records were found to be true, or just written."""
+        return self._sure
 
     def move_to(self, rows: Reader, log: LogState, meta: Lookup | None = None) -> bool:
         """Use the snapshot `rows`, whose log is `log`, from now on.
@@ -160,14 +166,19 @@ class Evidence:
         """Remember events that directly follow the known events, and the row of the counters."""
         details = [header.detail for header, _, _ in entries]
         seqs = range(self._size, self._size + len(details))
-        if {type(detail) for detail in details} == {AtomDetail}:
-            self._last.update(zip([detail[0] for detail in details], seqs, strict=True))
+        kinds = {header[2] for header, _, _ in entries}
+        if kinds == {EventKind.ATOM_ADDED}:
+            ids: list[bytes] = [detail[0] for detail in details]
+            self._last.update(zip(ids, seqs, strict=True))
+            self._sure.update(ids)
+        elif kinds == {EventKind.EDGE_ADDED}:
+            self._last.update(zip(map(b"".join, details), seqs, strict=True))  # type: ignore[arg-type]
         else:
             self._last.update(zip(map(subject_key, details), seqs, strict=True))
+            if EventKind.ERASED in kinds:
+                erased = [header.detail for header, _, _ in entries if header.kind is EventKind.ERASED]
+                self._sure.difference_update(map(subject_key, erased))
         self._size = seqs.stop
-        if self._sure:
-            erased = (header.detail for header, _, _ in entries if header.kind is EventKind.ERASED)
-            self._sure.difference_update(map(subject_key, erased))
         self._counters = counters
 
     def atom(self, atom: bytes) -> AtomRecord | None:
@@ -205,7 +216,7 @@ class Evidence:
         return record
 
     def check_recorded(self, records: Sequence[AtomRecord]) -> None:
-        """Check that these records, none of which is erased, are of atoms that are recorded and not erased.
+        """Check that the atoms of `records` were recorded and not erased. No record may say `erased`.
 
         This takes less time than reading each record with `atom`, and ignores all other fields.
 
@@ -287,7 +298,7 @@ class Evidence:
         return header
 
     def check_unrecorded(self, namespace: str, keys: Sequence[bytes]) -> None:
-        """Check that no event was ever recorded on any of these atoms or edges, which have no records.
+        """Check that no event was ever recorded on these atoms or edges. None of them has a record.
 
         Raises:
             CorruptionError: there is such an event.
@@ -345,7 +356,7 @@ class TrustedHead:
         """Check that `log` is the state of the log of the stored headers.
 
         Raises:
-            CorruptionError: it is not.
+            CorruptionError: `log` is a different state.
         """
         with self._lock:
             known = self._known

@@ -47,7 +47,7 @@ BULK_DOCUMENTS: Final = 4096
 adds spent 37 % of their time on segments that were merged soon after (measured)."""
 
 _DESTROYED: Final = b""
-"""The value of the document row of an ordinal whose payload is destroyed. Other ordinals have a document row
+"""The value of a document row if the payload of the ordinal is destroyed. Other ordinals have a document row
 only while they are in the tail."""
 _NO_DOCUMENT: Final = NewDocument(None)
 
@@ -148,7 +148,7 @@ class IndexFollower(Follower):
         return self._tree.root_with(rows, dict(virtual), root=sealed)
 
     def _sealed_tail(self, rows: Reader, size: int) -> Tail:
-        """Return the tail after `size` events, which must be the one that the seal of the tree names."""
+        """Return the tail after `size` events. It must be the tail that the seal of the tree names."""
         tail = self.tail(rows)
         if self._tree.sealed(rows, size).other != tail.head:
             raise CorruptionError(
@@ -291,7 +291,7 @@ def _append_document(entry: Entry, start: int, documents: list[NewDocument]) -> 
 def _put_document_rows(
     batch: Batch, changing: Sequence[Entry], tail: Tail, documents: Sequence[NewDocument], start: int
 ) -> None:
-    """Put document rows into the batch: those of destroyed documents, and those of the new tail from `start`.
+    """Put the rows of destroyed documents, and the rows of the new tail from `start`, into the batch.
 
     `changing` are the new entries that change documents; `tail` is the tail before them, and `documents` are
     the documents of this tail and of these entries.

@@ -38,7 +38,7 @@ DFS_MAX: Final = 1 << 14
 
 ROOM_SHARE: Final = 8
 ROOM_LEAST: Final = 1024
-"""An array of facts has room for an eighth more documents than there are, and at least for this many."""
+"""An array of facts has room for more documents than exist: for an eighth more, plus this number."""
 
 Segments = Sequence[tuple[SegmentName, Summary]]
 
@@ -49,10 +49,11 @@ class TermRows(NamedTuple):
     df: int
     """The number of documents that mention the term."""
     rows: tuple[bytes | None, ...]
-    """The row of the term in each part as it is hashed (SPEC: Index), which is well-formed; None if the part
-    has no such row."""
+    """The well-formed row of the term in each part, in the form that is hashed (SPEC: Index); None if the
+    part has no such row."""
     heads: tuple[bytes | None, ...]
-    """The row of the term among the heads, for each part; empty if the heads were not asked for."""
+    """For each part, the row of the term among the terms of heads. Empty if the rows of heads were not
+    requested."""
 
 
 class Norms(NamedTuple):
@@ -104,13 +105,13 @@ class _CachedFacts(NamedTuple):
 class PostingsCache:
     """A cache of rows of terms, of at most CACHE_BYTES_MAX bytes.
 
-    Rows are kept with the roots of their segments, which identify the bytes, so entries never become stale.
-    There are two generations: the rows that were used since the last change of generations, and those that
-    were used before it. When the first has half of the bytes, it replaces the second, whose rows are dropped.
-    Lengths and facts, which do not count towards the limit, take 2 and 32 bytes for each document; the names
-    of the packs take less than 1 byte. The cache
-    is thread-safe: if one thread drops an entry that another thread needs, the entry is computed again. The
-    methods that read rows raise CorruptionError if a row is missing or malformed.
+    Rows are kept with the roots of their segments. A root identifies the bytes, so entries never become
+    stale. There are two generations: the rows that were used since the last change of generations, and those
+    that were used before it. When the first generation has half of the bytes, it replaces the second, and the
+    rows of the second are dropped. Lengths and facts, which do not count towards the limit, take 2 and 32
+    bytes for each document; the names of the packs take less than 1 byte. The cache is thread-safe: if one
+    thread drops an entry that another thread needs, the entry is computed again. The methods that read rows
+    raise CorruptionError if a row is missing or malformed.
     """
 
     def __init__(self) -> None:
@@ -182,8 +183,8 @@ class PostingsCache:
     ) -> dict[tuple[int, bytes], tuple[bytes, bytes] | None]:
         """Return the key and the value of the pack in which each term would be.
 
-        `wanted` are pairs of the position of a segment and a term. The result for a term is None if it is
-        before all terms of the segment.
+        Each item of `wanted` is a pair: the position of a segment, and a term. The result for a term is None
+        if the term sorts before all terms of the segment.
         """
         names = self._names_of_packs(rows, segments)
         keys: dict[tuple[int, bytes], bytes | None] = {}
@@ -202,7 +203,7 @@ class PostingsCache:
         return packs
 
     def _names_of_packs(self, rows: Reader, segments: Segments) -> list[list[bytes]]:
-        """Return the first terms of the packs of each segment."""
+        """Return, for each segment, the first term of each of its packs."""
         known = self._packs
         current: dict[bytes, list[bytes]] = {}
         for name, summary in segments:
@@ -217,7 +218,7 @@ class PostingsCache:
         return [current[summary.root] for _, summary in segments]
 
     def dfs(self, rows: Reader, segments: Segments, terms: Sequence[bytes]) -> list[int]:
-        """Return the number of documents of all segments that mention each term.
+        """Return, for each term, the number of documents in all segments that mention the term.
 
         The numbers are cached longer than the rows, which are large if many documents mention a term.
 
@@ -282,7 +283,7 @@ class PostingsCache:
 def _extended(
     cached: _CachedFacts | None, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: Tail
 ) -> _CachedFacts:
-    """Return the facts of another state of the index, whose buffer is that of `cached` if possible.
+    """Return the facts of another state of the index. If possible, they use the buffer of `cached`.
 
     Raises:
         CorruptionError: a row is missing or malformed.
@@ -314,7 +315,7 @@ def _extended(
 
 
 def _differ(buffer: NDArray[np.uint64], filled: int, start: int, facts: Facts) -> bool:
-    """Return True if facts contradict those of the same documents in the buffer."""
+    """Return True if facts contradict the facts of the same documents in the buffer."""
     count = max(0, min(filled - start, len(facts.sources)))
     pairs = zip(buffer, facts, strict=True)
     return any((stored[start : start + count] != column[:count]).any() for stored, column in pairs)
@@ -412,7 +413,7 @@ class IndexView:
         return self._decoded(self.find([term], heads=True)[0].heads)
 
     def find(self, terms: Sequence[str], *, heads: bool = False) -> list[TermRows]:
-        """Return the stored postings of each of `terms`; with `heads`, also those of the heads.
+        """Return the stored postings of each of `terms`; with `heads`, also the postings of the heads.
 
         All rows that are not cached are read together.
         """
@@ -451,7 +452,7 @@ class IndexView:
         return self._cache.facts(self._rows, self.content, self._segments, self._tail)
 
     def lengths_at(self, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the length of each of these documents, whose ordinals are ascending."""
+        """Return the length of each of these documents. The ordinals must ascend."""
         import numpy as np
 
         lengths = np.zeros(len(ordinals))

@@ -21,7 +21,7 @@ from proofs.log import DIGEST_BYTES, SIZE_BYTES, Frontier, leaf_hash, node_hash
 
 WIDTH_BITS = 8
 WIDTH = 1 << WIDTH_BITS
-"""The number of hashes of one level that are below one hash of the next level. It equals the width of a tile
+"""The number of hashes on one level that belong to one hash on the next level. It equals the width of a tile
 (c2sp.org/tlog-tiles)."""
 
 

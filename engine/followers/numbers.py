@@ -1,4 +1,4 @@
-"""The stored form of the numbers that a segment has for each document, in as few bytes as fit (SPEC: Index).
+"""The stored form of the numbers that a segment has for each document, in few bytes (SPEC: Index).
 
 numpy is imported on first use only.
 """
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 WIDTH_MAX: Final = 8
 LISTED: Final = 0x10
-"""Added to the first byte of a column that consists of its distinct numbers and the place of each number
-among them."""
+"""A flag that is added to the first byte of a column. It means that the column consists of its distinct
+numbers, and of the place of each number among them."""
 _COUNT_BYTES: Final = 4
 _PLACE_BYTES_MAX: Final = 2
 _KINDS: Final = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}
@@ -26,7 +26,8 @@ def encode_numbers(column: NDArray[np.unsignedinteger]) -> bytes:
     """Return the stored form of a column of at most 65,536 numbers below 2^64.
 
     Each number takes as many bytes as the greatest one needs. A column with few distinct numbers, such as
-    that of the sources, becomes smaller: the distinct numbers, and then the place of each number among them.
+    that of the sources, has a smaller form: the distinct numbers, and then the place of each number among
+    them.
     """
     import numpy as np
 

@@ -120,7 +120,7 @@ def encode_entries(postings: TermPostings, documents: int) -> list[bytes]:
 
 
 def _encode_varints(numbers: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64]]:
-    """Return numbers below 2^21 in groups of seven bits, the lowest first, and the bounds of each."""
+    """Encode numbers below 2^21 in groups of seven bits, lowest group first; return bytes and bounds."""
     import numpy as np
 
     widths = 1 + (numbers > 0x7F) + (numbers > 0x3FFF)
@@ -289,10 +289,10 @@ def find_row(key: bytes, raw: bytes, term: bytes, documents: int) -> bytes | Non
 def decode_packs(
     packs: Sequence[StoredRow], prefix: bytes, documents: int
 ) -> tuple[list[bytes], TermPostings]:
-    """Return the terms of consecutive packs, whose keys begin with `prefix`, and their postings.
+    """Return the terms of consecutive packs, and the postings of these terms.
 
-    This checks that the terms ascend, and that each key ends in the first term of its pack. It makes no other
-    check of the terms.
+    The keys of the packs begin with `prefix`. This checks that the terms ascend, and that each key ends in
+    the first term of its pack. It makes no other check of the terms.
 
     Raises:
         CorruptionError: a pack is malformed.

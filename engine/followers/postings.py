@@ -60,11 +60,11 @@ if TYPE_CHECKING:
 
 
 TermRow = tuple[bytes, bytes]
-"""A row of a segment, stored or as it is hashed, as a pair (key, value). The key is a term, LENGTHS or FACTS,
-without the prefix of the segment unless the function says so."""
+"""A row of a segment as a pair (key, value), in the stored form or in the form that is hashed. The key is a
+term, LENGTHS or FACTS. It does not include the prefix of the segment unless the function says so."""
 
 COLUMN_ROWS: Final = (LENGTHS, FACTS)
-"""The names of the rows of a segment that are not rows of terms. They are the first rows."""
+"""The names of those rows of a segment that are not rows of terms. These are the first rows."""
 
 
 class StoredPart(NamedTuple):
@@ -85,11 +85,11 @@ class Encoded(NamedTuple):
     """The stored rows in key order: the columns, and then the packs."""
     summary: Summary
     blocks: bytes
-    """The value of the row of blocks, which `engine.followers.segments` describes."""
+    """The value of the row of blocks (see `engine.followers.segments`)."""
 
 
 def build_segment(prefix: bytes, parts: Sequence[StoredPart], documents: Sequence[NewDocument]) -> Encoded:
-    """Return the segment that consists of `parts`, which are adjacent, and of the `documents` after them.
+    """Return the segment that consists of the adjacent `parts` and, after them, the `documents`.
 
     The keys of the rows begin with `prefix`.
 
@@ -148,7 +148,7 @@ def hashed_rows(columns: Columns) -> list[TermRow]:
 
 
 def stored_block(prefix: bytes, stored: Sequence[TermRow], documents: int) -> list[TermRow]:
-    """Return the rows of one block as they are hashed, from its stored rows with their whole keys.
+    """Return the rows of a block in the form that is hashed. `stored` has its stored rows, with whole keys.
 
     Raises:
         CorruptionError: a stored row is malformed, or is not in the form in which it is written.
@@ -173,7 +173,7 @@ def stored_block(prefix: bytes, stored: Sequence[TermRow], documents: int) -> li
 
 
 def _second(stored: Sequence[TermRow], key: bytes) -> tuple[bytes, bytes | None]:
-    """Return the second row, which must have this key, or the key and None."""
+    """Return the second row if it has this key; otherwise return the key and None."""
     return stored[1] if stored[1:] and stored[1][0] == key else (key, None)
 
 

@@ -70,7 +70,8 @@ def head_guards(rows: Lookup, log: LogState) -> tuple[Guard, Guard]:
     """Return the two guards of a batch of events: the log row and the cursor of the records.
 
     Both guards are needed, because a rebuild in another process changes the cursor but not the log row.
-    Without a guard on the cursor, a commit could mark records as current that the rebuild has deleted.
+    Without a guard on the cursor, a commit could mark records as current although the rebuild has deleted
+    them.
     """
     records = cursor_key(Records.name)
     return Guard(LOG, log.row), Guard(records, rows.get(records))

@@ -27,18 +27,18 @@ from proofs.rows import rows_root
 from proofs.segments import LEVELS, Segment, Summary
 
 LENGTHS: Final = b"\x00"
-"""The key of the row of the lengths of the documents. It sorts before every term and is not a term."""
+"""The key of the row with the documents' lengths. It sorts before every term and is not a term."""
 
 FACTS: Final = b"\x00\x01"
-"""The key of the row of the facts (`engine.followers.columns.Facts`) of the documents."""
+"""The key of the row with the documents' facts (`engine.followers.columns.Facts`)."""
 
 HEAD: Final = b"\x01"
 """The prefix that distinguishes a term of a head (title or label). No term of a text begins with this
 byte."""
 
 HEAD_BYTES: Final = 5
-"""The size in bytes of the first part of a row's value, which has the same length in all rows of terms,
-lengths and facts."""
+"""The size in bytes of the first part of a row's value. It is the same for all rows of terms, lengths and
+facts."""
 
 
 class SegmentName(Segment):
@@ -63,7 +63,7 @@ class SegmentName(Segment):
 
 
 def columns_head(size: int) -> bytes:
-    """Return the first bytes of the rows of lengths and of facts in a segment of `size` ordinals."""
+    """Return the first bytes of the rows of lengths and facts, for a segment of `size` ordinals."""
     return size.to_bytes(4, "big") + b"\x00"
 
 

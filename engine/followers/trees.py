@@ -36,7 +36,7 @@ PAGES_MAX = 1 << 14
 """The number of pages that are kept from `holds` to the next update. They take about 10 MB."""
 
 Digests = dict[bytes, bytes | None]
-"""The changes of a tree, or leaves of it: key digest → value digest."""
+"""Changes of a tree, or leaves of a tree: key digest → value digest."""
 
 
 class TreesFollower(Follower):
@@ -66,7 +66,7 @@ class TreesFollower(Follower):
         return self._trees[namespace].holds(rows, keys, pages)
 
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
-        """Wait for a whole batch if more entries follow: it changes fewer pages than several small ones."""
+        """Wait for a whole batch if more entries follow: one batch changes fewer pages than several do."""
         return 0 if more else len(entries)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
@@ -133,7 +133,7 @@ Subject = tuple[str, bytes]
 def _changed_values(
     entries: Sequence[Entry], places: Sequence[int], rows: Reader
 ) -> tuple[Mapping[Subject, Value | None], Mapping[Subject, Value]]:
-    """Return the values that leaves must have had before `entries`, and those that they have afterwards.
+    """Return the values that leaves must have had before `entries`, and the values that they have afterwards.
 
     Only the entries at `places` count. None stands for a leaf that does not exist.
     """

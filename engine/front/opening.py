@@ -13,6 +13,8 @@ from engine.base.errors import BusyError, InvalidInputError
 from engine.front.settings import find_secrets
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from engine.engine import Engine
 
 
@@ -22,8 +24,10 @@ POLL_SECONDS = 0.02
 """The pause between two attempts to open a store that another process keeps locked."""
 
 
-def engine_opener(url: str, actor: str, *, create: bool) -> Callable[[], Engine]:
+def engine_opener(url: str, actor: str, *, create: bool, mirror: Path | None = None) -> Callable[[], Engine]:
     """Return a function that opens the store at `url`, with the secrets policy of the settings.
+
+    `mirror` is the folder that is kept up to date as a mirror after each write, or None.
 
     Raises:
         InvalidInputError: A settings file or ENGINE_SECRETS has an unknown value.
@@ -34,7 +38,7 @@ def engine_opener(url: str, actor: str, *, create: bool) -> Callable[[], Engine]
         # Imported here because it takes 0.1 s, which would delay help texts and a server's first answer.
         from engine.engine import Engine
 
-        return Engine.open(url, create=create, actor=actor, secrets=policy)
+        return Engine.open(url, create=create, actor=actor, secrets=policy, mirror=mirror)
 
     return opened
 

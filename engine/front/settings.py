@@ -75,7 +75,7 @@ def find_store(flag: str | None, memory: str | None = None) -> StoreSetting:
 
 
 def find_root(flag: str | None) -> StoreSetting:
-    """Return the URL of the folder or file with all named memories, to which `find_store` adds a name.
+    """Return the URL of the folder or file with all named memories. `find_store` adds a name to this URL.
 
     Raises:
         InvalidInputError: As for `find_store`.

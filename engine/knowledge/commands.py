@@ -26,8 +26,8 @@ SUBJECT = "knowledge graph"
 class GraphCommand(Generic[Item, Outcome]):
     """A command that runs an operation on several items at once.
 
-    After the command was applied, `outcome` holds the result of the operation. If another process moved the
-    head, the command is decided again, and the new result replaces the old one.
+    After the command was applied, `outcome` holds the result of the operation. If another process appended
+    events meanwhile, the command is decided again, and the new result replaces the old one.
     """
 
     outcome: Outcome
@@ -128,7 +128,7 @@ def upsert_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tu
 
 
 def delete_entities(graph: GraphTransaction, items: tuple[str, ...]) -> Deleted:
-    """Delete the entities with these names, their observations and relations.
+    """Delete the entities with these names, and the observations and relations of these entities.
 
     A name that is given twice is counted twice in the result.
     """

@@ -86,7 +86,7 @@ class KnowledgeGraph:
         return self._apply(GraphCommand(commands.add_observations, items, self._provenance))
 
     def delete_entities(self, names: Iterable[str]) -> Deleted:
-        """Delete the entities with these names, their observations and their relations."""
+        """Delete the entities with these names, and the observations and relations of these entities."""
         return self._apply(GraphCommand(commands.delete_entities, _checked_types(names, str, "names")))
 
     def delete_observations(self, observations: Iterable[Observed]) -> Deleted:

@@ -155,8 +155,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _PIECES_MAX: Final = 400
-"""The kind of answer that a question asks for is read from at most this many pieces at its beginning. A
-longer text is usually a story and not a question."""
+"""At most this many pieces at the beginning of a question are read to find the kind of answer that it asks
+for. A longer text is usually a story and not a question."""
 
 _AUX: Final = (
     r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must|shall|"

@@ -16,9 +16,9 @@ R = TypeVar("R")
 
 
 class LastDecoded(Generic[R]):
-    """The last decoded row of one kind. The same bytes are read again and again, and mean the same each time.
+    """A cache of the last decoded row of one kind, because the same bytes are often decoded many times.
 
-    The value that is decoded must not be changed by anybody.
+    The decoded value must not be changed.
     """
 
     __slots__ = ("_decode", "_last")
@@ -28,7 +28,7 @@ class LastDecoded(Generic[R]):
         self._last: tuple[bytes, R] | None = None
 
     def __call__(self, raw: bytes) -> R:
-        """Return the value of the row `raw`, or raise what decoding it raises."""
+        """Return the value of the row `raw`. Errors of decoding are passed on."""
         last = self._last  # read once, because other threads may replace it
         if last is not None and last[0] == raw:
             return last[1]

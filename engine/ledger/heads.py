@@ -35,9 +35,9 @@ def extended(frontier: Frontier, leaves: Sequence[bytes]) -> Frontier:
 
 
 def erasing(headers: Sequence[bytes]) -> list[int]:
-    """Return the positions of the headers that seem to be of events that destroy payloads.
+    """Return the positions of the headers whose events seem to destroy payloads.
 
-    Only the kind is read; headers that cannot be decoded may be among them.
+    Only the kind is read, so the result may include headers that cannot be decoded.
     """
     if NATIVE is not None:
         return NATIVE.headers_of_kinds(list(headers), _ERASING)  # type: ignore[no-any-return]

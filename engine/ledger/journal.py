@@ -7,6 +7,7 @@ distinguish destroyed payloads from lost ones; these rows are written and copied
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -48,7 +49,7 @@ _LOG_FIELDS = (uint(), raw_up_to(8 + 32 * 64))
 class LogState(NamedTuple):
     """The decoded row `meta/log`. A commit succeeds only if this row is unchanged.
 
-    Append leaves to a copy of `frontier` only: several readers share the object.
+    Append leaves only to a copy of `frontier`, because several readers share the object.
     """
 
     row: bytes | None
@@ -62,7 +63,7 @@ class LogState(NamedTuple):
 
 
 def read_log(rows: Lookup) -> LogState:
-    """Return the state of the log, which has size 0 if there is no journal yet.
+    """Return the state of the log. If there is no journal yet, the state has size 0.
 
     Raises:
         CorruptionError: the row does not decode to a state of the log.
@@ -147,6 +148,12 @@ Salts = Callable[[int], bytes]
 tests and dry runs."""
 
 
+def random_salt(seq: int) -> bytes:
+    """Return 32 random bytes as the salt of event `seq`. The number `seq` is ignored."""
+    del seq
+    return os.urandom(32)
+
+
 class Sources(NamedTuple):
     """The external inputs of a journal: the time and randomness."""
 
@@ -196,8 +203,8 @@ class Appender:
             raise LimitError(f"the journal is full: it has {limits.SEQ_MAX} events")
         salt = self._salts(seq)
         raw_body = encode_body(body)
-        self._set_time()
-        header = Header(seq, self._time, kind, actor, commitment(salt, raw_body), prev, detail)
+        (time,) = self._times(1)
+        header = Header(seq, time, kind, actor, commitment(salt, raw_body), prev, detail)
         raw_header = encode_header(header)
         size = len(raw_header) + SALT_BYTES + len(raw_body)
         if size > limits.EVENT_BYTES_MAX:
@@ -223,8 +230,9 @@ class Appender:
     ) -> list[Entry]:
         """Append events that add atoms which were never recorded, and put their records into the batch, too.
 
-        The events and the rows are those of `append` and the fold, called for one atom after the other. There
-        must be at most `room` atoms. The first gets the ordinal `ordinal`; the others get the following ones.
+        The events and the rows are those that `append` and the fold produce, called for one atom after the
+        other. There must be at most `room` atoms. The first gets the ordinal `ordinal`; the others get the
+        following ones.
 
         Raises:
             LimitError: the time is over its limit.
@@ -238,8 +246,8 @@ class Appender:
     ) -> list[Entry]:
         """Append events that add edges which were never recorded, and put their records into the batch, too.
 
-        The events and the rows are those of `append` and the fold, called for one edge after the other. There
-        must be at most `room` edges.
+        The events and the rows are those that `append` and the fold produce, called for one edge after the
+        other. There must be at most `room` edges.
 
         Raises:
             LimitError: the time is over its limit.
@@ -249,12 +257,12 @@ class Appender:
 
     def _inputs(self, count: int) -> tuple[list[bytes], list[int]]:
         """Return the salts and the times of the next events."""
-        salts, times = [], []
-        for seq in range(self._frontier.size, self._frontier.size + count):
-            salts.append(self._salts(seq))
-            self._set_time()
-            times.append(self._time)
-        return salts, times
+        start, times = self._frontier.size, self._times(count)
+        if self._salts is random_salt:
+            # One call of the system for all salts. Measured: 1 µs less for each event.
+            drawn = os.urandom(32 * count)
+            return [drawn[at : at + 32] for at in range(0, 32 * count, 32)], times
+        return [self._salts(seq) for seq in range(start, start + count)], times
 
     def _take(self, run: Run) -> list[Entry]:
         """Put the rows of a run of events into the batch, and return its entries."""
@@ -264,13 +272,20 @@ class Appender:
         self.entries += run.entries
         return run.entries
 
-    def _set_time(self) -> None:
-        now = self._clock()
-        if type(now) is not int:
-            raise InvalidInputError(f"the clock must return whole microseconds, not {quoted(now)}")
-        self._time = max(self._time, now)
-        if self._time > limits.INTEGER_MAX:
-            raise LimitError(f"the time is {self._time} µs; at most {limits.INTEGER_MAX} is allowed")
+    def _times(self, count: int) -> list[int]:
+        """Return the times of the next `count` events, at least one: no time is before the time before it."""
+        clock, latest, times = self._clock, self._time, []
+        for _ in range(count):
+            now = clock()
+            if type(now) is not int:
+                raise InvalidInputError(f"the clock must return whole microseconds, not {quoted(now)}")
+            if now > latest:
+                latest = now
+            times.append(latest)
+        if latest > limits.INTEGER_MAX:
+            raise LimitError(f"the time is {latest} µs; at most {limits.INTEGER_MAX} is allowed")
+        self._time = latest
+        return times
 
     def _count_bytes(self, size: int) -> None:
         self.bytes += size
@@ -419,7 +434,7 @@ def read_raw(
 
 
 def check_entries(rows: Reader, start: int, stop: int) -> None:
-    """Check the events from `start` up to but excluding `stop` as `read_raw` does.
+    """Check the events from `start` up to but excluding `stop`, in the same way as `read_raw`.
 
     Raises:
         CorruptionError: see `read_raw`.
@@ -435,14 +450,14 @@ def check_entries(rows: Reader, start: int, stop: int) -> None:
 
 _RUN_EVENTS = 1024
 _RUN_BYTES = 1 << 20
-"""The numbers of events and of bytes, headers not counted, with which a run of rows is complete."""
+"""The number of events, and the number of bytes without headers, at which a run of rows is complete."""
 
 
 def _runs(rows: Reader, start: int, stop: int) -> Iterator[tuple[int, list[bytes], list[bytes | None]]]:
     """Yield the rows of consecutive events: the first seq, the headers, and the payloads that exist.
 
     Raises:
-        CorruptionError: a header is missing or out of order. The rows before it were yielded.
+        CorruptionError: a header is missing or out of order. The rows before it have been yielded.
     """
     header_rows = rows.scan(journal_key(start), journal_key(stop))
     payload_rows = rows.scan(payload_key(start), payload_key(stop))
@@ -483,7 +498,7 @@ _CLASSES = (
         for number in range(max(EventKind) + 1)
     ],
 )
-"""The classes of an entry and its parts, for the compiled `decode_entries`."""
+"""The classes of an entry and of the parts of an entry, for the compiled `decode_entries`."""
 
 
 def decoded_entries(headers: list[bytes], payloads: list[bytes | None], start: int) -> Sequence[Entry | None]:

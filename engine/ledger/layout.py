@@ -43,6 +43,7 @@ INDEX_ROWS = b"i/seg/"
 INDEX_SUMMARIES = b"i/sum/"
 INDEX_BLOCKS = b"i/blk/"
 SUBTREE = b"l/"
+NAMES = b"n/"
 ERASURE = b"x/"
 DESTROYED = b"h/"
 
@@ -62,6 +63,7 @@ FAMILIES = {
     "tags": TAGS,
     "index": INDEX,
     "log": SUBTREE,
+    "names": NAMES,
     "erasures": ERASURE,
     "destroyed": DESTROYED,
     "meta": b"meta/",

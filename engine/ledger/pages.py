@@ -43,7 +43,10 @@ Pages = dict[bytes, bytes | None]
 
 
 class PagesRead(Reader):
-    """A reader of rows. It takes pages from a dict if they were read before."""
+    """A reader of rows. It takes pages from a dict if they were read before.
+
+    Another thread may add pages to the dict at any time.
+    """
 
     def __init__(self, rows: Reader, pages: Pages) -> None:
         self._rows = rows
@@ -57,9 +60,10 @@ class PagesRead(Reader):
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the values of `keys`, in the same order."""
         pages = self._pages
-        unread = [key for key in keys if key not in pages]
+        known = {key: pages[key] for key in keys if key in pages}
+        unread = [key for key in keys if key not in known]
         read = iter(self._rows.multi_get(unread))
-        return [pages[key] if key in pages else next(read) for key in keys]
+        return [known[key] if key in known else next(read) for key in keys]
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         """Yield the rows with start <= key < end."""
@@ -77,7 +81,7 @@ class Seal(NamedTuple):
     """The number of events that the follower of the tree has processed."""
     root: bytes
     other: bytes
-    """Bytes of the follower that only the follower may change."""
+    """Bytes that belong to the follower. Only the follower may change them."""
 
 
 NO_SEAL: Final = Seal(0, EMPTY, b"")
@@ -204,7 +208,7 @@ class PagedTree:
         self._hasher = hasher
 
     def root(self, rows: Reader) -> bytes:
-        """Return the root of the tree, which is 32 zero bytes if the tree has no leaf. This reads one row.
+        """Return the root of the tree: 32 zero bytes if the tree has no leaf. This reads one row.
 
         Raises:
             CorruptionError: the page is malformed.
@@ -264,7 +268,7 @@ class PagedTree:
         before: Digests = _NOTHING,
         known: bytes | None = None,
     ) -> bytes:
-        """Do what `update` promises. This is the twin of the compiled `update_pages`."""
+        """Do the work of `update` in Python. This is the twin of the compiled `update_pages`."""
         for key, value in changes.items():
             if len(key) != DIGEST_BYTES or (value is not None and len(value) != DIGEST_BYTES):
                 raise InvalidInputError(
@@ -316,10 +320,10 @@ class PagedTree:
         self.put_seal(batch, Seal(sizes[1], root, other))
 
     def sealed(self, rows: Reader, size: int) -> Seal:
-        """Return the seal of the tree, which must be that of a follower that has processed `size` events.
+        """Return the seal of the tree. It must be the seal of a follower that has processed `size` events.
 
         Raises:
-            CorruptionError: it is not.
+            CorruptionError: the seal is malformed, or belongs to a different number of events.
         """
         seal = self.seal(rows)
         if seal.size != size:
@@ -329,7 +333,7 @@ class PagedTree:
         return seal
 
     def sealed_root(self, rows: Reader, size: int) -> bytes:
-        """Return the root of the tree, which must be the root in its seal (see `sealed`).
+        """Return the root of the tree. It must be the root in the seal of the tree (see `sealed`).
 
         Raises:
             CorruptionError: the page of the root is malformed, or does not have this root.
@@ -363,7 +367,8 @@ class PagedTree:
     def holds(self, rows: Reader, keys: Sequence[bytes], pages: Pages) -> list[bool]:
         """Return whether the tree has a leaf for each of these keys of its namespace.
 
-        `pages` holds pages that were read before from the same tree; those that are read now are added.
+        `pages` holds pages of the same tree that were read before. The pages that are read now are added to
+        it.
 
         Raises:
             CorruptionError: a page is missing.

@@ -128,7 +128,7 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
 
 
 def _opened(rows: Reader, record: AtomRecord, header: bytes | None, payload: bytes | None) -> AtomBody:
-    """Return the body of the event that set the content of `record`; `header` and `payload` are its rows."""
+    """Return the body of the event that set the content of `record`, from the two rows of that event."""
     seq = record.payload_seq
     if header is None:
         raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
@@ -234,7 +234,7 @@ def record_at(rows: Lookup, ordinal: int) -> AtomRecord:
 
 
 def ids_at(rows: Reader, ordinals: Sequence[int]) -> list[bytes]:
-    """Return the id of the atom to which each of `ordinals` was assigned, in the same order.
+    """Return, for each of `ordinals` in order, the id of the atom to which it was assigned.
 
     Raises:
         CorruptionError: one of the ordinals is not assigned to an atom.
@@ -291,6 +291,18 @@ def edges_at(
 def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes]) -> Iterator[EdgeRecord]:
     for narrow in [prefix + code + b"/" for code in sorted(set(codes))] or [prefix]:
         for key, raw in rows.scan_prefix(narrow):
+            yield decode_edge(raw, f"edge record {key.hex()}")
+
+
+def edges_of_type(rows: Reader, code: bytes) -> Iterator[EdgeRecord]:
+    """Yield the edges of one type, in every state, sorted by the atom where they start.
+
+    The keys of all edges are read, because edges are not indexed by type.
+    """
+    at = len(EDGE_FROM) + ID_BYTES
+    middle = b"/" + code + b"/"
+    for key, raw in rows.scan_prefix(EDGE_FROM):
+        if key.startswith(middle, at):
             yield decode_edge(raw, f"edge record {key.hex()}")
 
 

@@ -112,7 +112,7 @@ _ATOM_FIELDS = (
     *_HIDDEN,
 )
 LABELS = ("", "note", "inbox", "internal", "external", "quarantine", "entity")
-"""The labels that a row contains as their number in this list. Entries are only added."""
+"""The labels that a row stores as a number: the position in this list. Entries are only added."""
 _CODES: dict[str, str | int] = {label: number for number, label in enumerate(LABELS)}
 
 _ROW_DEFAULTS = (None, None, None, None, None, None, "", "")
@@ -140,9 +140,9 @@ _COUNTER_FIELDS = (uint(limits.ORDINAL_MAX + 1), uint(0x10000))
 def encode_atom(record: AtomRecord) -> bytes:
     """Return the value of the row that stores an atom.
 
-    Values that most atoms have take one byte or none. Seqs and times are close to each other, so differences
-    are written; frequent labels are written as numbers; and missing values at the end are left out. The id is
-    in the key of the row.
+    The most common values take one byte or none. Seqs and times are close to each other, so differences are
+    written; frequent labels are written as numbers; and missing values at the end are left out. The id is in
+    the key of the row.
     """
     last = record.payload_seq
     row = [
@@ -222,14 +222,14 @@ def decode_atom_twin(raw: bytes, atom: bytes) -> AtomRecord:
 
 
 def _text(label: object) -> object:
-    """Return the label that `label` in a row stands for, or a value that is no label if it is malformed."""
+    """Return the label that `label` in a row stands for, or, if that is malformed, a non-label value."""
     if type(label) is int and 0 <= label < len(LABELS):
         return LABELS[label]
     return label if type(label) is str and label not in _CODES else None
 
 
 def encode_edge(record: EdgeRecord) -> bytes:
-    """Return the value of the rows that store an edge, which is the same for both directions."""
+    """Return the value of the rows that store an edge. It is the same for both directions."""
     return pack(list(record))
 
 

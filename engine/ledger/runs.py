@@ -2,8 +2,8 @@
 
 Bulk work consists almost only of events that add an atom or an edge that was never recorded. The effect of
 such an event depends on nothing but the event, so the rows of a whole run can be computed in one step. The
-result equals that of `engine.ledger.journal.Appender.append` and `engine.ledger.fold.fold`, called for one
-event after the other.
+result is the same as if `engine.ledger.journal.Appender.append` and `engine.ledger.fold.fold` were called for
+one event after the other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Run(NamedTuple):
     """The result of a run of events."""
 
     rows: dict[bytes, bytes]
-    """The rows of the headers, the payloads and the records."""
+    """The rows of three kinds: headers, payloads and records."""
     entries: list[Entry]
     frontier: Frontier
     """The frontier of the log after the events."""

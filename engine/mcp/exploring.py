@@ -46,7 +46,8 @@ LISTED: Final = 20
 def stated(root: Checkpoint, fields: Fields) -> Fields:
     """Return `fields` with the cost of the answer, and the seq and root of the memory.
 
-    The cost is counted as in `engine.query.explore.explorer`, over the whole JSON including these fields.
+    The cost is that of the whole JSON, including these fields. It is counted as in
+    `engine.query.explore.explorer`.
     """
     # Imported late: a client waits for the first message of the process.
     from engine.query.budget import tokens_of

@@ -68,7 +68,7 @@ class ProtocolError(Exception):
 
 
 def request_id(message: object) -> int | str | None:
-    """Return the id for the response to `message`, or None if it is not a request."""
+    """Return the id for the response to `message`, or None if `message` is not a request."""
     given = message.get("id") if isinstance(message, dict) else None
     return given if type(given) in {int, str} else None
 

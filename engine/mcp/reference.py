@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine.knowledge import Knowledge, KnowledgeGraph
 
 READ_TOKENS_MAX: Final = 20_000
-"""The maximum number of tokens of the resource, and of an answer of a tool that reads the graph."""
+"""The maximum number of tokens of the resource, and of each answer that a tool reads from the graph."""
 
 _LISTED_MAX: Final = 5_000
 _NAME_CHARS_MAX: Final = 1_024

@@ -79,7 +79,7 @@ class Server:
         self._lock = threading.Lock()
 
     def run(self, at_end: Callable[[], object]) -> None:
-        """Serve until the input ends, call `at_end`, and wait until every request is answered."""
+        """Serve until the input ends; then call `at_end`, and wait until every request is answered."""
         early = list(_LOADED_EARLY)
         with self._threads:
             for message in self._wire.messages():

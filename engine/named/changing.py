@@ -22,7 +22,7 @@ from engine.store.store import Store
 class Memory:
     """The description of a named memory.
 
-    The fields after `bytes` are None if the memory does not have them or cannot be read.
+    The fields after `bytes` are None if the memory has no such values, or if it cannot be read.
     """
 
     name: str
@@ -82,7 +82,7 @@ def described(root: MemoriesRoot, name: str) -> Memory:
 
 
 def size_of(root: MemoriesRoot, name: str) -> int:
-    """Return the size of a memory in bytes: of its files or, in a shared file, of its keys and values."""
+    """Return the size in bytes of a memory's files or, in a shared file, of its keys and values."""
     with translated():
         if root.is_file:
             return memory_bytes(str(root.path), name)

@@ -1,9 +1,9 @@
 """Renaming and deleting a memory that is a folder or a file in a root folder.
 
 The decisive step is a single rename, during which the memory is locked. If the process is killed before this
-step, nothing has changed. If it is killed after this step, only temporary files are left, which the next
-rename or deletion in the same root folder removes. Symbolic links are not followed, and files that are not
-part of the memory are not deleted.
+step, nothing has changed. If it is killed after this step, only temporary files are left. The next rename or
+deletion in the same root folder removes them. Symbolic links are not followed, and files that are not part of
+the memory are not deleted.
 """
 
 from __future__ import annotations

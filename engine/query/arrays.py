@@ -1,4 +1,4 @@
-"""Operations on arrays that numpy has in a form that is slower to begin with."""
+"""Faster forms of some operations of numpy on arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conflicts between files and changes by hand that are not settled yet."""
+"""Unsettled conflicts between files and changes by hand."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from backends.base import Reader
 from engine.base.model import Atom
 from engine.commands.conflicts import CONFLICTS_WITH
-from engine.ledger.layout import EDGE_FROM
-from engine.ledger.queries import atom_of, get_record
-from engine.ledger.records import decode_edge, type_code
+from engine.ledger.queries import atom_of, edges_of_type, get_record
+from engine.ledger.records import type_code
 from proofs.leaves import State
-from proofs.subjects import ID_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +23,12 @@ class Conflict:
 
 
 def conflicts(rows: Reader) -> list[Conflict]:
-    """Return the conflicts that are not settled, sorted by source and position.
-
-    The keys of all edges are read, because edges are not indexed by type.
-    """
+    """Return the conflicts that are not settled, sorted by source and position."""
     code = type_code(rows, CONFLICTS_WITH)
     if code is None:
         return []
-    at = len(EDGE_FROM) + ID_BYTES
-    middle = b"/" + code + b"/"
     found = []
-    for key, raw in rows.scan_prefix(EDGE_FROM):
-        if key[at : at + len(middle)] != middle:
-            continue
-        edge = decode_edge(raw, f"edge record {key.hex()}")
+    for edge in edges_of_type(rows, code):
         if edge.state is State.LIVE:
             file, hand = (atom_of(rows, get_record(rows, end)) for end in (edge.src, edge.dst))
             found.append(Conflict(file, hand))

@@ -137,8 +137,8 @@ class _DisjointSets(dict[int, int]):
 def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
     """Return the indexes of the group that contains the fingerprint at `index`, in ascending order.
 
-    The group contains all fingerprints that pairs of near-duplicates connect to this fingerprint. Each
-    distinct fingerprint of the group is compared with all fingerprints once. No list of pairs is made.
+    The group contains all fingerprints that are connected to this fingerprint by pairs of near-duplicates.
+    Each distinct fingerprint of the group is compared with all fingerprints once. No list of pairs is made.
     """
     found = np.zeros(len(fingerprints), np.bool_)
     found[index] = True

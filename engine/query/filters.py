@@ -183,7 +183,7 @@ def in_categories(body: AtomBody, tags: Iterable[str], wanted: Collection[str]) 
 
 
 def wanted_categories(given: Iterable[str]) -> frozenset[Category]:
-    """Return the categories with these names, which may be in upper or lower case and may begin with `#`.
+    """Return the categories with these names. A name may be in upper or lower case, and may begin with `#`.
 
     Raises:
         InvalidInputError: there is no such category; the message lists them.

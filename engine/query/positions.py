@@ -2,7 +2,7 @@
 
 The arrays are computed from the index (SPEC: Index) when a query needs them. They are not stored. The
 documents in segments of the index are sorted again only when the segments change. The newest documents, at
-most 255, are not yet in a segment. They are sorted again each time the head has moved.
+most 255, are not yet in a segment. They are sorted again each time events have been appended.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _SortedDocuments:
         self.first_bits[first_bits(self.titles)] = True
 
     def _keys(self, sources: NDArray[np.uint64], sequences: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the sort keys of documents with these sources and sequences, also outside this range."""
+        """Return the sort keys of documents with these sources and sequences, in or outside this range."""
         return _rank(self._sources, sources) << np.uint64(_HALF) | _rank(self._sequences, sequences)
 
     def _keys_at(self, facts: Facts, ordinals: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -1,4 +1,4 @@
-"""Snippets: short parts of a text, on one line, from which people and agents see whether a hit is useful."""
+"""Snippets: short parts of a text, on one line, that show people and agents whether a hit is useful."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ READ_CHARS_MAX: Final = 1 << 16
 the question's terms, and only a part around one of them is analysed."""
 
 _BEFORE: Final = 1 << 10
-"""The number of characters of a long text that are analysed before the first occurrence of a term. At its
-begin and end, the part may be up to as many characters shorter, so that it consists of whole words."""
+"""The number of characters of a long text that are analysed before the first occurrence of a term. At each
+end, the part may be shorter by up to this number, so that it consists of whole words."""
 
 
 class Part(NamedTuple):
@@ -38,8 +38,8 @@ def part_of(text: str, weights: Mapping[str, float]) -> Part:
     """Return the part of a text to analyse for a question with these terms and weights.
 
     It is the whole text if the text has at most READ_CHARS_MAX characters. Otherwise it begins shortly before
-    the first place where a term of the question stands literally (the case of ASCII letters is ignored). Of
-    several terms that occur, the one with the highest weight counts. If none occurs, the part is the
+    the first occurrence of a term of the question, spelled as in the term except for the case of ASCII
+    letters. If several terms occur, the one with the highest weight counts. If none occurs, the part is the
     beginning of the text. Finding the part takes a few ms for a text of 1 MiB.
     """
     if len(text) <= READ_CHARS_MAX:
@@ -54,7 +54,7 @@ def part_of(text: str, weights: Mapping[str, float]) -> Part:
 
 
 def _first_mention(text: str, weights: Mapping[str, float]) -> int:
-    """Return the index of the first occurrence of the heaviest term that stands in the text, or 0."""
+    """Return the index of the first occurrence of the heaviest term that the text contains, or 0."""
     # Bytes, because `str.lower` may change the number of characters, and differs between Unicode versions.
     lowered = text.encode("utf-8", "surrogatepass").lower()
     for term in sorted(weights, key=lambda term: (-weights[term], term)):
@@ -89,7 +89,7 @@ _WORDS = _Words()
 
 
 class Snippets:
-    """Cuts snippets for one question: the part of each text in which the question's terms weigh most.
+    """Cuts snippets for one question: the part of each text with the greatest weight of question terms.
 
     Measured: a text of 40 words takes 9 µs, or 29 µs if its words are not in the cache of terms.
     """
@@ -100,16 +100,17 @@ class Snippets:
         self._chars = chars
 
     def around(self, text: str) -> str:
-        """Return the part of a text in which the question's terms weigh most, and some text before it.
+        """Return the part of a text with the greatest weight of question terms, and some text before it.
 
-        Each term counts once. If several parts weigh the same, the first is returned. A fifth of the length
-        is used for the text before the part. If the text contains none of the terms, the result is the
-        beginning of the text. Of a text over READ_CHARS_MAX characters, only `part_of` it is considered.
+        Each term counts once. If several parts have the same weight, the first is returned. A fifth of the
+        length is used for the text before the part. If the text contains none of the terms, the result is the
+        beginning of the text. If the text has more than READ_CHARS_MAX characters, only a part of it is
+        considered (`part_of`).
         """
         return self.within(part_of(text, self._weights))
 
     def within(self, part: Part) -> str:
-        """Return the snippet of a part of a text, which ends with `…` where the whole text goes on."""
+        """Return the snippet of a part of a text. It ends with `…` if the text goes on after it."""
         words = part.text.split()
         start = self._heaviest(words, self._chars - self._chars // 5)
         lead = self._chars // 5
@@ -119,7 +120,7 @@ class Snippets:
         return _cut(words, start, self._chars, before=part.before, more=part.after)
 
     def _heaviest(self, words: Sequence[str], chars: int) -> int:
-        """Return the index of the first word of the part in which the question's terms weigh most.
+        """Return the index of the first word of the part with the greatest weight of question terms.
 
         The part has at most `chars` characters. The time is linear in the length of the text.
         """

@@ -70,12 +70,12 @@ class View:
 
     @contextmanager
     def searchable(self) -> Iterator[Snapshot]:
-        """Yield a snapshot in which records, tags and index are at the head.
+        """Yield a snapshot in which records, tags, index and names are at the head.
 
         Raises:
-            BusyError: other processes kept moving the head.
+            BusyError: other processes kept appending events.
         """
-        with self.store.view(self.store.tags, self.store.index) as rows:
+        with self.store.view(self.store.tags, self.store.index, self.store.names) as rows:
             yield rows
 
     def forget(self) -> None:

@@ -28,7 +28,7 @@ ATOM_TEXTS = ("content", "title", "tags", "source", "key", "meta", "aliases", "f
 """The fields of an atom that contain free text. The other fields are labels, numbers or fixed choices."""
 
 LABELS_MAX = 4096
-"""The maximum number of labels that a screen remembers as searched."""
+"""The maximum number of searched labels that a screen remembers."""
 
 CACHED_CHARS_MAX = 1 << 22
 """The maximum number of characters of text for which a screen caches results, to avoid repeated searches."""
@@ -145,9 +145,10 @@ class Screen:
         return body if filtered == texts else body._replace(**filtered)
 
     def value(self, value: Value, place: str) -> Value:
-        """Return a copy of `value` with all texts filtered, also in tuples, lists, dicts and dataclasses.
+        """Return a copy of `value` with all texts filtered.
 
-        Bytes are returned unchanged: they are ids, or CBOR data, whose texts are filtered after decoding.
+        Texts in tuples, lists, dicts and dataclasses are filtered, too. Bytes are returned unchanged: they
+        are ids, or CBOR data, whose texts are filtered after decoding.
         """
         filtered: Any = value
         if isinstance(value, str) and not isinstance(value, Enum):

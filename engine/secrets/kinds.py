@@ -237,7 +237,7 @@ def _base64_chars(text: str, start: int, end: int) -> int:
 
 
 def _body_before(text: str, end: int, least: int) -> int:
-    """Return the position, not before `least`, at which the base64 lines directly before `end` begin."""
+    """Return the start of the base64 lines directly before `end`. The start is not before `least`."""
     at = end
     while at > least:
         start = text.rfind("\n", least, at - 1) + 1 or least
@@ -271,8 +271,8 @@ def _assignments(text: str) -> Iterator[Span]:
 
 
 _PLACE = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\\\?|ISBN", re.IGNORECASE)
-"""A pattern for the beginning of a path or an ISBN. An assigned value that begins so is not a secret: `pwd`
-often names a folder."""
+"""A pattern for the beginning of a path or an ISBN. An assigned value that begins in this way is not a
+secret: `pwd` often names a folder."""
 
 _ASSIGNMENT = re.compile(_ASSIGNED, re.IGNORECASE | re.ASCII)
 

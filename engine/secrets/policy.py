@@ -40,7 +40,7 @@ def redacted(text: str, secrets: Sequence[Secret]) -> str:
 
 
 class Mode(StrEnum):
-    """How detected secrets are treated when text is written."""
+    """The treatment of detected secrets when text is written."""
 
     OFF = "off"
     """Texts are not searched for secrets."""
@@ -156,7 +156,7 @@ class SecretsPolicy:
     def _spans_in(self, looked: Looked) -> tuple[list[tuple[int, int, int]], bool]:
         """Return (start, -end, number of the detector) of each secret in a form of a text.
 
-        The second value is True if the text contains the beginning of a token, which may be divided.
+        The second result is True if the text contains the beginning of a token that may be divided.
         """
         spans, begun = list[tuple[int, int, int]](), False
         for rank, detector in enumerate(self.detectors):

@@ -1,4 +1,4 @@
-"""Dry runs: commands are carried out on a temporary layer over a store, which is then discarded.
+"""Dry runs: commands are carried out on a temporary layer over a store. The layer is then discarded.
 
 A dry run executes the same code as the real run, so its counts are exactly those of the real run.
 """

@@ -126,7 +126,7 @@ bytes differ, a header was changed, because a changed header changes all 32 byte
 
 
 def _journal_log(backend: Backend) -> tuple[LogState, Guard | None]:
-    """Return the state of the log as computed from the headers, and the guard on the row with the stored one.
+    """Return the state of the log as computed from the headers, and a guard on the row that stores it.
 
     The stored row may be damaged, missing or older than the records. It must not show that a header was
     changed. The guard is None if the backend refuses to read the row; in this case, no process can append
@@ -175,7 +175,7 @@ def _headers_in(rows: Reader) -> int:
 
 
 def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> dict[bytes, bytes]:
-    """Correct the rows about erased atoms and edges, and return those that follow from the headers.
+    """Correct the rows about erased atoms and edges, and return the rows that follow from the headers.
 
     In an interrupted copy, such a row may name an event that was not copied. The row is kept if it explains
     why a payload is missing. `guard` is the guard on the row with the state of the log.
@@ -199,9 +199,9 @@ def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> d
 
 
 def _later_erasures(rows: Reader, size: int, erased: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return the rows about payloads that belong to the first `size` events but were destroyed later.
+    """Return the rows that explain missing payloads of the first `size` events by later events.
 
-    Payloads that one of the first `size` events destroyed are left out; `erased` lists them.
+    A payload that one of the first `size` events destroyed needs no such row: it has a row in `erased`.
     """
     named = {}
     for key in rows.keys(ERASURE, size):

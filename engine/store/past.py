@@ -64,7 +64,7 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
 
 
 def subject_history(rows: Lookup, last: int) -> list[Entry]:
-    """Return in order the events up to `last` on the same atom, edge or predicate as the event `last`."""
+    """Return, in order, the events up to `last` that are on the atom, edge or predicate of event `last`."""
     return list(entries_back(rows, last))[::-1]
 
 

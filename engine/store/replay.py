@@ -178,7 +178,7 @@ def scratch_backend(*, on_disk: bool) -> Iterator[Backend]:
 
     folder = Path(tempfile.mkdtemp(prefix="memroot-scratch-"))
     try:
-        with open_backend(str(folder / "store")) as backend:
+        with open_backend(str(folder / "store"), temporary=True) as backend:
             yield backend
     finally:
         shutil.rmtree(folder, ignore_errors=True)

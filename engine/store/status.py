@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from backends.base import Reader
 from engine.base.validation import show_id
 from engine.base.version import __version__
+from engine.commands.conflicts import CONFLICTS_WITH
 from engine.followers.base import read_cursor
-from engine.followers.tags import LIVE, members
-from engine.ledger.journal import read_log
-from engine.ledger.records import read_counters
+from engine.followers.tags import LIVE, TagsFollower, members
+from engine.ledger.journal import erased_ordinals, read_header, read_log
+from engine.ledger.queries import edges_of_type
+from engine.ledger.records import read_counters, type_code
 from engine.store.store import Store
+from proofs.events import AtomDetail, EventKind
+from proofs.leaves import State
+
+_MAKES_LIVE: Final = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.ATOM_REVIVED)
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
     """Counts of a store's content, and the number of events that each follower has processed.
 
-    `live_atoms` reflects only the events that the follower `tags` has processed. `followers` maps the name of
-    each follower to the number of events that it has processed.
+    The counts are those after the last event, even if followers have not processed it. `followers` maps the
+    name of each follower to the number of events that it has processed.
     """
 
     version: str
@@ -29,12 +36,14 @@ class Status:
     contents: int
     """The number of ordinals assigned so far. Each added atom and each revision is assigned one ordinal."""
     live_atoms: int
+    conflicts: int
+    """The number of conflicts between files and changes by hand that are not settled."""
     followers: dict[str, int]
     analyzer: str
     last_event: int
     """The time of the last event, in µs since 1970, UTC."""
     read_only: str | None = None
-    """Why the store can only be read, or None if it can be written."""
+    """The reason why the store can only be read, or None if it can be written."""
 
 
 def status(rows: Reader, store: Store) -> Status:
@@ -50,9 +59,44 @@ def status(rows: Reader, store: Store) -> Status:
         backend=store.backend.name,
         events=log.size,
         contents=read_counters(rows).next_ordinal,
-        live_atoms=len(members(rows, LIVE)),
+        live_atoms=_live_atoms(rows, log.size),
+        conflicts=_conflicts(rows),
         followers=cursors,
         analyzer=f"{store.identity.analyzer} {store.identity.fingerprint.hex()}",
         last_event=log.time,
         read_only=store.backend.unwritable,
     )
+
+
+def _live_atoms(rows: Reader, size: int) -> int:
+    """Return the number of live atoms after all `size` events.
+
+    The set that the follower `tags` keeps is completed from the headers of the events that it lacks.
+    """
+    from pyroaring import BitMap
+
+    cursor = read_cursor(rows, TagsFollower.name)
+    if cursor is not None and cursor.version == TagsFollower.version:
+        done, live = cursor.size, members(rows, LIVE)
+    else:
+        done, live = 0, BitMap()
+    for seq in range(done, size):
+        header, _ = read_header(rows, seq)
+        detail = header.detail
+        if not isinstance(detail, AtomDetail):
+            continue
+        if header.kind is EventKind.ERASED:
+            live -= BitMap(erased_ordinals(rows, header))
+        elif header.kind is EventKind.ATOM_TOMBSTONED:
+            live.discard(detail.ordinal)
+        elif header.kind in _MAKES_LIVE:
+            if detail.replaced is not None:
+                live.discard(detail.replaced)
+            live.add(detail.ordinal)
+    return len(live)
+
+
+def _conflicts(rows: Reader) -> int:
+    """Return the number of live edges `conflicts_with`. A store that never had a conflict reads no edge."""
+    code = type_code(rows, CONFLICTS_WITH)
+    return 0 if code is None else sum(edge.state is State.LIVE for edge in edges_of_type(rows, code))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendClosed, BackendEnvironment, BackendError, BackendInDoubt, GuardFailed
 from engine.base import limits
-from engine.base.collection import without_collection
+from engine.base.collection import rare_collection, without_collection
 from engine.base.errors import (
     BatchLimitError,
     BusyError,
@@ -30,6 +30,7 @@ from engine.followers.base import Follower, are_current, catch_up, is_current
 from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
+from engine.followers.names import NamesFollower
 from engine.followers.records import Records, head_guards, seal
 from engine.followers.tags import TagsFollower
 from engine.followers.trees import TreesFollower
@@ -46,7 +47,7 @@ from engine.ledger.journal import (
 from engine.ledger.layout import COUNTERS, LOG, cursor_key
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
-from engine.store.together import catch_up_together
+from engine.store.together import Alongside, catch_up_together
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.fingerprint import current_fingerprint
 from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
@@ -110,7 +111,7 @@ class Recent:
 
 
 def _chars_in(entries: Sequence[Entry]) -> int:
-    """Return the number of characters of the contents that `entries` hold."""
+    """Return the total number of characters in the contents of `entries`."""
     return sum([len(body.content) for _, body, _ in entries if type(body) is AtomBody])
 
 
@@ -143,9 +144,9 @@ def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Comm
     return Transaction, decide_all
 
 
-def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
+def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower, NamesFollower]:
     """Return a new object for each projection (data derived from the journal), the records first."""
-    return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower()
+    return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower(), NamesFollower()
 
 
 class Store:
@@ -191,9 +192,10 @@ class Store:
         While there is such an exception, reads compute the missing rows in memory.
         """
         self.erased_since: int | None = None
-        """In a store opened at a past moment: the seq of the first later event that erased content which the
-        store had at that moment, or None if there is no such event."""
-        self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
+        """In a store opened at a past moment: the seq of the first later event that erased content of that
+        moment, or None if there is no such event."""
+        self.projections = projections()
+        self.records, self.index, self.tags, self.trees, self.log, self.names = self.projections
         self._evidence = Evidence(self.trees)
         self._head = TrustedHead()
         self._written: tuple[Guard, Guard] | None = None
@@ -256,15 +258,16 @@ class Store:
             actor: The author of the events.
             if_head: Commit only if the journal has exactly this number of events; None for no such condition.
             request: A key, chosen by the client, that identifies the request. Every event records the key.
-            origin: The producer of the events: a pipeline and its version, or another store and its event.
+            origin: The producer of the events: a pipeline and its version, or another store and an event in
+                that store.
 
         Raises:
             InvalidInputError: `request` or `origin` is empty or contains a control character.
             LimitError: `request` has more than 128 bytes, or `origin` more than 256.
             RefusedError: The store was opened at a past moment.
             ConflictError: The journal does not have `if_head` events.
-            InDoubtError: The write failed after it was sent to the backend, so it is unknown whether it was
-                stored.
+            InDoubtError: The write failed after it was sent to the backend, so it is unknown whether the
+                events were stored.
             BusyError: Other processes kept appending events before this process could.
         """
         if self._sources is None:
@@ -300,7 +303,7 @@ class Store:
         request: str | None,
         origin: str | None,
     ) -> list[Receipt] | None:
-        """Decide `commands` against `rows` and write the events; return None if this must be tried again."""
+        """Decide `commands` against `rows` and write the events; return None if the caller must try again."""
         transaction, decide_all = _deciding()
         # Four single reads would take three times as long (measured).
         meta = dict(zip(_META, rows.multi_get(_META), strict=True))
@@ -352,16 +355,28 @@ class Store:
         """
         remaining = iter(commands)
         behind = 0
-        while chunk := list(islice(remaining, COMMIT_CHUNK)):
-            for receipt in self._commit_parts(chunk, actor, request, origin):
-                behind += len(receipt.events)
-                yield receipt
-            if behind >= limits.FOLLOW_EVENTS_MAX // 2:
-                with without_collection(), self._unless_unwritable():
-                    self.follow(more=True)
+        with Alongside(self._follow_more) as followers:
+            while chunk := list(islice(remaining, COMMIT_CHUNK)):
+                for receipt in self._commit_parts(chunk, actor, request, origin):
+                    behind += len(receipt.events)
+                    yield receipt
+                if behind < limits.FOLLOW_EVENTS_MAX // 2:
+                    continue
                 behind = 0
+                if self.backend.capabilities.multi_process:
+                    # The lock that keeps other processes from writing would be waited for in both orders.
+                    with without_collection():
+                        self._follow_more()
+                else:
+                    followers.begin()
+            followers.wait()
         with without_collection(), self._unless_unwritable():
             self.follow()
+
+    def _follow_more(self) -> None:
+        """Update the followers, to which more events will follow shortly."""
+        with self._unless_unwritable(), rare_collection():
+            self.follow(more=True)
 
     def _commit_parts(
         self, commands: Sequence[Command], actor: str, request: str | None, origin: str | None
@@ -488,7 +503,7 @@ class Store:
             yield rows
 
     def _apart(self, followers: Sequence[Follower]) -> list[Follower]:
-        """Return new objects for the records and `followers`: a follower remembers the rows that it wrote."""
+        """Return new objects for the records and `followers`: every object remembers the rows it wrote."""
         names = {self.records.name, *(follower.name for follower in followers)}
         return [follower for follower in projections() if follower.name in names]
 
@@ -501,8 +516,8 @@ class Store:
         """Return the roots of a snapshot in which every follower has processed all events.
 
         Raises:
-            RefusedError: The store was opened at a past moment, and content that its roots cover has been
-                erased since.
+            RefusedError: The store was opened at a past moment, and content that the roots of that moment
+                cover has been erased since.
         """
         log = read_log(rows)
         self._check_head(rows, log)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 from backends.base import Backend
 from backends.errors import BackendClosed
+from engine.base.process_setting import ProcessSetting
 from engine.followers.base import EntrySource, Follower, catch_up
 from engine.followers.index import IndexFollower
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 
 def catch_up_together(
@@ -18,7 +26,7 @@ def catch_up_together(
     stop: int | None = None,
     to_the_end: Follower | None = None,
 ) -> None:
-    """Update `followers`, to which more events will follow shortly, up to event `stop` or the end.
+    """Update `followers` up to event `stop` or the end. More events will follow shortly.
 
     The index is updated in a thread of its own, because its kernels release the interpreter's lock most of
     the time. The rows do not depend on this: each follower reads only the journal and its own rows. The
@@ -45,3 +53,63 @@ def catch_up_together(
             raise (causes or [closed])[0] from None
         for one in running:
             one.result()
+
+
+_SWITCH_SECONDS = 0.001
+
+_switching = ProcessSetting(
+    sys.getswitchinterval, sys.setswitchinterval, lambda seconds: min(seconds, _SWITCH_SECONDS)
+)
+"""How long a thread keeps the interpreter's lock while another one waits for it.
+
+A thread releases the lock in each call of LevelDB, and must wait for it afterwards if another thread runs.
+Measured: with 1 ms instead of Python's 5 ms, a bulk add that updates the followers alongside took 0.88 of the
+time.
+"""
+
+
+class Alongside:
+    """A piece of work that is done again and again, in a thread of its own. Use it as a context manager.
+
+    The block ends only when the work has ended. An error of the work that was not reported yet is then
+    dropped.
+    """
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._open = ExitStack()
+        self._threads: ThreadPoolExecutor | None = None
+        self._running: Future[None] | None = None
+
+    def begin(self) -> None:
+        """Wait until the work that was begun before has ended, and begin it again.
+
+        Raises:
+            Exception: the error that ended the work that was begun before.
+        """
+        self.wait()
+        if self._threads is None:
+            # Imported here because it loads `logging`, which takes 3 ms.
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._threads = self._open.enter_context(ThreadPoolExecutor(1, "memroot-follow"))
+            self._open.enter_context(_switching.changed())
+        self._running = self._threads.submit(self._work)
+
+    def wait(self) -> None:
+        """Wait until the work has ended.
+
+        Raises:
+            Exception: the error that ended the work.
+        """
+        running, self._running = self._running, None
+        if running is not None:
+            running.result()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()

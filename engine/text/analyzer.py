@@ -65,8 +65,8 @@ _LOOKALIKES: Final = (("\u2019", "'"), ("\u2010", "-"), ("\u2011", "-"))
 class _Cache(dict[str, tuple[str, ...]]):
     """A cache: word → terms of the word. A word that is missing is analysed and, if it is short, cached.
 
-    It has most words of a text already, and finds them four times as fast (measured). The value depends on
-    the key alone, so a lost or repeated write is harmless and no lock is needed.
+    Most words of a text are in the cache already, and are found four times as fast with it (measured). The
+    value depends on the key alone, so a lost or repeated write is harmless and no lock is needed.
     """
 
     def __missing__(self, word: str) -> tuple[str, ...]:

@@ -1,10 +1,10 @@
-"""The analyzer's fingerprint as a process needs it when it opens a store: recorded, and checked quickly.
+"""The recorded fingerprint of the analyzer, and a quick check of it for a process that opens a store.
 
 Three things decide the terms of a text: the code and tables of this package, Python, and the stemmer. The
 tests of every release compute the fingerprint in full and compare it with the recorded one, so the code and
 the tables need no check at run time. Python's casefolding, normalisation and regular expressions are those
-of its version. But an installed stemmer may have been built with other rules than its version says, so it
-is run on the ASCII probes each time.
+of its version. But an installed stemmer may have been built with rules that differ from those of its version,
+so the stemmer is run on the ASCII probes each time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PYTHONS: Final = frozenset(
         ("cpython", 3, 14, "16.0.0"),
     }
 )
-"""The versions of Python, with their versions of Unicode, with which the tests of this release are run."""
+"""The versions of Python that the tests of this release are run with, each with its version of Unicode."""
 
 
 @cache

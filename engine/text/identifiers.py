@@ -97,7 +97,7 @@ def _part(part: str) -> tuple[str, ...]:
 
 
 def _pieces(part: str) -> list[str]:
-    """Return the pieces of `part`, which is split at changes of case and between a name and its number.
+    """Split `part` at changes of case, and between a name and its number; return the pieces.
 
     Only ASCII letters count as having a case, because the case of other letters depends on the Unicode
     tables of the Python version.

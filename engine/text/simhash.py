@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import combinations, pairwise, product
+from itertools import accumulate, combinations, pairwise, product
 from typing import TYPE_CHECKING, Final
 
 from proofs.hashing import term_number
@@ -72,6 +72,16 @@ def phrase_hash(terms: Iterable[str]) -> int:
     """Return the 64-bit hash of a sequence of terms. The result is 0 only if there are no terms."""
     hashes = [term_hash(term) for term in terms]
     return (reduce(_append_hash, hashes) or 1) if hashes else 0
+
+
+def phrase_hashes(terms: Sequence[str], most: int) -> dict[tuple[int, int], int]:
+    """Map the span (start, end) of each sequence of at most `most` terms to its `phrase_hash`."""
+    hashes = list(map(term_hash, terms))
+    return {
+        (start, end): number or 1
+        for start in range(len(hashes))
+        for end, number in enumerate(accumulate(hashes[start : start + most], _append_hash), start + 1)
+    }
 
 
 def _append_hash(prefix: int, last: int) -> int:
@@ -180,7 +190,7 @@ def near_pairs(fingerprints: NDArray[np.uint64]) -> list[tuple[int, int]]:
 
 
 def _near_values(values: NDArray[np.uint64]) -> set[tuple[int, int]]:
-    """Return the positions of all pairs of values that are near. No two values may be equal."""
+    """Return the positions of all pairs of near values. No two values may be equal."""
     import numpy as np
 
     pairs: set[tuple[int, int]] = set()

@@ -107,7 +107,8 @@ def export_to(store: Store, path: str | Path, progress: Progress = no_progress) 
 
     Raises:
         RefusedError: something exists at `path`.
-        CorruptionError: the journal is damaged, or the file is not what was written; no file is created.
+        CorruptionError: the journal is damaged, or the file does not have the bytes that were written; no
+            file is created.
     """
     return _export_checked(store, Path(path), progress, replace=False)
 
@@ -127,7 +128,7 @@ def _export_checked(store: Store, path: Path, progress: Progress, *, replace: bo
 
 
 def read_back(stream: BinaryIO, name: str, head: Head, progress: Progress = no_progress) -> None:
-    """Compare an export that was just written with the store from which it was written.
+    """Compare a new export with the store from which it was written.
 
     Every line is decoded, every payload is compared with its commitment, the root of the log is computed from
     the events, and all roots, the identity and the checksum are compared.
@@ -139,7 +140,7 @@ def read_back(stream: BinaryIO, name: str, head: Head, progress: Progress = no_p
         progress: Called with the number of events processed and the number of all events.
 
     Raises:
-        CorruptionError: a line is not what was written; the error names the line.
+        CorruptionError: a line differs from the line that was written; the error names the line.
     """
     journal, frontier = JournalReader(stream, name), Frontier()
     for event in journal.events():
@@ -161,7 +162,8 @@ def backup(store: Store, path: str | Path, progress: Progress = no_progress) -> 
         InconsistentError: the existing backup is of a different store; or this store was rolled back or has
             forked, and so lacks events that the backup has. The existing backup is kept.
         RefusedError: something that is not a backup exists at `path`.
-        CorruptionError: the journal is damaged, or the file is not what was written; nothing was replaced.
+        CorruptionError: the journal is damaged, or the file does not have the bytes that were written;
+            nothing was replaced.
     """
     file = Path(path)
     earlier = _existing_backup(file)

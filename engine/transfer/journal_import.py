@@ -51,7 +51,7 @@ LINE_BYTES_MAX = 32 << 20
 
 
 class JournalReader:
-    """A reader of the events of an exported journal, which holds at most one line in memory.
+    """A reader of the events of an exported journal. It holds at most one line in memory.
 
     Raises:
         CorruptionError: the first line is not the first line of an export.
@@ -183,7 +183,8 @@ class Erasures:
 
     def __init__(self) -> None:
         self._claimed: dict[bytes, tuple[int, int]] = {}
-        """Subject → (its first event without a payload, the erasing event that this event's line names)."""
+        """Subject → (its first event without a payload, the erasing event that the line of that event
+        names)."""
         self._erased: dict[bytes, int] = {}
 
     def add(self, event: RawEntry) -> None:
@@ -207,7 +208,7 @@ class Erasures:
 
 
 Reject = Callable[[int, str], CorruptionError]
-"""A function that returns the error for an event that must be rejected: its seq, and the reason."""
+"""A function that takes an event's seq and the reason for rejecting the event, and returns the error."""
 
 
 class CheckedReplay:
@@ -271,7 +272,7 @@ class CheckedReplay:
             return store.roots(rows)
 
     def finish(self) -> tuple[Identity, Roots]:
-        """Return the identity and the roots of the rebuilt store, after its first and last event.
+        """Return the identity and the roots of the rebuilt store. Call this after the last event.
 
         Raises:
             CorruptionError: there is no event, or a payload is missing that no event destroyed.

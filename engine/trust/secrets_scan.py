@@ -32,7 +32,7 @@ class Leak:
     event: str
     """The kind of the event whose payload contains the secret."""
     atoms: tuple[str, ...]
-    """The ids of the atom, or of both ends of the edge, whose payload contains the secret.
+    """The id of the atom whose payload contains the secret or, for an edge, the ids of the atoms at its ends.
 
     Erasing one of these atoms destroys the secret.
     """

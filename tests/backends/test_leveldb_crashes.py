@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
-from backends import open_backend, store_exists
+from backends import Batch, open_backend, store_exists
 from backends.leveldb import LevelDBBackend
 from tests.backends.damage import WRITE_ACKED, acked, assert_whole, filled
 from tests.support.children import run_traced
@@ -21,7 +22,7 @@ BIG_WRITES = """
 import os, sys
 from backends import Batch, open_backend
 backend = open_backend(sys.argv[1])
-for n in range(60):
+for n in range(120):
     batch = Batch()
     batch.put(b"%03d" % n, os.urandom(1 << 20))
     backend.write(batch, durable=sys.argv[2] == "durable" or n % 20 == 19)
@@ -123,3 +124,19 @@ def test_r11_an_older_log_is_synced_before_a_newer_one(tmp_path: Path) -> None:
             synced.add(number)
             assert synced >= set(logs[: logs.index(number)]), event
     assert len(logs) >= 3
+
+
+def test_closing_a_store_writes_a_long_log_to_a_table(tmp_path: Path) -> None:
+    """The next opening need not read it. A short log stays as it is, and nothing is lost."""
+    for megabytes, is_short in ((1, True), (6, False)):
+        path = tmp_path / f"store{megabytes}"
+        rows = {b"%03d" % n: os.urandom(1 << 20) for n in range(megabytes)}
+        with LevelDBBackend(path) as backend:
+            for key, value in rows.items():
+                batch = Batch()
+                batch.put(key, value)
+                backend.write(batch)
+        logs = [file.stat().st_size for file in (path / "db").glob("*.log")]
+        assert (sum(logs) > len(rows) << 20) == is_short
+        with LevelDBBackend(path) as backend:
+            assert dict(backend.scan()) == rows

@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from engine import Add, Engine
-from engine.base.collection import without_collection
+from engine.base.collection import rare_collection, without_collection
 from engine.base.errors import EngineError
 
 
@@ -42,3 +42,29 @@ def test_callers_of_bulk_work_never_see_collection_paused() -> None:
     with pytest.raises(EngineError):
         next(receipts)
     assert gc.isenabled()
+
+
+def test_the_threshold_is_restored_when_the_last_of_several_blocks_ends() -> None:
+    """Blocks may overlap in any order, as in threads; the setting from before the first one comes back."""
+    before = gc.get_threshold()
+    first, second = rare_collection(), rare_collection()
+    first.__enter__()
+    second.__enter__()
+    assert gc.get_threshold()[0] > before[0]
+    first.__exit__(None, None, None)
+    assert gc.get_threshold()[0] > before[0]
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == before
+
+
+def test_a_rarer_search_is_not_made_more_frequent() -> None:
+    """A program that switched the search off, or made it rarer itself, keeps its setting."""
+    before = gc.get_threshold()
+    try:
+        for threshold in (0, 1_000_000):
+            gc.set_threshold(threshold)
+            with rare_collection():
+                assert gc.get_threshold()[0] == threshold
+            assert gc.get_threshold()[0] == threshold
+    finally:
+        gc.set_threshold(*before)

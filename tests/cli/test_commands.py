@@ -102,7 +102,8 @@ def prepare(cli: Cli, name: str, pair: Pair) -> None:
         assert cli(*command).code == 0
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+# `watch` runs until it is interrupted (tests/cli/test_watch.py).
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "watch"])
 def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
     """Every command succeeds, and prints nothing to stderr with --quiet."""
     prepare(cli, name, pair)
@@ -111,7 +112,7 @@ def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path,
 
 
 # What `mcp` writes is JSON-RPC, and nothing may be put beside it.
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "mcp"])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"mcp", "watch"}])
 def test_every_command_answers_in_json(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
     """With --json before or after the command, stdout holds one envelope and nothing else."""
     prepare(cli, name, pair)

@@ -19,7 +19,9 @@ from tests.support.leveldb import needs_leveldb
 
 MAKES_A_STORE = {"init", "add", "ingest", "import", "relate"}
 VERIFIES_A_FILE = {"verify-backup", "verify-checkpoint", "verify-proof"}
-NEEDS_NO_STORE = MAKES_A_STORE | VERIFIES_A_FILE | {"copy", "doctor", "help", "mcp", "memory", "terms"}
+NEEDS_NO_STORE = (
+    MAKES_A_STORE | VERIFIES_A_FILE | {"copy", "doctor", "help", "mcp", "memory", "terms", "watch"}
+)
 
 
 def failed(result: Result, exit_code: int, code: str) -> None:
@@ -76,8 +78,6 @@ INVALID = [
     ["find", "--form", "huge"],
     ["find", "--follow", "references"],
     ["recall", " "],
-    ["get", "abc"],
-    ["get", "not-an-id"],
     ["revise", "1111"],
     ["verify-root", "--expect", "abc"],
     ["link", "1111", "references", "2222", "--data", "{"],

@@ -1,4 +1,4 @@
-"""Commands that write much, or erase, update the mirror that the settings name."""
+"""Commands that write update the mirror that the settings name."""
 
 from __future__ import annotations
 
@@ -44,3 +44,62 @@ def test_what_is_erased_goes_from_it(bare: Cli, mirrored: Path) -> None:
     assert "seventeen left" in shown(mirrored)
     assert bare("erase", atom, "--reason", "not ours", "--yes").code == 0
     assert "seventeen left" not in shown(mirrored)
+
+
+WRITES = {
+    "add": ["add", "More."],
+    "revise": ["revise", "ID", "Changed."],
+    "tag": ["tag", "ID", "kitchen"],
+    "forget": ["tombstone", "ID"],
+    "relate": ["relate", "Ann", "knows", "Bob"],
+    "checkpoint": ["checkpoint"],
+    "revert": ["revert", "1"],
+}
+
+
+@pytest.mark.parametrize("what", WRITES)
+def test_it_follows_every_command_that_writes(bare: Cli, mirrored: Path, what: str) -> None:
+    """After a command that appends events, the mirror shows the present state."""
+    atom = bare("add", "The kettle is descaled on Mondays.").out.strip()
+    size = bare("status", "--json").data["events"]
+    assert bare(*[atom if word == "ID" else word for word in WRITES[what]]).code == 0
+    assert bare("status", "--json").data["events"] > size
+    assert bare("mirror", "check", "--json").data["ok"] is True
+
+
+def test_a_mirror_that_cannot_be_written_fails_the_command(bare: Cli, mirrored: Path) -> None:
+    """If the mirror cannot be written, the atom is stored, and the exit code is that of the mirror."""
+    (mirrored / "shown").mkdir()
+    (mirrored / "shown" / "precious").write_text("x")
+    failed = bare("add", "The kettle is descaled on Mondays.", "--json")
+    assert (failed.code, failed.envelope["error"]["code"]) == (7, "refused")
+    assert "the store is written" in failed.envelope["error"]["message"]
+    assert failed.envelope["data"]["changed"] is True
+
+
+def test_an_edit_in_a_page_is_taken_by_the_next_command(bare: Cli, mirrored: Path) -> None:
+    """A command that writes takes the edits in the pages, and says so."""
+    atom = bare("add", "The kettle is descaled on Mondays.").out.strip()
+    page = next((mirrored / "shown").rglob("*.md"))
+    page.write_text(page.read_text().replace("on Mondays.\n", "on Fridays.\n"))
+    done = bare("add", "More.")
+    assert "1 edited text taken from the mirror" in done.err
+    assert bare("get", atom, "--content").out == "The kettle is descaled on Fridays."
+
+
+def test_a_command_that_only_reads_leaves_it_alone(bare: Cli, mirrored: Path) -> None:
+    """A command without events does not touch an edited page."""
+    bare("add", "The kettle is descaled on Mondays.")
+    page = next((mirrored / "shown").rglob("*.md"))
+    page.write_text("mine")
+    assert bare("recall", "kettle").code == 0
+    assert bare("add", "The kettle is descaled on Mondays.").code == 0
+    assert page.read_text() == "mine"
+
+
+def test_it_comes_along_with_an_imported_journal(bare: Cli, mirrored: Path) -> None:
+    """`import journal` updates the mirror."""
+    bare("add", "The kettle is descaled on Mondays.", "--store", "other")
+    assert bare("export", "journal.jsonl", "--store", "other").code == 0
+    assert bare("import", "journal", "journal.jsonl").code == 0
+    assert "The kettle is descaled on Mondays." in shown(mirrored)

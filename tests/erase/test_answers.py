@@ -200,8 +200,9 @@ def test_ingest_leaves_out_what_was_erased_and_takes_the_rest(tmp_path: Path) ->
     root = engine.root()
     report = engine.ingest([note.parent])
     assert not report.changed
-    assert [item.source for item in report.skipped] == ["notes/me.md"]
-    assert "erased" in report.skipped[0].reason
+    assert [(item.source, item.kind) for item in report.warnings] == [("notes/me.md", "erased text")]
+    assert (report.erased, report.skipped) == (1, ())
+    assert "1 erased text is still in the file" in report.warnings[0].reason
     assert engine.root() == root
     moved = tmp_path / "notes" / "other.md"
     moved.write_text(note.read_text())

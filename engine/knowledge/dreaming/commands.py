@@ -204,7 +204,7 @@ def commands_for(survey: Survey, names: Names, text: ReadAtom) -> list[Command]:
 
 
 def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> list[Name]:
-    """Return the names of a text that are neither too rare nor too common, the rarest first."""
+    """Return those names of a text that are neither too rare nor too common, the rarest first."""
     counted = []
     for name in names.found_in(text.tokenized, survey.config.known_per_atom):
         ordinals = survey.containing(name.tokens.words)
@@ -284,7 +284,7 @@ def _tag(text: str) -> Iterator[str]:
 
 
 def _related(survey: Survey, found: Sequence[Name]) -> Iterator[Connect]:
-    """Yield the commands that relate those names in a text that often occur together."""
+    """Yield the commands that relate names in a text, if the names often occur together."""
     for pair in combinations(found, 2):
         one, other = sorted(pair, key=lambda name: name.tokens.words)
         first, second = (survey.containing(name.tokens.words) & survey.internal for name in (one, other))

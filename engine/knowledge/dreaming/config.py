@@ -58,7 +58,7 @@ class DreamConfig:
     tags_per_atom: int = 8
     """The dreamer adds tags to an atom only until it has this many tags, including tags by other actors."""
     names_per_atom: int = 3
-    """The largest number of names in an atom that become tags of the atom. The rarest names are chosen."""
+    """At most this many of the names in an atom become tags of the atom. The rarest names are chosen."""
     tags_min: int = 1
     """The dreamer adds no phrases as tags to an atom if its names and its tags by other actors are together
     at least this many."""
@@ -67,7 +67,7 @@ class DreamConfig:
     """The largest number of edges `mentions` that are added to an atom. The rarest names in the atom are
     chosen."""
     candidates_per_atom: int = 16
-    """The largest number of sequences of capitalised words in an atom that are considered as names."""
+    """At most this many sequences of capitalised words in an atom are considered as names."""
     known_per_atom: int = 64
     """When this many different known names were found in an atom, all further names in it are ignored. This
     limits the effect of long lists of names."""
@@ -78,8 +78,8 @@ class DreamConfig:
     """The largest number of atoms that are read to decide whether capitalised words are a name. These atoms
     contain the words."""
     lower_share: float = 0.2
-    """Of the texts that are read for the decision, some may contain the words in a different spelling, such
-    as lower case. If the share of these texts is above this value, the words are not a name."""
+    """Some of the texts that are read for the decision may contain the words in a different spelling, such as
+    lower case. If the share of these texts is above this value, the words are not a name."""
     name_words_max: int = 4
     name_chars_min: int = 3
     name_chars_max: int = 48

@@ -98,7 +98,7 @@ def dream(
 
     Raises:
         InvalidInputError: `budget` or `seconds` is not a number above 0.
-        BusyError: other processes kept moving the head.
+        BusyError: other processes kept appending events.
     """
     config = DreamConfig() if config is None else config
     check_bounds(config, budget, seconds)

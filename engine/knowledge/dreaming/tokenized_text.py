@@ -137,18 +137,18 @@ class TokenizedText:
 
 
 class Uses(NamedTuple):
-    """How often the words of a name are used in a text.
+    """The numbers of uses of a name's words in a text.
 
     A use in the spelling of the name is not counted if it is next to another capitalised word.
     """
 
     inside: int
-    """How often the words are spelled like the name, within a sentence."""
+    """The number of uses that are spelled like the name and are within a sentence."""
     begins: int
-    """How often the words are spelled like the name where any word is capitalised, such as at the beginning
-    of a sentence."""
+    """The number of uses that are spelled like the name where any word is capitalised, such as at the
+    beginning of a sentence."""
     other: int
-    """How often the words have a different spelling, such as lower case."""
+    """The number of uses in a different spelling, such as lower case."""
 
 
 def is_possible(tokens: Tokens, config: DreamConfig) -> bool:

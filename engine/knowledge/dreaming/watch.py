@@ -30,7 +30,7 @@ only a few seconds for it."""
 class StopSignal:
     """An event that a signal handler may set.
 
-    A handler must not set a `threading.Event`, because it runs in the waiting thread, which may hold the
+    A handler must not set a `threading.Event`: the handler runs in the waiting thread, which may hold the
     event's lock.
     """
 
@@ -97,7 +97,7 @@ def watch(
 
 @contextmanager
 def until_signalled() -> Iterator[StopSignal]:
-    """Yield a flag that SIGINT and SIGTERM set. Within the context, these signals do not end the process."""
+    """Yield a flag that is set by SIGINT and SIGTERM. Within the context, neither ends the process."""
     stop = StopSignal()
     try:
         with at_end(stop.set):

@@ -112,7 +112,7 @@ def _run(text: MarkedText, parts: list[int]) -> CapitalisedRun:
 
 
 def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None) -> CapitalisedRun | None:
-    """Return the part of a run of capitalised words that names a person, or None if no part names a person.
+    """Return the part that names a person in a run of capitalised words, or None if there is no such part.
 
     `previous` is the previous run if that run names a person, else None.
     """

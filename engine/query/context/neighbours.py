@@ -43,7 +43,7 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
         CorruptionError: a row is missing or malformed, or rows contradict each other.
     """
     limit = hits_wanted(checked_budget(budget))
-    found = recall(rows, view, query, limit=limit, filters=filters)
+    found = recall(rows, view, query, limit=limit, filters=filters, per_page=0)
     index = view.store.index.view(rows)
     # As in BM25, document frequencies count all atoms, including those that the filters exclude.
     frequencies = [index.df(term) for term in found.terms]
@@ -62,7 +62,7 @@ class SourceReader:
     """
 
     def __init__(self, rows: Reader, index: IndexView, filters: Filters) -> None:
-        """Create a reader of a snapshot and its index that only returns neighbours that pass `filters`."""
+        """Create a reader of a snapshot and its index. It returns only neighbours that pass `filters`."""
         self._rows = rows
         self._index = index
         self._categories = filters.categories

@@ -25,7 +25,8 @@ LINE_END: Final = 1
 """The number of tokens that the line end after a window costs."""
 
 GAP_MAX: Final = 2
-"""Two hits are joined to one window if at most this many atoms are between them. These atoms are added."""
+"""Two hits are joined into one window if at most this many atoms are between them. The window then includes
+these atoms."""
 
 MISSES_MAX: Final = 8
 """After this many neighbours have exceeded the budget, no further neighbours are tried.
@@ -212,7 +213,7 @@ class Layout:
         self._runs: dict[Position, Run] = {}
         """Maps the first and the last position of each run to the run."""
         self._alone: list[tuple[Run, str]] = []
-        """The runs of a single hit that cannot be extended, each with its text."""
+        """The runs that consist of a single hit and cannot be extended, each with its text."""
         self._place(hits)
 
     def _place(self, hits: Sequence[Passage]) -> None:
@@ -322,7 +323,8 @@ class Layout:
     def _show(self, start: Position, added: Sequence[Run]) -> bool:
         """Show consecutive passages, the first at `start`, and join them to the runs before and after them.
 
-        Return True. But if showing the passages would exceed the budget, change nothing and return False.
+        Return True if the passages are shown. If they would exceed the budget, change nothing and return
+        False.
         """
         before, after = self._runs.get(start.offset(-1)), self._runs.get(start.offset(len(added)))
         joined = reduce(Run.joined, [run for run in (before, *added, after) if run is not None])

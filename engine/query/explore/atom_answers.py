@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from engine.base.direction import Direction
@@ -24,6 +24,7 @@ from engine.query.budget import CHARS_PER_TOKEN_MAX, tokens_of
 from engine.query.explore.answers import Expanded, Hint, Peek
 from engine.query.explore.scope import Scope
 from engine.query.filters import Filters
+from engine.query.named import Pieces
 from engine.query.recall.answer import Hit
 from engine.query.recall.recall import recall
 from engine.query.snippets import Snippets, beginning
@@ -48,7 +49,10 @@ def hints_of(
 
     `known` holds the ids of atoms, or the beginnings of their ids.
     """
-    answer = recall(scope.rows, scope.memory, query, limit=limit + len(known), filters=filters)
+    per_page = scope.memory.config.per_page and scope.memory.config.per_page + len(known)
+    answer = recall(
+        *(scope.rows, scope.memory, query), limit=limit + len(known), filters=filters, per_page=per_page
+    )
     weights = scope.weights(answer.terms)
     ceiling = sum(weights.values()) * (scope.memory.config.bm25.k1 + 1)
     starts = tuple(one.replace("-", "") for one in known)
@@ -96,16 +100,20 @@ def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> 
     )
 
 
-def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> Expanded:
+def expanded_of(scope: Scope, found: AtomRecord | Pieces, offset: int) -> Expanded:
     """Return an atom with the part of its text from character `offset` to the end.
+
+    For a page, return its first piece, but with the text and the number of edges of all pieces.
 
     Raises:
         InvalidInputError: the text ends before `offset`.
     """
-    content = body_of(scope.rows, record).content
+    records = found.records if isinstance(found, Pieces) else (found,)
+    record = records[0]
+    content = "\n\n".join(body.content for body in bodies_of(scope.rows, records))
     if integer(offset, "offset") and offset >= len(content):
         raise InvalidInputError(f"offset {offset} is beyond the {len(content)} characters of the text")
-    edges = edges_at(scope.rows, record.id, Direction.BOTH, ())
+    edges = chain.from_iterable(edges_at(scope.rows, one.id, Direction.BOTH, ()) for one in records)
     return Expanded(
         id=show_id(record.id),
         short_id=scope.short_id(record.id),

@@ -26,7 +26,7 @@ from engine.query.budget import tokens_of
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
 from engine.query.explore.atom_answers import PEEK_CHARS, expanded_of, hints_of, longest, peek_of
 from engine.query.explore.form import UNPRICED, Form, as_json, text_of
-from engine.query.explore.nodes import entities_in, node_of, page_of, resolve_node
+from engine.query.explore.nodes import entities_in, first_of, node_of, page_of, resolve_atom, resolve_node
 from engine.query.explore.scope import Scope, scope_of
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.view import View
@@ -104,7 +104,8 @@ class Explorer:
         """Return about 200 characters of an atom, around the words of the question.
 
         Args:
-            id: The id of an atom, or at least the first 4 digits of the id.
+            id: The id of an atom, or at least the first 4 digits of the id; or the path, the title or an
+                alias of a page, which stands for its first piece.
             query: The question. If it is None, the last question whose answer contained a hint for this atom
                 is used.
             budget: The tokens that the answer may cost. The answer contains fewer characters if necessary.
@@ -117,7 +118,7 @@ class Explorer:
         most = optional_integer(budget, "budget")
         question = None if query is None else text_bytes(query, "query", limits.QUERY_BYTES_MAX)
         with self._scope() as scope:
-            record = scope.record(id)
+            record = first_of(resolve_atom(scope, id))
             if question is None:
                 question = self._questions.get(record.id)
             costs = []
@@ -129,10 +130,12 @@ class Explorer:
             raise _too_small(most, min(costs))
 
     def explore_expand(self, id: str, *, budget: int | None = None, offset: int = 0) -> Expanded:  # noqa: A002
-        """Return the whole text of an atom and its other recorded fields.
+        """Return an atom with its whole text and its other recorded fields.
 
         Args:
-            id: The id of an atom, or at least the first 4 digits of the id.
+            id: The id of an atom, or at least the first 4 digits of the id; or the path, the title or an
+                alias of a page. Then the text is that of all pieces, and the other fields are those of the
+                first piece.
             budget: The tokens that the answer may cost. The text is cut if necessary, and the field `next` of
                 the answer is the offset of the rest.
             offset: The number of characters to skip at the beginning of the text.
@@ -144,7 +147,7 @@ class Explorer:
         """
         most = optional_integer(budget, "budget")
         with self._scope() as scope:
-            answer = expanded_of(scope, scope.record(id), offset)
+            answer = expanded_of(scope, resolve_atom(scope, id), offset)
 
         def beginning(text: str) -> Expanded:
             rest = None if len(text) == len(answer.text) else offset + len(text)
@@ -170,8 +173,9 @@ class Explorer:
         """Return the connections of an atom or a tag, as triples.
 
         Args:
-            node: An id or the first digits of an id, the name of an entity, a title, a `#tag`, or words that
-                occur in the name of only one entity.
+            node: An id or the first digits of an id, the name of an entity, the path, title or alias of a
+                page, a title, a `#tag`, or words that occur in the name of only one entity. The connections
+                of a page are those of all its pieces.
             direction: `out` for the triples in which the node is the subject, `in` for the triples in which
                 it is the object, or `both`.
             limit: The largest number of triples, 1 to 100.

@@ -16,12 +16,13 @@ from engine.query.budget import CUT, tokens_of
 from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
 from engine.query.explore.explorer import Explorer
-from engine.query.explore.nodes import resolve_node
+from engine.query.explore.nodes import first_of, resolve_atom, resolve_node
 from engine.query.explore.policy import Policy, Prompting
 from engine.query.explore.scope import scope_of
 from engine.query.explore.state import Exploration, Gathered, Result, State, Step, Stop, on_one_line
 from engine.query.explore.walker import Walker
 from engine.query.filters import NO_FILTERS, Filters
+from engine.query.named import Pieces
 from engine.query.recall.recall import recall
 from engine.query.view import View
 
@@ -50,8 +51,8 @@ STEP_TOKENS: Final = 500
 left, a step may cost half of the tokens left. A longer answer is cut, so that a further step is possible."""
 
 NEIGHBORS_TOKENS: Final = 200
-"""The number of tokens that the connections of a node may cost (about 100 in the same Standard). If a node
-has too many connections, only the first are shown."""
+"""The number of tokens that the connections of a node may cost (about 100 in the Standard "Memory
+Exploration"). If a node has too many connections, only the first are shown."""
 
 REFUSED_MAX: Final = 2
 """An exploration ends after this many consecutive refused decisions."""
@@ -175,11 +176,13 @@ class _Run:
         with scope_of(self.memory) as scope:
             if action.verb is Verb.NEIGHBORS:
                 node = resolve_node(scope, action.argument)
+                if isinstance(node, Pieces):
+                    return node.source
                 return f"#{node}" if isinstance(node, str) else show_id(node.id)
-            return show_id(scope.record(action.argument).id)
+            return show_id(first_of(resolve_atom(scope, action.argument)).id)
 
     def _repeats(self, verb: Verb, target: str) -> str | None:
-        """Return the reason for the refusal of an action that would repeat an earlier action, or None."""
+        """Return the reason for refusing an action that would repeat an earlier one, or None for others."""
         if (verb, target) in self.done:
             return "refused: this action was done before"
         if verb is Verb.PEEK and (Verb.EXPAND, target) in self.done:

@@ -20,6 +20,7 @@ from engine.base.direction import Direction
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.base.validation import folded_tag, integer, line, positive, quoted
 from engine.followers.columns import title_hash
+from engine.followers.names import named, page_title
 from engine.followers.tags import members
 from engine.ledger.entities import ENTITY, entity_id, entity_name
 from engine.ledger.queries import (
@@ -34,8 +35,10 @@ from engine.ledger.queries import (
 )
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
 from engine.query.explore.answers import Node, Triple
-from engine.query.explore.scope import Scope
+from engine.query.explore.scope import NAME_CHARS, Scope
 from engine.query.filters import mentioning
+from engine.query.named import Pieces, edges_of_pieces, pieces_named
+from engine.query.snippets import beginning
 from engine.text.analyzer import index_terms
 from proofs.leaves import State
 from proofs.sets import Group, tag_identity
@@ -65,17 +68,22 @@ NEIGHBORS_MAX: Final = 100
 """The largest number of triples on one page."""
 
 
-def resolve_node(scope: Scope, name: str) -> AtomRecord | str:
-    """Return the live atom with this name, or the tag in its caseless form.
+FoundNode = AtomRecord | Pieces | str
+"""What a name stands for: an atom, a page, or a tag in its caseless form."""
+
+
+def resolve_node(scope: Scope, name: str) -> FoundNode:
+    """Return the live atom or the page with this name, or the tag in its caseless form.
 
     These interpretations of the name are tried in order: a tag with `#`; the whole id of an atom; the name of
-    an entity; at least the first 4 digits of an id; a title; a tag without `#`; words that occur in the name
-    of only one entity.
+    an entity; at least the first 4 digits of an id; the path, the title or an alias of a page; the title of
+    an atom, or its alias; a tag without `#`; words that occur in the name of only one entity.
 
     Raises:
         InvalidInputError: the name is blank or has more than one line.
-        NotFoundError: there is no such atom or tag.
-        ConflictError: several atoms have this name; the message lists some of them.
+        NotFoundError: there is no such atom, page or tag.
+        ConflictError: several atoms or pages have this name; the message lists some of them, with their
+            sources.
     """
     name = line(name, "node", limits.QUERY_BYTES_MAX).strip()
     if not name:
@@ -87,12 +95,49 @@ def resolve_node(scope: Scope, name: str) -> AtomRecord | str:
     found = scope.record(name) if whole else _entity(scope, name)
     if found is None and ID_DIGITS_MIN <= digits < ID_DIGITS:
         found = _by_id(scope, name)
-    return found or _titled(scope, name) or _tag(scope, name) or _by_words(scope, name) or _nothing(name)
+    return (
+        found
+        or pieces_named(scope.rows, name)
+        or _titled(scope, name)
+        or _tag(scope, name)
+        or _by_words(scope, name)
+        or _nothing(name)
+    )
+
+
+def resolve_atom(scope: Scope, name: str) -> AtomRecord | Pieces:
+    """Return the live atom whose id is `name` or begins with it, or what `resolve_node` finds for the name.
+
+    Raises:
+        InvalidInputError: the name is blank or has more than one line, or stands for a tag.
+        NotFoundError: there is no such atom or page.
+        ConflictError: several ids begin with these digits, or several atoms or pages have this name.
+    """
+    try:
+        return scope.record(name)
+    except (InvalidInputError, NotFoundError) as error:
+        digits = name.replace("-", "") if isinstance(name, str) else ""
+        if not digits or len(digits) >= ID_DIGITS or digits[0] == "#":
+            raise
+        found = _page_or_title(scope, name)
+        if found is None:
+            raise error from None
+        return found
+
+
+def first_of(found: AtomRecord | Pieces) -> AtomRecord:
+    """Return an atom itself, or the first piece of a page."""
+    return found.records[0] if isinstance(found, Pieces) else found
+
+
+def _page_or_title(scope: Scope, name: str) -> AtomRecord | Pieces | None:
+    name = line(name, "name", limits.QUERY_BYTES_MAX).strip()
+    return (pieces_named(scope.rows, name) or _titled(scope, name)) if name else None
 
 
 def _nothing(name: str) -> str:
     raise NotFoundError(
-        f"no atom or tag is named {quoted(name)}",
+        f"no atom, page or tag is named {quoted(name)}",
         hint="give an id, an entity's name or a #tag, or search for words with explore_recall",
     )
 
@@ -132,7 +177,9 @@ def _by_words(scope: Scope, name: str) -> AtomRecord | None:
 def _titled(scope: Scope, name: str) -> AtomRecord | None:
     hashes = np.array([title_hash(name)], np.uint64)
     titled = scope.positions.titled(hashes, scope.live_mask, scope.index.documents)
-    records = (record_at(scope.rows, ordinal) for _, ordinal in titled)
+    aliased = (ordinal for ordinal in named(scope.rows, name) if ordinal in scope.live)
+    ordinals = dict.fromkeys((*(ordinal for _, ordinal in titled), *aliased))
+    records = (record_at(scope.rows, ordinal) for ordinal in ordinals)
     texts = (record for record in records if record.kind != ENTITY)
     return _only(scope, name, list(islice(texts, SHOWN + 1)))
 
@@ -140,7 +187,10 @@ def _titled(scope: Scope, name: str) -> AtomRecord | None:
 def _only(scope: Scope, name: str, records: Sequence[AtomRecord]) -> AtomRecord | None:
     if len(records) <= 1:
         return records[0] if records else None
-    names = ", ".join(f"{scope.short_id(one.id)} {quoted(scope.name(one))}" for one in records[:SHOWN])
+    names = ", ".join(
+        f"{scope.short_id(one.id)} {quoted(scope.name(one))}" + (f" in {one.source}" if one.source else "")
+        for one in records[:SHOWN]
+    )
     more = " and more" if len(records) > SHOWN else ""
     raise ConflictError(f"{quoted(name)} is ambiguous: {names}{more}", hint="give one of these ids")
 
@@ -178,15 +228,20 @@ def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
     return tuple(names)[:SHOWN]
 
 
-def node_of(scope: Scope, found: AtomRecord | str) -> Node:
-    """Return an atom or a tag as the node of an answer."""
+def node_of(scope: Scope, found: FoundNode) -> Node:
+    """Return an atom, a page or a tag as the node of an answer.
+
+    The id of a page is that of its first piece.
+    """
     if isinstance(found, str):
         return Node(None, f"#{found}")
+    if isinstance(found, Pieces):
+        return Node(scope.short_id(found.records[0].id), _page_name(scope, found))
     return Node(scope.short_id(found.id), scope.name(found))
 
 
 def page_of(
-    scope: Scope, found: AtomRecord | str, direction: Direction, limit: int, offset: int
+    scope: Scope, found: FoundNode, direction: Direction, limit: int, offset: int
 ) -> tuple[tuple[Triple, ...], int | None]:
     """Return at most `limit` triples after the first `offset` triples, and the offset of the next page.
 
@@ -197,9 +252,7 @@ def page_of(
     """
     positive(limit, "limit", NEIGHBORS_MAX)
     start = integer(offset, "offset", limits.ORDINAL_MAX)
-    triples = (
-        _of_tag(scope, found, direction) if isinstance(found, str) else _of_atom(scope, found, direction)
-    )
+    triples = _triples(scope, found, direction)
     page = list(islice(triples, start, start + limit + 1))
     return tuple(make() for make in page[:limit]), start + limit if len(page) > limit else None
 
@@ -209,6 +262,33 @@ LazyTriple = Callable[[], Triple]
 
 It is called only for the triples on the page, because reading names and ids takes the most time.
 """
+
+
+def _triples(scope: Scope, found: FoundNode, direction: Direction) -> Iterator[LazyTriple]:
+    if isinstance(found, str):
+        return _of_tag(scope, found, direction)
+    if isinstance(found, Pieces):
+        return _of_page(scope, found, direction)
+    return _of_atom(scope, found, direction)
+
+
+def _page_name(scope: Scope, page: Pieces) -> str:
+    return beginning(page_title(body_of(scope.rows, page.records[0])) or page.source, NAME_CHARS)
+
+
+def _of_page(scope: Scope, page: Pieces, direction: Direction) -> Iterator[LazyTriple]:
+    """Yield the triples of a page: the edges of its pieces to other atoms, then the tags of the pieces."""
+    own = _page_name(scope, page)
+    seen: set[tuple[bytes, bytes, bool]] = set()
+    for piece, edge, other in edges_of_pieces(scope.rows, page, direction):
+        key = edge.type, other.id, edge.src == piece.id
+        if key not in seen:
+            seen.add(key)
+            yield partial(_of_edge, scope, edge, own, piece.id, other)
+    if direction is not Direction.IN:
+        tags = {tag_identity(tag): tag for record in page.records for tag in record.tags}
+        for identity in sorted(tags):
+            yield partial(Triple, own, HAS_TAG, f"#{tags[identity]}", "out", None, None)
 
 
 def _of_tag(scope: Scope, tag: str, direction: Direction) -> Iterator[LazyTriple]:

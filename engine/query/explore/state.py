@@ -63,8 +63,7 @@ class Finding:
     whole: bool
     """True if `text` is the whole text of the atom, or contains all connections of the node."""
     digits: int = ID_DIGITS
-    """The number of digits of the id that are shown. The hint for the atom shows the same number of
-    digits."""
+    """The number of shown digits of the id. The hint for the atom shows the same number of digits."""
 
     def __str__(self) -> str:
         """Return the item as lines of a prompt: a heading, which content cannot imitate, then the text."""
@@ -101,7 +100,7 @@ class State:
 
     @property
     def left(self) -> int:
-        """The number of tokens of the budget that are left."""
+        """The number of tokens that are left of the budget."""
         return self.budget - self.spent
 
     def finding(self, id: str) -> Finding | None:  # noqa: A002

@@ -50,7 +50,7 @@ class WalkerConfig:
     page: int = 5
     """The smallest number of hints that the first recall must return for a second recall to be made."""
     names: int = 3
-    """The largest number of words from the titles of read atoms that are added to the second query."""
+    """At most this many words from the titles of read atoms are added to the second query."""
     entities: int = 1
     """The largest number of entities named in the question whose connections are read.
 

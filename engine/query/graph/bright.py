@@ -128,7 +128,7 @@ def structured_graph(
         CorruptionError: a row is malformed or missing, or rows contradict each other.
     """
     positive(limit, "limit", NODES_MAX)
-    answer = recall(rows, view, query, limit=limit, filters=filters)
+    answer = recall(rows, view, query, limit=limit, filters=filters, per_page=0)
     records = records_of(rows, [atom_id(hit.id) for hit in answer.hits])
     found = relations_of(rows, view.store.index.view(rows), records)
     return BrightGraph(

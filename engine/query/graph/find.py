@@ -81,7 +81,7 @@ def find(
 ) -> list[Found]:
     """Return at most `limit` live atoms that pass `filters`.
 
-    With `from_`, only the atoms that a walk from that atom reaches are returned, ordered by distance. Without
+    With `from_`, return only the atoms that a walk from that atom reaches, ordered by distance. Without
     `from_`, the atoms are ordered by ordinal.
 
     Raises:

@@ -20,7 +20,7 @@ ATOMS_MAX: Final = 100
 """The largest number of atoms in the result of `why`."""
 
 EDGES_MAX: Final = 20
-"""The largest number of edges of one atom that are followed."""
+"""At most this many edges of one atom are followed."""
 
 _DERIVATION: Final = (EdgeType.DERIVED_FROM, EdgeType.SUPERSEDES)
 """The types of edges from an atom to the atoms that it was derived from."""

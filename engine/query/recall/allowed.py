@@ -53,7 +53,8 @@ class Allowed:
             documents: The number of all ordinals; the masks have this length.
             factors: The factors by which scores are multiplied, each with the ordinals of the atoms that it
                 applies to. The sets have no ordinal in common.
-            like: An earlier object, from whose masks those of this object may be made.
+            like: An earlier object. The masks of the new object may be made from the masks of the earlier
+                one.
             unfiltered: True if the object serves more than one question, so that more is cached.
         """
         self.ordinals = ordinals
@@ -71,8 +72,8 @@ class Allowed:
     def members(self, rows: Reader, group: Group, value: str) -> BitMap:
         """Return the ordinals of the allowed atoms that have this value, for example a tag.
 
-        The ordinals are read from a set of the follower `tags`, and the last of them are cached. `rows` is
-        the snapshot for which this object was made.
+        The ordinals are read from a set of the follower `tags`. The result is cached until the cache is full.
+        `rows` is the snapshot for which this object was made.
         """
         found = self._sets.get((group, value))
         if found is None:
@@ -82,9 +83,9 @@ class Allowed:
         return found
 
     def newest(self, rows: Reader, group: Group, value: str, most: int) -> tuple[int, NDArray[np.int64]]:
-        """Return the number of the `members`, and the last `most` of them, ascending.
+        """Return the number of ordinals that `members` would return, and the last `most` of these, ascending.
 
-        They are cached without the set, which is often larger.
+        This result is cached without the whole set, which is often larger.
         """
         found = self._newest.get((group, value, most))
         if found is None:
@@ -98,13 +99,13 @@ class Allowed:
         return found
 
     def _make_room(self, size: int) -> None:
-        """Add to the size of what is cached; drop everything if it would be too large."""
+        """Count a new entry of `size` bytes. If the cache would become too large, empty the cache first."""
         if self._set_bytes + size + SET_BYTES > SETS_BYTES_MAX:
             self._sets, self._newest, self._set_bytes = {}, {}, 0
         self._set_bytes += size + SET_BYTES
 
     def marked(self, rows: Reader) -> BitMap:
-        """Return what `maybe_superseded` returns without filters, in the snapshot of this object."""
+        """Return the result of `maybe_superseded` without filters, in the snapshot of this object."""
         if self._marked is None:
             self._marked = maybe_superseded(rows, NO_FILTERS)
         return self._marked
@@ -191,8 +192,8 @@ class AllowedCache:
     ) -> Allowed:
         """Return the allowed atoms in a snapshot whose journal ends at `log`.
 
-        `documents` is the number of ordinals, and `internal` is the weight of the signal of that name: the
-        score of an external atom is divided by it once (Standard 065), and that of an atom in quarantine
+        `documents` is the number of ordinals. `internal` is the weight of the signal `internal`: the score of
+        an external atom is divided by this weight once (Standard 065), and the score of an atom in quarantine
         twice.
         """
         latest, key = self._latest, (log, documents, internal)

@@ -49,6 +49,7 @@ class Dropped:
     score: float
     reason: str
     """The reason why the candidate was left out, which is one of these texts: `duplicate of <id>`,
+    `enough of its page`,
     `over the budget`, `beyond the limit`, `too many walkers`, `no such category`,
     `superseded by <id>`, `like <id>, which is superseded`."""
 
@@ -81,8 +82,11 @@ class Hit:
     """Maps the name of each signal to the amount that the signal added to the score. The amount is negative
     if the signal lowered the score. None if recall was called without `explain`."""
     path: tuple[str, ...] = ()
-    """How a walker was found. If the text or the edges of an anchor led to the walker, the id of the anchor
-    comes first. The tags that the walker shares with anchors follow. Empty if the hit is an anchor."""
+    """The reasons why a walker was found. If the text or the edges of an anchor led to the walker, the id of
+    the anchor comes first. The tags that the walker shares with anchors follow. Empty if the hit is an
+    anchor."""
+    page: str | None = None
+    """The title of the page that the atom belongs to, or None if it does not come from a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +115,5 @@ class Recall:
     pipeline: str
     """The name and version of the rules that analysed the question."""
     dropped: tuple[Dropped, ...] = ()
+    folded: int = 0
+    """The number of candidates that are not hits because there are enough hits of their pages."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from backends.base import Reader
 from engine.base.validation import show_id
+from engine.followers.names import page_title
 from engine.ledger.queries import ids_at
 from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_tokens
 from engine.query.duplicates import are_near, near_earlier
@@ -24,6 +26,7 @@ from engine.query.recall.answer import Dropped, Hit, Role
 from engine.query.recall.protocol import Ranking
 from engine.query.recall.retired import SupersededAtoms
 from engine.query.recall.scope import LoadedAtom, RecallScope
+from engine.query.recall.signals import aliases
 from engine.query.recall.signals.bm25 import MICRO
 
 _WORD: Final = re.compile(r"\S+")
@@ -35,7 +38,7 @@ These further candidates may be near-duplicates of hits, or are listed as left o
 """
 
 BLOCK: Final = 32
-"""The number of candidates that are looked at together."""
+"""The number of candidates that are examined together."""
 
 CATEGORY_CANDIDATES: Final = 400
 """The number of further candidates that are ranked if the query names categories.
@@ -73,6 +76,7 @@ class Chosen:
         categories: Sequence[str],
         *,
         explain: bool,
+        per_page: int,
     ) -> None:
         self.hits: list[Hit] = []
         self.dropped: list[Dropped] = []
@@ -88,7 +92,14 @@ class Chosen:
         self._left_out: list[tuple[Ranked, str]] = []
         self._duplicates: dict[int, list[int]] = {}
         """Maps the index of a hit to the ordinals of its near-duplicates, the best first."""
-        self._word_scores = ranking.pool.parts["words"]
+        self._by_words = ranking.pool.parts["words"] > 0
+        if aliases.SIGNAL in ranking.pool.parts:
+            self._by_words |= ranking.pool.parts[aliases.SIGNAL] > 0
+        self._per_page = per_page
+        self._pages: Counter[int] = Counter()
+        """The hash of the source of each page among the hits, with the number of hits of the page."""
+        self.folded = 0
+        """The number of candidates that are not hits because enough hits are of the same page."""
         self._walkers_max = int(scope.config.protocol.walkers * target)
         self.fingerprints: list[int] = []
         """The fingerprints of the hits, in the order of the hits."""
@@ -101,8 +112,13 @@ class Chosen:
             return f"duplicate of {self.hits[original].id}"
         if len(self.hits) == self._target:
             return "beyond the limit"
-        # An anchor contains a word of the question; a walker was found only by its relations.
-        role = Role.ANCHOR if self._word_scores[one.row] > 0 else Role.WALKER
+        page = int(self._scope.positions.sources[one.ordinal])
+        if self._pages[page] and 0 < self._per_page <= self._pages[page]:
+            self.folded += 1
+            return "enough of its page"
+        # An anchor contains a word of the question, or has an alias in it; a walker was found only by its
+        # relations.
+        role = Role.ANCHOR if self._by_words[one.row] else Role.WALKER
         if role is Role.WALKER and self._walkers >= self._walkers_max:
             return "too many walkers"
         (atom,) = self._scope.load([one.ordinal])
@@ -114,6 +130,7 @@ class Chosen:
         self.hits.append(hit)
         self.tokens += hit.tokens
         self._walkers += role is Role.WALKER
+        self._pages[page] += hit.page is not None
         self.fingerprints.append(one.fingerprint)
         return ""
 
@@ -165,6 +182,7 @@ class Chosen:
             title=record.title,
             source=record.source,
             sequence=record.sequence,
+            page=page_title(atom.body),
             key=record.key,
             tags=record.tags,
             created=record.created,
@@ -199,13 +217,16 @@ def choose(
     budget: int | None,
     categories: Sequence[str],
     explain: bool,
+    per_page: int,
 ) -> Chosen:
-    """Choose the best `target` hits that the budget allows. Candidates with equal scores are ordered by id.
+    """Choose the best `target` hits that the budget allows, at most `per_page` of a page (0: any number).
+
+    Candidates with equal scores are ordered by id.
 
     The whole ranking is read if there would otherwise be fewer than `target` hits. But reading stops after
     2 · `target` + 20 candidates have exceeded the budget.
     """
-    chosen = Chosen(scope, ranking, target, budget, categories, explain=explain)
+    chosen = Chosen(scope, ranking, target, budget, categories, explain=explain, per_page=per_page)
     superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
     too_long = 0
     for number, one in enumerate(_ranked(scope, ranking, chosen.fingerprints)):
@@ -224,8 +245,8 @@ def _ranked(scope: RecallScope, ranking: Ranking, hits: Sequence[int]) -> Iterat
     """Yield the candidates, the best first. Candidates with equal scores are ordered by id.
 
     They are not ordered by ordinal, because ordinals may change when the atoms are ingested again. Ids are
-    read only where scores are equal. `hits` are the fingerprints of the hits so far; the caller appends those
-    of further hits.
+    read only where scores are equal. `hits` are the fingerprints of the hits so far; the caller appends the
+    fingerprints of further hits.
     """
     pool = ranking.pool
     rows = pool.ranked()
@@ -250,7 +271,7 @@ def _ranked(scope: RecallScope, ranking: Ranking, hits: Sequence[int]) -> Iterat
 def _by_id(
     snapshot: Reader, rows: NDArray[np.int64], ordinals: NDArray[np.int64], micros: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the rows of candidates in descending order of their scores; those with equal scores by id."""
+    """Return the rows of candidates by descending score, and by id where scores are equal."""
     equal = micros[1:] == micros[:-1]
     if not equal.any():
         return rows

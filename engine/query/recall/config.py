@@ -39,7 +39,7 @@ class Protocol:
     neighbours become candidates, too."""
 
     terms: int = 64
-    """A question is searched for at most this many terms: those that the fewest documents contain.
+    """At most this many terms of a question are searched for: those that the fewest documents contain.
 
     Ordinary questions have fewer; a page that somebody pastes has hundreds. Without this limit, the work for
     a question of 64 KiB took 43 s in a memory of 100,000 atoms.
@@ -87,6 +87,9 @@ class Signals:
     phrase: float = 0.4
     """If the whole title of an atom occurs in the question, the atom gains this share of the best score of
     any candidate."""
+    alias: float = 1.25
+    """If an alias of an atom occurs in the question, the atom gains this share of the best score of any
+    candidate."""
     hop: float = 0.5
     """An atom gains this share of an anchor's score if its title occurs in the anchor's text or if an edge
     joins the atom and the anchor."""
@@ -116,8 +119,8 @@ class Signals:
     """The weight of the words of an entity if the question is split into entities. For each entity, only the
     scores of the best atoms are raised."""
     walk: float = 0.3
-    """The share of an anchor's score that an atom gains if it has a tag in common with the anchor. The
-    share is multiplied by the weight of the tag, which is higher for rarer tags."""
+    """The share of an anchor's score that an atom gains if it has a tag in common with the anchor. The share
+    is multiplied by the weight of the tag; rarer tags have higher weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +139,13 @@ class RecallConfig:
     """If True, near-duplicates of a better hit are listed in the field `duplicates` of that hit and are not
     hits themselves."""
 
+    per_page: int = 2
+    """The largest number of hits of one page; 0 for any number. A page is what one file gave
+    (`engine.followers.names.is_page`)."""
+
     def __post_init__(self) -> None:
-        """Raise InvalidInputError if a weight or a length is out of range."""
+        """Raise InvalidInputError if a weight, a length or a number is out of range."""
+        integer(self.per_page, "per_page")
         for one in fields(self.signals):
             weight = getattr(self.signals, one.name)
             if not (isinstance(weight, int | float) and isfinite(weight) and 0 <= weight <= WEIGHT_MAX):

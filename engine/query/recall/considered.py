@@ -15,8 +15,8 @@ memory."""
 def considered(question: Question, index: IndexView, most: int) -> Question:
     """Return the question with at most `most` of its terms: those that the fewest documents contain.
 
-    Terms that no document contains are left out first. Of equally rare terms, those that come first in the
-    question are kept. A question with at most `most` terms is returned as it is.
+    Terms that no document contains are left out first. If several terms are equally rare, those that come
+    first in the question are kept. A question with at most `most` terms is returned as it is.
     """
     terms = question.terms
     if len(terms) <= most:

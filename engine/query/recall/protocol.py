@@ -20,7 +20,16 @@ from engine.language.lexicon import forms_of
 from engine.query.recall.answer import Bridge, Level
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import LoadedAtom, RecallScope
-from engine.query.recall.signals import anchors, boosts, feedback, phrases, surroundings, text_signals, walk
+from engine.query.recall.signals import (
+    aliases,
+    anchors,
+    boosts,
+    feedback,
+    phrases,
+    surroundings,
+    text_signals,
+    walk,
+)
 from engine.query.recall.signals.bm25 import weighted_terms
 from engine.text.analyzer import index_terms
 
@@ -66,6 +75,7 @@ def run(scope: RecallScope, target: int, most: int) -> Ranking:
     pool = _simplified(scope, pool, found, level, terms, target)
     pool, entities = _split(scope, pool, found, target) if level is Level.SPLIT else (pool, ())
     pool = _phrases(scope, pool, found)
+    pool = _aliases(scope, pool, found)
     atoms = _read(scope, pool)
     pool, hop_anchors = _hops(scope, pool, found, atoms)
     pool, walked, bridges = _walk(scope, pool, found)
@@ -203,6 +213,19 @@ def _phrases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
     pool = anchors.extended(scope, pool, found, [one.ordinal for one in titled])
     share, best = scope.signals.phrase, anchors.top_score(pool)
     phrases.add_amounts(scope, pool, "phrase", {one.ordinal: share * one.weight * best for one in titled})
+    return pool
+
+
+def _aliases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
+    """Add the atoms with an alias that occurs in the question to the pool, and raise their scores."""
+    named = aliases.aliases_in(scope, index_terms(scope.question.core)) if scope.signals.alias else []
+    if not named:
+        return pool
+    pool = anchors.extended(scope, pool, found, [one.ordinal for one in named])
+    share, best = scope.signals.alias, anchors.top_score(pool)
+    phrases.add_amounts(
+        scope, pool, aliases.SIGNAL, {one.ordinal: share * one.weight * best for one in named}
+    )
     return pool
 
 

@@ -27,10 +27,10 @@ class TextReader:
         terms = sorted(weights)
         total = one_by_one(weights.values())
         self._asked = (terms, [weights[term] for term in terms], total, WINDOW, min(chars, _CHARS_MAX))
-        """What the compiled kernel needs to know of the question."""
+        """The values of the question that the compiled kernel needs."""
 
     def read(self, texts: Sequence[str], *, whole: bool = True) -> list[Reading | LazyReading]:
-        """Return what the question reads in each text. Set `whole` if all terms of the texts are needed."""
+        """Return the reading of each text. Set `whole` if all terms of the texts are needed."""
         if NATIVE is None:
             return [LazyReading(self, part_of(text, self.weights)) for text in texts]
         found = self._compiled(texts, (False, False), whole=whole)
@@ -40,7 +40,7 @@ class TextReader:
         ]
 
     def _read(self, text: str) -> Reading | LazyReading:
-        """Return what the question reads in a text that is long or that the kernel does not read."""
+        """Return the reading of a text that is long, or that the kernel does not read."""
         part = part_of(text, self.weights)
         found = self._compiled([part.text], part[1:], whole=True)[0] if part.before or part.after else None
         return LazyReading(self, part) if found is None else Reading(part.text, *found)
@@ -48,7 +48,7 @@ class TextReader:
     def _compiled(
         self, texts: Sequence[str], cut: tuple[bool, bool], *, whole: bool
     ) -> list[tuple[Any, ...] | None]:
-        """Return the readings of texts, with None in place of each text that is left to the twins.
+        """Return the readings of texts, with None for each text that is left to the Python twins.
 
         `cut` tells whether the texts were cut at their beginnings, and at their ends.
         """
@@ -59,9 +59,10 @@ class TextReader:
 
 
 class Reading:
-    """What a question reads in one text.
+    """The values that are read from one text for a question.
 
-    Of a text over `snippets.READ_CHARS_MAX` characters, only `snippets.part_of` the text is read.
+    If the text has more than `snippets.READ_CHARS_MAX` characters, only a part of it is read
+    (`snippets.part_of`).
     """
 
     __slots__ = ("_terms", "_text", "proximity", "snippet")
@@ -71,7 +72,7 @@ class Reading:
         self._text = text
         self._terms = terms
         self.proximity = proximity
-        """How close together the question's terms are in the text, from 0 to 1 (see `proximity`)."""
+        """The closeness of the question's terms in the text, from 0 to 1 (see `proximity`)."""
         self.snippet = snippet
         """The snippet of the text (see `snippets.Snippets`)."""
 

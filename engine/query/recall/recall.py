@@ -34,22 +34,25 @@ def recall(
     budget: int | None = None,
     filters: Filters = NO_FILTERS,
     explain: bool = False,
+    per_page: int | None = None,
 ) -> Recall:
     """Return the live atoms that best answer a question.
 
     Atoms with equal scores are ordered by id, unless several hundred atoms have the same score. Atoms that
     are entities are left out unless `filters` names kinds.
 
-    `rows` is a snapshot of `view`, with records, tags and index at the head. There are at most `limit`
+    `rows` is a snapshot of `view`, with records, tags, index and names at the head. There are at most `limit`
     hits. With a budget there are at most max(5, ⌊budget / 200⌋) hits (Standard 065), and their texts,
-    formatted for a prompt, cost no more tokens than the budget.
+    formatted for a prompt, cost no more tokens than the budget. At most `per_page` hits are of one page (0:
+    any number; None: as the settings of `view` say).
 
     Raises:
-        InvalidInputError: the query is blank or has no word to search for, or `limit` or
-            `budget` is out of range.
+        InvalidInputError: the query is blank or has no word to search for, or `limit`,
+            `budget` or `per_page` is out of range.
     """
     instance(filters, Filters, "filters")
     target = target_of(limit, budget, view.config)
+    most_of_page = view.config.per_page if per_page is None else integer(per_page, "per_page")
     if not text_bytes(query, "query", limits.QUERY_BYTES_MAX).strip():
         raise InvalidInputError("the question is blank; give at least one word")
     log = read_log(rows)
@@ -66,7 +69,13 @@ def recall(
     scope = RecallScope(rows, index, positions, question, atoms, view.config, marked)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
     ranking = protocol.run(scope, target, most)
-    chosen = choose(scope, ranking, target, budget=budget, categories=filters.categories, explain=explain)
+    chosen = choose(
+        *(scope, ranking, target),
+        budget=budget,
+        categories=filters.categories,
+        explain=explain,
+        per_page=most_of_page,
+    )
     used = {tag for hit in chosen.hits for tag in hit.path if tag.startswith("#")}
     return Recall(
         query=query,
@@ -83,6 +92,7 @@ def recall(
         tokens=chosen.tokens,
         pipeline=question.pipeline,
         dropped=tuple(chosen.dropped) if explain else (),
+        folded=chosen.folded,
     )
 
 

@@ -1,8 +1,8 @@
 """Keep superseded atoms, and their near-duplicates, out of the hits.
 
 If only the superseded atom itself were left out, a copy of it could still show the old text. So the
-near-duplicates of a superseded atom are left out, too. The atom that supersedes it is not left out, because a
-correction often differs from the old text in a single word.
+near-duplicates of a superseded atom are left out, too. The superseding atom is not left out, even if it is a
+near-duplicate: a correction often differs from the old text in a single word.
 
 An atom is superseded if a live edge of type `supersedes` leads to it, and if this edge starts at a live atom
 whose provenance ranks at least as high. So an external atom cannot supersede an internal atom. The tag
@@ -79,7 +79,7 @@ class SupersededAtoms:
         return None
 
     def _superseding(self, ordinal: int) -> tuple[AtomRecord, ...]:
-        """Return the live atoms that supersede the atom with this ordinal, if that atom is live.
+        """If the atom with this ordinal is live, return the live atoms that supersede it.
 
         The provenance of each returned atom ranks at least as high as the provenance of the superseded atom.
         """

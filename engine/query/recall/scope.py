@@ -32,7 +32,7 @@ class LoadedAtom(NamedTuple):
     record: AtomRecord
     body: AtomBody
     reading: Reading | LazyReading
-    """What the question reads in the content."""
+    """The values that are read from the content for the question."""
 
     @property
     def terms(self) -> list[str]:
@@ -85,7 +85,7 @@ class RecallScope:
         return Lists(self.index, norms, [(one.weight, one.rows) for one in terms], head, tags)
 
     def find(self, terms: Sequence[str], *, heads: bool = False) -> dict[str, TermRows]:
-        """Return the stored postings of terms; with `heads`, also those of the heads.
+        """Return the stored postings of terms; with `heads`, also the postings of the heads.
 
         All rows that this question has not read yet are read together.
         """

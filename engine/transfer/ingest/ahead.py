@@ -2,8 +2,8 @@
 
 Reading and splitting Markdown takes about as long as writing the atoms. Other processes are started only for
 many files. They are plain programs with pipes: they inherit no lock and no thread of this process, and do not
-import the main module of the program that ingests. What an ingest does with a file does not depend on the
-process that read it.
+import the main module of the program that ingests. The result of an ingest does not depend on which process
+read a file.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
 
+from engine.transfer.ingest.conversion.process import Converter
 from engine.transfer.ingest.documents import SourceFile
 from engine.transfer.ingest.messages import READY, Item, decode_items, encode_files, receive
 from engine.transfer.ingest.read import read_file
@@ -30,8 +31,8 @@ FILES_MIN: Final = 400
 (measured: 0.15 s)."""
 
 _PROCESSES: Final = 2
-"""The number of processes that read ahead. With two, reading is faster than writing also while this process
-waits for nothing (measured on two cores)."""
+"""The number of processes that read ahead. With two processes, reading is faster than writing, even if this
+process never waits (measured on two cores)."""
 
 Read = Callable[[SourceFile], Iterable[Item]]
 """A function that returns the items of a file, as `read_file` does. It must be called in the order of the
@@ -49,28 +50,34 @@ of the list does not wait."""
 def reading(files: Sequence[SourceFile], screen: Screen | None) -> Iterator[Read]:
     """Return a function that reads the given files in this order; other processes may read them ahead.
 
-    The processes end with the block at the latest. If one cannot be started or ends early, its files are read
-    in this process.
+    These processes end with the block at the latest. If one of them cannot be started or ends early, its
+    files are read in this process.
 
     Args:
         files: The files that will be read.
         screen: The secrets filter for texts before they are split. With a filter, all files are read in this
             process, because the filter counts what it finds.
     """
-    sent = [file for file in files if file.format != "jsonl"]
-    if screen is not None or len(sent) < FILES_MIN or not _has_cores():
-        yield lambda file: read_file(file, screen=screen)
-        return
+    # Lines are read here, because such a file may have any size; converted files have a process of their own.
+    sent = [file for file in files if file.format in {"markdown", "text"}]
     with ExitStack() as stack:
+        converter = Converter()
+        stack.callback(converter.close)
+
+        def read_here(file: SourceFile) -> Iterable[Item]:
+            return read_file(file, screen=screen, convert=converter.convert)
+
+        if screen is not None or len(sent) < FILES_MIN or not _has_cores():
+            yield read_here
+            return
         readers: deque[_Ahead] = deque()
         for share in range(_PROCESSES):
             readers.append(_Ahead(_started(sent[share::_PROCESSES])))
             stack.callback(readers[-1].end)
 
         def read(file: SourceFile) -> Iterable[Item]:
-            if file.format == "jsonl":
-                # The lines are read here, because such a file may have any size.
-                return read_file(file)
+            if file.format not in {"markdown", "text"}:
+                return read_here(file)
             readers.rotate(-1)
             return readers[-1].read(file)
 
@@ -78,14 +85,14 @@ def reading(files: Sequence[SourceFile], screen: Screen | None) -> Iterator[Read
 
 
 class _Ahead:
-    """A process that reads ahead, until it fails or ends; None if it could not be started."""
+    """Reads files in a process that reads ahead or, if that process is missing or fails, in this process."""
 
     def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
         self._process = process
         self._is_ready = False
 
     def read(self, file: SourceFile) -> Iterable[Item]:
-        """Return the items of the next file of the process."""
+        """Return the items of `file`, which must be the next file of the process."""
         if self._process is not None:
             try:
                 values = self._next(_pipe(self._process.stdout))

@@ -6,11 +6,14 @@ ordinal of the atom, and whether it is new, are determined later by comparison w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
-Format = Literal["markdown", "text", "jsonl"]
+from proofs.further import Scalar
+
+Format = Literal["markdown", "text", "jsonl", "html", "pdf", "docx"]
 """The format of a file, determined only by the suffix of the file name."""
 
 ATOM_TOKENS = 200
@@ -20,10 +23,17 @@ ATOM_TOKENS = 200
 class BadItemError(Exception):
     """Raised if a file, or an item in a file, cannot be ingested; the message is the reason."""
 
+    def __init__(self, reason: str, kind: str = "unreadable") -> None:
+        super().__init__(reason)
+        self.kind = kind
+        """The kind of the reason, as `Skipped.kind`."""
 
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A reference to another document, spelled as in the text; it is data, and is never opened as a path."""
+
+class Reference(NamedTuple):
+    """A reference to another document, spelled as in the text; it is data, and is never opened as a path.
+
+    Measured: a frozen dataclass takes three times as long to create, and a folder can have many links.
+    """
 
     target: str
     """The page that a wiki link names, or the percent-decoded path of a relative link. Never empty."""
@@ -31,13 +41,22 @@ class Reference:
     """The part after `#`: a heading, or `^block`."""
     kind: Literal["wiki", "relative"]
 
+    @property
+    def spelling(self) -> str:
+        """The link as a reader knows it: `[[page#heading]]`, or the path."""
+        whole = self.target if self.fragment is None else f"{self.target}#{self.fragment.removeprefix('#')}"
+        return f"[[{whole}]]" if self.kind == "wiki" else whole
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a document whose text becomes the content of one atom."""
+    """A part of a document. The text of the part becomes the content of one atom."""
 
     content: str
-    """An exact slice of the decoded file, without blank lines at its start and end; never entirely blank."""
+    """A slice of the decoded file, without blank lines at its start and end; never entirely blank.
+
+    Comments, badges and bare link lists are left out (`engine.transfer.ingest.asides`).
+    """
     title: str | None
     """The title of the atom: one line of at most `TITLE_BYTES_MAX` bytes."""
     tags: tuple[str, ...]
@@ -52,6 +71,11 @@ class Piece:
     """The key of the atom, or None if the file does not contain a key (only JSON Lines files do)."""
     sequence: int | None
     """The position in the source (JSON Lines only), or None to number the pieces in their order."""
+    aliases: tuple[str, ...] = ()
+    """Other names of the page, which the first piece of a page has."""
+    meta: Mapping[str, Scalar] | None = None
+    """`page`: the title of the page, if it is not the name of the file. `links`: the URLs of a page that has
+    no text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +85,8 @@ class Document:
     source: str
     title: str | None
     pieces: tuple[Piece, ...]
+    left_out: int = 0
+    """The number of comments, badges and bare link lists that are in no piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +109,29 @@ class Skipped:
     """The line number, from 1; None if the item is a whole file or folder."""
     kept: bool = False
     """True for a warning: the item was ingested, but not completely or not as intended."""
+    kind: str = field(default="unreadable", compare=False)
+    """The kind of the reason in a few words, such as `not UTF-8`, for counting."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """An entry of a folder that ingest does not read, because of its name or because it is excluded."""
+
+    source: str
+    """The source that the file would have. Bytes of the name that are not UTF-8 are escaped."""
+    kind: str
+    """The kind in a few words: a suffix such as `.png`, or for example `hidden` or `excluded`."""
+    is_folder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A link that leads to no atom and to no file."""
+
+    source: str
+    """The source of the text that contains the link."""
+    target: str
+    """The link as in the text: `[[page#heading]]`, or the path of a relative link."""
 
 
 @dataclass(frozen=True, slots=True)

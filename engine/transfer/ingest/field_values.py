@@ -6,13 +6,14 @@ make a whole file fail. Dates are read exactly, to microseconds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from engine.base import validation as rules
 from engine.base.errors import InvalidInputError
-from engine.base.limits import SOURCE_BYTES_MAX, TITLE_BYTES_MAX
+from engine.base.limits import CREATED_MAX, CREATED_MIN, SOURCE_BYTES_MAX, TITLE_BYTES_MAX
 from engine.transfer.ingest.documents import BadItemError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,7 +23,7 @@ _MILLISECONDS_FROM = 10**11
 
 Read as milliseconds, this number is a time in March 1973. Read as seconds, it would be in the year 5138.
 """
-_MICROSECONDS_MAX = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
+_YEAR = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 
 
 def content_problem(text: str) -> str | None:
@@ -83,29 +84,34 @@ def tag_of(text: str) -> str | None:
 
 
 def created_from_text(text: str) -> int | None:
-    """Return an ISO 8601 date or time (RFC 3339 included) as µs UTC, or None if it is invalid or before 1970.
+    """Return an ISO 8601 date or time (RFC 3339 included) as µs UTC, or None if it is invalid.
 
-    A time without an offset is taken as UTC: the local time zone must not affect what is stored.
+    The years 1 to 9999 are valid. A year alone, or a year and a month, stands for its first moment. A time
+    without an offset is taken as UTC: the local time zone must not affect what is stored.
     """
+    written = text.strip()
+    if _YEAR.fullmatch(written):
+        written += "-01-01"[len(written) - 4 :]
     try:
-        moment = datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(written)
         aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         created = (aware - EPOCH) // _MICROSECOND
     except (ValueError, OverflowError):
         return None
-    return created if created >= 0 else None
+    return created if CREATED_MIN <= created <= CREATED_MAX else None
 
 
 def created_from_number(number: float) -> int | None:
-    """Convert a number of seconds since 1970 to µs UTC; a number of at least 1e11 is taken as milliseconds.
+    """Convert a number of seconds since 1970 to µs UTC; below 0 it is a time before 1970.
 
-    Return None if the time is out of range.
+    A number of at least 1e11, or at most -1e11, is taken as milliseconds. Return None if the time is not in
+    the years 1 to 9999.
     """
-    if not 0 <= number <= _MICROSECONDS_MAX:  # also excludes NaN and huge integers
+    if not -CREATED_MAX <= number <= CREATED_MAX:  # also excludes NaN and huge integers
         return None
-    scale = 1_000 if number >= _MILLISECONDS_FROM else 1_000_000
+    scale = 1_000 if abs(number) >= _MILLISECONDS_FROM else 1_000_000
     created = number * scale if isinstance(number, int) else round(number * scale)
-    return created if created <= _MICROSECONDS_MAX else None
+    return created if CREATED_MIN <= created <= CREATED_MAX else None
 
 
 def created_from_value(value: Any) -> int | None:

@@ -26,7 +26,7 @@ from proofs.sets import Group
 
 
 def folders_of(paths: Iterable[str | Path], *, name: str | None, root: str | Path | None) -> dict[str, str]:
-    """Return the path of the folder that the first component of each source stands for.
+    """Return, for the first component of each source, the path of the folder that it stands for.
 
     Raises:
         InvalidInputError: two folders have the same name.
@@ -86,7 +86,7 @@ def _others(rows: Reader, prefix: str, here: Iterable[str]) -> Iterator[str]:
 
 
 def _recorded(rows: Reader, sources: Iterable[str]) -> Iterator[str]:
-    """Yield the recorded folder of one live atom of each source, if it has one."""
+    """Yield, for each source, the recorded folder of one live atom, if that atom has a folder."""
     for source in sources:
         for record in atoms_of(rows, source).values():
             if record.state is State.LIVE:

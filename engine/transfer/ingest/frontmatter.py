@@ -1,4 +1,4 @@
-"""Read the title, tags and date from the YAML block at the start of a Markdown file.
+"""Read the title, aliases, tags and date from the YAML block at the start of a Markdown file.
 
 Only the node tree of PyYAML is used, never its constructors. Therefore each scalar keeps the text in the
 file (`no` is not converted to a boolean, and `2021-06-04` in a title is not converted to a date), and YAML
@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import yaml
 
-from engine.transfer.ingest.field_values import created_from_text, tag_of, title_of
+from engine.base.limits import ALIAS_BYTES_MAX, ALIASES_MAX
+from engine.transfer.ingest.field_values import created_from_text, is_line, tag_of, title_of
 
 FRONTMATTER_BYTES_MAX = 64 << 10
 _DEPTH_MAX: Final = 16
@@ -29,6 +30,8 @@ class Frontmatter:
     """The offset of the first character after the block."""
     title: str | None = None
     tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    """Other names of the page, at most `ALIASES_MAX`."""
     created: int | None = None
     broken: str | None = None
     """The reason why the block cannot be parsed, or None. An unparsable block is kept as content."""
@@ -63,8 +66,9 @@ def read_frontmatter(text: str) -> Frontmatter:
 
     The block starts with `---` in the first line and ends with the next line that is `---` or `...`. Without
     such an end there is no frontmatter. These keys are used: `title`; `tags` and `tag` (a list, or words
-    separated by commas or spaces); `created` and `date` (ISO 8601, the first of the two that is valid). A
-    block is broken if it is over 64 KiB, is not a mapping of simple keys, or repeats a key.
+    separated by commas or spaces); `aliases` and `alias` (a list, or names separated by commas); `created`
+    and `date` (ISO 8601, a year or a month, the first of the two that is valid). A block is broken if it is
+    over 64 KiB, is not a mapping of simple keys, or repeats a key.
     """
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
@@ -81,11 +85,13 @@ def read_frontmatter(text: str) -> Frontmatter:
     except (yaml.YAMLError, RecursionError) as error:
         return replace(found, broken=str(error).partition("\n")[0])
     tags = [*_tags(fields.get("tags")), *_tags(fields.get("tag"))]
+    aliases = [*_aliases(fields.get("aliases")), *_aliases(fields.get("alias"))]
     dates = (created_from_text(_scalar(fields.get(key))) for key in ("created", "date"))
     return replace(
         found,
         title=title_of(_scalar(fields.get("title"))),
         tags=tuple(tags),
+        aliases=tuple(dict.fromkeys(aliases))[:ALIASES_MAX],
         created=next((date for date in dates if date is not None), None),
     )
 
@@ -123,3 +129,18 @@ def _tags(node: yaml.Node | None) -> list[str]:
     else:
         words = _scalar(node).replace(",", " ").split()
     return [tag for word in words if (tag := tag_of(word)) is not None]
+
+
+def _aliases(node: yaml.Node | None) -> list[str]:
+    """Return the names in a list, or in a scalar with names separated by commas."""
+    if isinstance(node, yaml.SequenceNode):
+        names = [_scalar(item) for item in node.value if not _is_null(item)]
+    else:
+        names = [] if node is None or _is_null(node) else _scalar(node).split(",")
+    lines = (" ".join(name.split()) for name in names)
+    return [line for line in lines if line and is_line(line, ALIAS_BYTES_MAX)]
+
+
+def _is_null(node: yaml.Node) -> bool:
+    """Return True if the value is null, which is how a list without items is often left."""
+    return isinstance(node, yaml.ScalarNode) and node.style is None and node.value in {"", "~", "null"}

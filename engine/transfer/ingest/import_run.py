@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 
+from engine.base.collection import rare_collection
 from engine.commands import Command
 from engine.commands.conflicts import KeepBoth
 from engine.commands.reconcile import UpsertAtom
@@ -38,13 +39,14 @@ class ImportRun:
                 sent.append(command)
                 yield command
 
-        for receipt in self.store.commit_many(recorded(), self.actor):
-            command = sent.popleft()
-            for event in receipt.events:
-                self.counts[event.kind] += 1
-            self.conflicts += isinstance(command, KeepBoth) and bool(receipt.events)
-            if isinstance(command, UpsertAtom) and receipt.state is State.ERASED:
-                self.erased[command.wanted.source or ""] += 1
+        with rare_collection():
+            for receipt in self.store.commit_many(recorded(), self.actor):
+                command = sent.popleft()
+                for event in receipt.events:
+                    self.counts[event.kind] += 1
+                self.conflicts += isinstance(command, KeepBoth) and bool(receipt.events)
+                if isinstance(command, UpsertAtom) and receipt.state is State.ERASED:
+                    self.erased[command.wanted.source or ""] += 1
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:

@@ -27,13 +27,15 @@ def parse_jsonl(
     A line is one JSON object in UTF-8, parsed strictly (`engine.base.json_text`). These keys are read; null
     counts as absent, and all other keys are ignored:
 
-    - `text` or `content`: the content, required. `text` takes precedence.
+    - `text` or `content`: the content. `text` takes precedence. Without it, or if it is blank, the title is
+      the content; one of the two is required.
     - `id`: a string, the key of the atom.
     - `title`: a string.
     - `source`: a string; the default is the parameter `source`. With `session`, a string or an integer, the
       source is `<source>#<session>`: each session of a conversation is a separate source.
     - `seq`: an integer, the position of the atom.
-    - `timestamp`: ISO 8601 (UTC if it has no offset), or seconds or milliseconds since 1970.
+    - `timestamp`: ISO 8601 (UTC if it has no offset), a year or a month, or seconds or milliseconds since
+      1970 (negative before 1970), in the years 1 to 9999.
     - `tags`: a list of strings, or one string with tags separated by commas or spaces.
 
     Memory is bounded by one line plus about 150 bytes for each line without `id`, because occurrences of
@@ -48,12 +50,12 @@ def parse_jsonl(
     seen: dict[bytes, int] = {}
     for number, raw in lines_of(stream, line_bytes_max):
         if raw is None:
-            yield Skipped(source, f"the line is over {line_bytes_max} bytes long", number)
+            yield Skipped(source, f"the line is over {line_bytes_max} bytes long", number, kind="line")
             continue
         try:
             yield _parse_line(_object(raw), source, number, seen)
         except BadItemError as error:
-            yield Skipped(source, str(error), number)
+            yield Skipped(source, str(error), number, kind="line")
 
 
 def lines_of(stream: BinaryIO, line_bytes_max: int) -> Iterator[tuple[int, bytes | None]]:
@@ -89,17 +91,20 @@ def _parse_line(fields: dict[str, Any], file_source: str, number: int, seen: dic
     """Return the line as a piece, or raise `BadItemError`; a piece without id is counted in `seen`."""
     text = _text(fields, "text")
     content = text if text is not None else _text(fields, "content")
+    named = _text(fields, "title")
+    title = None if named is None else title_of(named)
+    if title is not None and not (content or "").strip():
+        content = title
     if content is None:
-        raise BadItemError("there is no content: the key `text` or `content` is required")
+        raise BadItemError("there is no content: the key `text`, `content` or `title` is required")
     checked_content(content)
     source = _source(fields, file_source)
     own_id = _text(fields, "id")
     if own_id is not None and not 0 < len(own_id.encode("utf-8", "replace")) <= KEY_BYTES_MAX:
         raise BadItemError(f"`id` must be 1 to {KEY_BYTES_MAX} bytes long")
-    title = _text(fields, "title")
     piece = Piece(
         content=content,
-        title=title_of(title) if title is not None else None,
+        title=title,
         tags=_tags(fields),
         created=_created(fields),
         sequence=_sequence(fields),
@@ -162,7 +167,9 @@ def _created(fields: dict[str, Any]) -> int | None:
     if value is None:
         return None
     if (created := created_from_value(value)) is None:
-        raise BadItemError("`timestamp` must be ISO 8601, or seconds or milliseconds since 1970")
+        raise BadItemError(
+            "`timestamp` must be ISO 8601, or seconds or milliseconds since 1970, in the years 1 to 9999"
+        )
     return created
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 
 from markdown_it import MarkdownIt
 
+from engine.transfer.ingest.asides import Lines, comments, places_of, without
 from engine.transfer.ingest.block_rules import RulesByCharacter
 from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Reference, Skipped
 from engine.transfer.ingest.field_values import title_of
 from engine.transfer.ingest.frontmatter import read_frontmatter
 from engine.transfer.ingest.inline import marks, without_markup
+from engine.transfer.ingest.outline import LeftOut, Part, leave_out, urls_in
 from engine.transfer.ingest.pieces import Cut, document, file_title
-from engine.transfer.ingest.split import Block, Section, split
+from engine.transfer.ingest.split import Block, Section, Span, split
 
 _NESTING_MAX = 20
 """The maximum nesting of quotes and lists.
@@ -33,9 +35,8 @@ _WHOLE = frozenset({"fence", "code_block", "table_open", "html_block"})
 class _Outline:
     """The blocks and the paragraphs of a file, in order."""
 
-    blocks: list[tuple[Block, str | None]]
-    """The blocks, each with its heading text (including markup), or with None if the block is no heading."""
-    paragraphs: list[tuple[int, int]]
+    blocks: list[Part]
+    paragraphs: list[Span]
     """The spans that can contain tags and links; code and HTML are excluded."""
 
 
@@ -44,13 +45,15 @@ class _TopBlock:
     """A top-level block whose parts are still being read."""
 
     start: int
-    whole: bool
+    type: str
     heading: str | None = None
+    level: int = 0
     cuts: list[int] = field(default_factory=list)
 
-    def block(self, end: int) -> tuple[Block, str | None]:
-        """Return the block and its heading text; `end` is the start of the next block."""
-        return Block(self.start, end, tuple(self.cuts), self.whole), self.heading
+    def part(self, end: int) -> Part:
+        """Return the finished block; `end` is the start of the next block."""
+        block = Block(self.start, end, tuple(self.cuts), self.type in _WHOLE)
+        return Part(block, self.type, self.heading, self.level)
 
 
 def parse_markdown(
@@ -60,25 +63,42 @@ def parse_markdown(
 
     A file is split at its headings. Sections over `tokens_max` estimated tokens are split further: between
     blocks, list items, lines, sentences or words. A heading without a body is joined to the following
-    section; at the end of the file, it is joined to the section before it. Except for frontmatter and blank
-    lines, each line is in exactly one piece, in order. Frontmatter that cannot be parsed is kept as content
-    and reported. Link reference definitions are kept as text. HTML blocks and code contain no tags or links.
+    section; at the end of the file, it is joined to the section before it. Comments, badges and bare link
+    lists are left out (`engine.transfer.ingest.asides`). Except for these, frontmatter and blank lines, each
+    line is in exactly one piece, in order. If nothing is left of a file, its only piece is its title, unless
+    the file is blank. The links and tags of a bare link list belong to the piece before it. Frontmatter that
+    cannot be parsed is kept as content and reported. Link reference definitions are kept as text. HTML blocks
+    and code contain no tags or links.
 
     The lines of `text`, a decoded file, end with `\n`, and `tokens_max` is at least 8. The last component of
     `source` is the title of pieces that have no other title. The document may have no pieces. Pieces with a
     `content_problem` are skipped and reported.
     """
     front = read_frontmatter(text)
+    lines = Lines(text)
+    gone = comments(text, front.closing if front.broken else front.end)
+    text = without(text, gone)
+    lines.left_out(gone)
     outline = _Outline([], [])
     if front.broken:
         # Stop before the closing fence, which would turn the lines above it into a heading.
         _add(outline, text, 0, front.closing)
     _add(outline, text, front.closing if front.broken else front.end, len(text))
-    sections, headings = _sections(outline)
+    left = leave_out(text, outline.blocks, places_of(gone))
+    lines.left_out(left.spans)
     title = front.title or file_title(source)
-    cuts = [Cut(span, headings[number] or title) for span, number in split(text, sections, tokens_max)]
-    _place_marks(text, outline.paragraphs, cuts)
-    made, skipped = document(text, source, title, cuts, tags=front.tags, created=front.created)
+    cuts = _cuts(without(text, left.spans), left.blocks, title, tokens_max)
+    if not cuts and title is not None and (front.end or gone or left.spans):
+        cuts = [Cut((0, 0), title, content=title, meta=urls_in(text, left.spans))]
+    _place_marks(text, outline.paragraphs, cuts, left)
+    made, skipped = document(
+        *(without(text, left.spans), source, title, cuts),
+        tags=front.tags,
+        aliases=front.aliases,
+        created=front.created,
+        line_at=lines.at,
+        left_out=len(gone) + left.lists,
+    )
     if front.broken:
         reason = f"the frontmatter is kept as text: {front.broken}"
         return made, (Skipped(source, reason, 1, kept=True), *skipped)
@@ -118,7 +138,7 @@ def _add_window(outline: _Outline, text: str, offset: int, stop: int, *, is_last
     if not is_last and len(tops) > 1:
         stop = tops.pop().start
     ends = [*(top.start for top in tops[1:]), stop]
-    outline.blocks.extend(top.block(end) for top, end in zip(tops, ends, strict=False))
+    outline.blocks.extend(top.part(end) for top, end in zip(tops, ends, strict=False))
     outline.paragraphs.extend(span for span in paragraphs if span[0] < stop)
     return stop
 
@@ -145,18 +165,24 @@ def _top_blocks(text: str, offset: int, stop: int) -> tuple[list[_TopBlock], lis
             if not paragraphs or paragraphs[-1] != span:
                 paragraphs.append(span)
             if opener.type == "heading_open" and opener.level == 0:
-                tops[-1].heading = token.content
+                tops[-1].heading, tops[-1].level = token.content, int(opener.tag[1:])
         elif token.level == 0:
-            tops.append(_TopBlock(at if tops else offset, token.type in _WHOLE))
+            tops.append(_TopBlock(at if tops else offset, token.type))
         elif at > (tops[-1].cuts[-1] if tops[-1].cuts else tops[-1].start):
             tops[-1].cuts.append(at)
     return tops, paragraphs
 
 
-def _sections(outline: _Outline) -> tuple[list[Section], list[str | None]]:
+def _cuts(text: str, parts: Sequence[Part], title: str | None, tokens_max: int) -> list[Cut]:
+    """Return the spans of the pieces of a file with these blocks; `title` is that of the file."""
+    sections, headings = _sections(parts)
+    return [Cut(span, headings[number] or title) for span, number in split(text, sections, tokens_max)]
+
+
+def _sections(parts: Sequence[Part]) -> tuple[list[Section], list[str | None]]:
     """Return the sections, each with the text of its last heading (None without a heading)."""
     runs: list[tuple[list[Block], list[Block], list[str]]] = [([], [], [])]
-    for block, heading in outline.blocks:
+    for block, _, heading, _ in parts:
         if heading is None:
             runs[-1][1].append(block)
             continue
@@ -171,14 +197,19 @@ def _sections(outline: _Outline) -> tuple[list[Section], list[str | None]]:
     return sections, [title_of(without_markup(texts[-1])) if texts else None for _, _, texts in runs]
 
 
-def _place_marks(text: str, paragraphs: Iterable[tuple[int, int]], cuts: list[Cut]) -> None:
-    """Add each tag and link to the span (`Cut`) in which it begins."""
-    starts = [cut.span[0] for cut in cuts]
+def _place_marks(text: str, paragraphs: Iterable[Span], cuts: list[Cut], left: LeftOut) -> None:
+    """Add each tag and link to the span (`Cut`) in which it begins, or which precedes it in the file.
+
+    Before the first span, it is the first one. Without spans, nothing is added.
+    """
+    if not cuts:
+        return
+    starts, places = [cut.span[0] for cut in cuts], left.places()
     for start, end in paragraphs:
         if text.find("#", start, end) < 0 and text.find("[", start, end) < 0:
             continue
         for at, mark in marks(text, start, end):
-            cut = cuts[bisect_right(starts, at) - 1]
+            cut = cuts[max(0, bisect_right(starts, places.of(at)) - 1)]
             if isinstance(mark, Reference):
                 cut.links.append(mark)
             else:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import PurePosixPath
 
 from engine.base.limits import TAGS_PER_ATOM_MAX
+from engine.followers.names import PAGE
+from engine.transfer.ingest.asides import Lines
 from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Piece, Reference, Skipped
 from engine.transfer.ingest.field_values import content_problem, title_of
 from engine.transfer.ingest.split import Block, Section, split
+from proofs.further import Scalar
 from proofs.sets import tag_identity
 
 _BLANK_LINE = re.compile(r"^[^\S\n]*\n", re.MULTILINE)
@@ -26,6 +29,9 @@ class Cut:
     title: str | None
     tags: list[str] = field(default_factory=list)
     links: list[Reference] = field(default_factory=list)
+    content: str | None = None
+    """The content of the piece; None for the text of the span."""
+    meta: dict[str, Scalar] = field(default_factory=dict)
 
 
 def document(
@@ -35,24 +41,29 @@ def document(
     cuts: Iterable[Cut],
     *,
     tags: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
     created: int | None = None,
+    line_at: Callable[[int], int] | None = None,
+    left_out: int = 0,
 ) -> tuple[Document, tuple[Skipped, ...]]:
     """Return the document made of `cuts`, and reports of what was left out.
 
     `cuts` must be in the order of the file. Pieces whose content is invalid (`content_problem`) and tags
-    beyond `TAGS_PER_ATOM_MAX` are left out. The tags of the file precede the tags of each piece. `created` is
-    the creation time that the file gives, in µs UTC.
+    beyond `TAGS_PER_ATOM_MAX` are left out. The tags of the file precede the tags of each piece. The first
+    piece has the `aliases`. `created` is the creation time that the file gives, in µs UTC. `line_at` returns
+    the number of the line at an offset of `text`; `left_out` is the number of parts that were left out of it.
     """
+    line_at = line_at or Lines(text).at
+    named = {} if title is None or title == file_title(source) else {PAGE: title}
     seen: Counter[str] = Counter()
     pieces: list[Piece] = []
     skipped: list[Skipped] = []
-    line, counted = 1, 0
     for cut in cuts:
         start, end = cut.span
-        line, counted = line + text.count("\n", counted, start), start
-        content = text[start:end]
+        line = line_at(start)
+        content = text[start:end] if cut.content is None else cut.content
         if (reason := content_problem(content)) is not None:
-            skipped.append(Skipped(source, reason, line))
+            skipped.append(Skipped(source, reason, line, kind="text"))
             continue
         piece_tags = distinct_tags((*tags, *cut.tags))
         if len(piece_tags) > TAGS_PER_ATOM_MAX:
@@ -68,10 +79,12 @@ def document(
                 created=created,
                 id=None,
                 sequence=None,
+                aliases=() if pieces else aliases,
+                meta=named | cut.meta or None,
             )
         )
         seen[content] += 1
-    return Document(source, title, tuple(pieces)), tuple(skipped)
+    return Document(source, title, tuple(pieces), left_out), tuple(skipped)
 
 
 def distinct_tags(tags: Iterable[str]) -> tuple[str, ...]:
@@ -99,8 +112,12 @@ def parse_plain(
     The lines of `text`, a decoded file, end with `\n`, and `tokens_max` is at least 8. The document may have
     no pieces. Pieces with a `content_problem` are skipped and reported.
     """
-    edges = [0, *(match.end() for match in _BLANK_LINE.finditer(text)), len(text)]
-    blocks = tuple(Block(start, end) for start, end in pairwise(edges) if start < end)
     title = file_title(source)
-    cuts = (Cut(span, title) for span, _ in split(text, [Section((), blocks)], tokens_max))
+    cuts = (Cut(span, title) for span, _ in split(text, [Section((), blocks_of(text))], tokens_max))
     return document(text, source, title, cuts)
+
+
+def blocks_of(text: str, offset: int = 0) -> tuple[Block, ...]:
+    """Return the paragraphs of plain text; `offset` is the offset of `text` in the text of the file."""
+    edges = [0, *(match.end() for match in _BLANK_LINE.finditer(text)), len(text)]
+    return tuple(Block(offset + start, offset + end) for start, end in pairwise(edges) if start < end)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
 from engine.base.errors import RefusedError
+from engine.transfer.ingest.conversion.formats import CONVERTED_BYTES_MAX, LIBRARIES, Converted
+from engine.transfer.ingest.converted import parse_converted
 from engine.transfer.ingest.documents import (
     ATOM_TOKENS,
     BadItemError,
@@ -19,13 +18,17 @@ from engine.transfer.ingest.documents import (
     SourceFile,
 )
 from engine.transfer.ingest.jsonl import LINE_BYTES_MAX, parse_jsonl
+from engine.transfer.ingest.opening import open_regular
 from engine.transfer.ingest.pieces import distinct_tags, parse_plain
+from engine.transfer.ingest.walk import Found
 
 if TYPE_CHECKING:
     from engine.secrets.filter import Screen
 
 FILE_BYTES_MAX: Final = 64 << 20
 """The maximum number of bytes of a Markdown or text file."""
+
+NOT_UTF8: Final = "not UTF-8"
 
 
 def read_file(
@@ -35,6 +38,7 @@ def read_file(
     line_bytes_max: int = LINE_BYTES_MAX,
     tokens_max: int = ATOM_TOKENS,
     screen: Screen | None = None,
+    convert: Callable[[bytes, str], Converted] | None = None,
 ) -> Iterator[Document | JsonLine | Skipped]:
     """Yield the `Skipped` reports of a file, and then its `Document`.
 
@@ -48,6 +52,7 @@ def read_file(
         line_bytes_max: The maximum number of bytes of a JSON line; longer lines are skipped.
         tokens_max: The size of a piece of Markdown or text, in estimated tokens.
         screen: The secrets filter for texts before they are split. A file or line that it refuses is skipped.
+        convert: `Converter.convert`; required for HTML, PDF and DOCX.
     """
     try:
         with open_regular(file.path) as stream:
@@ -55,12 +60,18 @@ def read_file(
                 lines = parse_jsonl(stream, file.source, line_bytes_max=line_bytes_max)
                 yield from lines if screen is None else (_screened(screen, item) for item in lines)
                 return
+            file_bytes_max = CONVERTED_BYTES_MAX.get(file.format, file_bytes_max)
             raw = stream.read(file_bytes_max + 1)
         if len(raw) > file_bytes_max:
-            raise BadItemError(f"the file is over {file_bytes_max} bytes long")
+            raise BadItemError(f"the file is over {file_bytes_max} bytes long", "too large")
+        if file.format in LIBRARIES:
+            if convert is None:
+                raise ValueError(f"no converter was given for {file.format}")
+            yield from _converted(convert(raw, file.format), file, tokens_max, screen)
+            return
         text = decode(raw)
     except BadItemError as error:
-        yield Skipped(file.source, str(error))
+        yield Skipped(file.source, str(error), kind=error.kind)
         return
     except OSError as error:
         yield Skipped(file.source, f"the file cannot be read: {(error.strerror or 'failed').lower()}")
@@ -69,7 +80,7 @@ def read_file(
         try:
             text = screen.text(text, "the file")
         except RefusedError as error:
-            yield Skipped(file.source, str(error), screen.line_of(text))
+            yield Skipped(file.source, str(error), screen.line_of(text), kind="secret")
             return
     parse = parse_plain
     if file.format == "markdown":
@@ -80,9 +91,22 @@ def read_file(
     yield document
 
 
-def screened_files(
-    screen: Screen | None, found: Iterable[SourceFile | Skipped]
-) -> Iterator[SourceFile | Skipped]:
+def _converted(
+    found: Converted, file: SourceFile, tokens_max: int, screen: Screen | None
+) -> Iterator[Document | Skipped]:
+    """Yield what `read_file` yields for a converted file."""
+    if screen is not None:
+        try:
+            found = screen.value(found, "the file")
+        except RefusedError as error:
+            yield Skipped(file.source, str(error), kind="secret")
+            return
+    document, skipped = parse_converted(found, file.source, tokens_max=tokens_max)
+    yield from skipped
+    yield document
+
+
+def screened_files(screen: Screen | None, found: Iterable[Found]) -> Iterator[Found]:
     """Yield the files and reports with secrets in names redacted.
 
     If the filter refuses the name of a file, yield a `Skipped` instead.
@@ -93,16 +117,17 @@ def screened_files(
     seen: set[str] = set()
     for item in found:
         shown = screen.shown(item.source)
-        if isinstance(item, Skipped):
+        if not isinstance(item, SourceFile):
             yield replace(item, source=shown)
             continue
         try:
             source = screen.text(item.source, "its name")
         except RefusedError as error:
-            yield Skipped(shown, str(error))
+            yield Skipped(shown, str(error), kind="secret")
             continue
         if source in seen:
-            yield Skipped(shown, "another file has the same name after secrets are redacted")
+            reason = "another file has the same name after secrets are redacted"
+            yield Skipped(shown, reason, kind="same source")
             continue
         seen.add(source)
         yield replace(item, source=source)
@@ -116,7 +141,7 @@ def _screened(screen: Screen, item: JsonLine | Skipped) -> JsonLine | Skipped:
         piece = screen.value(item.piece, "the")
         source = screen.text(item.source, "source")
     except RefusedError as error:
-        return Skipped(screen.shown(item.source), str(error), item.line)
+        return Skipped(screen.shown(item.source), str(error), item.line, kind="secret")
     return replace(item, source=source, piece=replace(piece, tags=distinct_tags(piece.tags)))
 
 
@@ -127,30 +152,13 @@ def decode(raw: bytes) -> str:
         BadItemError: the file contains a NUL byte or is not valid UTF-8.
     """
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise BadItemError("the file is UTF-16, not UTF-8; save it as UTF-8")
+        raise BadItemError("the file is UTF-16, not UTF-8; save it as UTF-8", NOT_UTF8)
     nul = raw.find(b"\x00")
     if nul >= 0:
-        raise BadItemError(f"the file is not text: there is a NUL at byte {nul}")
+        raise BadItemError(f"the file is not text: there is a NUL at byte {nul}", "not text")
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        raise BadItemError(f"the file is not valid UTF-8 at byte {error.start}") from None
+        raise BadItemError(f"the file is not valid UTF-8 at byte {error.start}", NOT_UTF8) from None
     text = text.removeprefix("\ufeff")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def open_regular(path: Path) -> BinaryIO:
-    """Open the regular file at `path` for reading.
-
-    The file may have been replaced since it was found: a symbolic link is not followed, and a pipe does not
-    block.
-
-    Raises:
-        BadItemError: `path` is not a regular file.
-        OSError: the file cannot be opened.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise BadItemError("not a regular file")
-    return os.fdopen(descriptor, "rb")

@@ -1,6 +1,6 @@
 """The process that reads and splits files for an ingest. `engine.transfer.ingest.ahead` starts it.
 
-It writes what it reads from each file to its standard output, in the order of the list of files that it gets.
+It gets a list of files, and writes the items of each file to its standard output, in the order of the list.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main(listed: bytes) -> None:
 
 
 def _write(output: BinaryIO, blocks: Queue[bytes]) -> None:
-    """Write the blocks up to an empty one. If the ingest has gone, end the process."""
+    """Write the blocks until an empty block comes. If the ingest has ended, end this process."""
     try:
         while block := blocks.get():
             output.write(block)

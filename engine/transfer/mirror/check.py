@@ -5,23 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from backends.base import Reader
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.validation import show_id
-from engine.ledger.journal import read_header, read_log
-from engine.store.past import past_store
+from engine.ledger.journal import read_log
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.transfer.mirror import disk
 from engine.transfer.mirror.manifest import MANIFEST, Manifest, ManifestEntry, decode, encode
+from engine.transfer.mirror.moments import erased_since, store_at
 from engine.transfer.mirror.pages import Pages
 from engine.transfer.mirror.place import place_at
 from engine.transfer.mirror.recovery import foreign_entries
 from engine.transfer.mirror.report import MirrorCheck, MirrorFinding, Verdict
 from engine.transfer.mirror.style import StyleName
-from proofs.events import ERASING_KINDS
 
 
 def check(store: Store, folder: str | os.PathLike[str], progress: Progress = no_progress) -> MirrorCheck:
@@ -80,14 +78,14 @@ def _check_against_store(
     if manifest.size < size:
         number = size - manifest.size
         behind = "1 event behind" if number == 1 else f"{number:,} events behind"
-        erased = _erased_since(rows, manifest.size, size)
+        erased = erased_since(rows, manifest.size, size)
         if erased is not None:
             yield MirrorFinding(
                 Verdict.STALE, "", f"{behind}; not checked further, because event {erased} erased content"
             )
             return
         yield MirrorFinding(Verdict.STALE, "", behind)
-    with _store_at(store, rows, manifest.size) as (then, at):
+    with store_at(store, rows, manifest.size) as (then, at):
         pages = Pages(at, manifest.style, progress)
         files = {
             page.path: ManifestEntry(hashlib.sha256(page.data).hexdigest(), page.atoms) for page in pages
@@ -118,26 +116,6 @@ def _difference(in_store: bool, in_manifest: bool) -> str:
     if not in_manifest:
         return "the manifest does not list the page, although the store has it"
     return "the manifest and the store disagree about the page"
-
-
-@contextmanager
-def _store_at(store: Store, rows: Reader, size: int) -> Iterator[tuple[Store, Reader]]:
-    """Yield the store as it was after `size` events, and a snapshot with all followers at that event."""
-    if read_log(rows).size == size:
-        with store.view(*store.followers) as now:
-            if read_log(now).size == size:
-                yield store, now
-                return
-    with past_store(rows, size) as past, past.view(*past.followers) as then:
-        yield past, then
-
-
-def _erased_since(rows: Reader, start: int, stop: int) -> int | None:
-    """Return the first event at or after `start` that destroyed content, or None.
-
-    States of the store before such an event cannot be rebuilt.
-    """
-    return next((seq for seq in range(start, stop) if read_header(rows, seq)[0].kind in ERASING_KINDS), None)
 
 
 def _check_files(folder: int, manifest: Manifest) -> Iterator[MirrorFinding]:

@@ -30,7 +30,7 @@ _UNSUPPORTED: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, e
 
 @contextmanager
 def open_folder(name: str, parent: int | None = None) -> Iterator[int]:
-    """Open the folder `name` in the open folder `parent`; raise OSError if it is a link or not a folder."""
+    """Open the folder `name` in the open folder `parent`; raise OSError for a link or a non-folder."""
     descriptor = os.open(name, _FOLDER, dir_fd=parent)
     try:
         yield descriptor
@@ -186,7 +186,7 @@ def _renameat2(source: int, name: str, target: int, new: str, flags: int) -> boo
 
 @cache
 def _system(name: str) -> Any:
-    """Return a function of the C library that the `os` module lacks; None if the library lacks it, too."""
+    """Return a C library function that is missing in the `os` module; None if the C library lacks it, too."""
     try:
         return getattr(ctypes.CDLL(None, use_errno=True), name)
     except (AttributeError, OSError, TypeError):

@@ -29,7 +29,7 @@ class ManifestEntry(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The store of a mirror, its root when the journal had `size` events, and the pages.
+    """The content of a manifest: the store, its root when the journal had `size` events, and the pages.
 
     `tags` contains the tags that have a different name in the mirror: name in the mirror → case-folded tag.
     """

@@ -71,13 +71,19 @@ class MirrorNames:
 
 
 def safe(text: str) -> str:
-    """Return the last 80 bytes of `text` in NFC, with `_` for all but letters, digits and hyphens."""
-    name = (_ASCII_OTHERS if text.isascii() else _others()).sub("_", text[-STEM_BYTES_MAX:])
+    """Return the first 80 bytes of `text` in NFC, with `_` for all but letters, digits and hyphens.
+
+    A letter is not separated from the marks that follow it.
+    """
+    # A letter in NFC can have fewer bytes than the same letter with separate marks, so more is read.
+    start = text[: 4 * STEM_BYTES_MAX]
+    name = (_ASCII_OTHERS if start.isascii() else _others()).sub("_", start)
     # Only characters of Unicode 14 remain, so all supported versions of Python compose them identically.
     name = unicodedata.normalize("NFC", name)
-    while len(name.encode()) > STEM_BYTES_MAX:
-        name = name[1:]
-    return "_" + name[1:] if name.startswith("-") else name
+    size = len(name.encode()[:STEM_BYTES_MAX].decode(errors="ignore"))
+    while size > 1 and size < len(name) and _marks().match(name[size]):
+        size -= 1
+    return "_" + name[1:size] if name.startswith("-") else name[:size]
 
 
 @cache
@@ -88,6 +94,11 @@ def word_class() -> str:
     """
     tables = (unicode14_table.WORD, unicode14_table.GRAM, unicode14_table.MARK)
     return "".join(character_class(table, LAST) for table in tables)
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    return re.compile(f"[{character_class(unicode14_table.MARK, LAST)}]")
 
 
 @cache

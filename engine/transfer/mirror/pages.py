@@ -10,7 +10,7 @@ the tag, and no text is repeated.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -31,11 +31,11 @@ from engine.transfer.mirror.style import (
     StyleName,
     Target,
     edge_line,
-    entry,
+    frame,
     reference,
     style_of,
 )
-from engine.transfer.mirror.text import snippet
+from engine.transfer.mirror.text import body, snippet
 from proofs.leaves import State
 from proofs.sets import Group, tag_identity
 
@@ -50,6 +50,9 @@ PAGE_BYTES_MAX: Final = 256 << 10
 
 EDGES_MAX: Final = 500
 """The maximum number of edges shown at one atom; if there are more, a last line says so."""
+
+SEPARATOR: Final = "\n\n---\n\n"
+"""The rule between two sections."""
 
 _READ_ATOMS: Final = 1000
 _READ_BODIES: Final = 16
@@ -67,7 +70,7 @@ _LABELS_CACHED: Final = 10_000
 
 
 class SourceGroup(NamedTuple):
-    """The atoms of one source, or the atoms of one day that have no source."""
+    """The atoms of one source, or those atoms of one day that have no source."""
 
     what: str
     title: str
@@ -85,6 +88,18 @@ class BundleItem(NamedTuple):
     bytes: int
 
 
+class Section(NamedTuple):
+    """The part of a page that shows one atom."""
+
+    atom: str
+    frame: str
+    """The heading and the properties, up to the text."""
+    content: str | None
+    """The content of the atom, or None if the section only refers to another page."""
+    text: str
+    """The content as a Markdown block, or an empty string."""
+
+
 class Page(NamedTuple):
     """A file of the mirror."""
 
@@ -92,6 +107,9 @@ class Page(NamedTuple):
     data: bytes
     atoms: tuple[str, ...]
     """The ids of the atoms that appear in full on the page, in order."""
+    head: str
+    """The beginning of the page, up to the first section."""
+    sections: tuple[Section, ...]
 
 
 class Pages:
@@ -113,17 +131,30 @@ class Pages:
         self._target = lru_cache(_LABELS_CACHED)(self._find_target)
 
     def __iter__(self) -> Iterator[Page]:
-        # Links depend on the pages of their targets, so all atoms are assigned to pages first.
-        for _, number, page in self._bundles():
-            for item in page:
-                if item.whole:
-                    self._page_of[item.ordinal] = number
+        self._assign()
         done = 0
         for bundle, number, page in self._bundles():
             made = self._render(bundle, number, page)
             done += len(made.atoms)
             self._progress(done, self.atoms)
             yield made
+
+    def only(self, paths: Collection[str]) -> Iterator[Page]:
+        """Yield the pages with these paths. They are those that the iteration over all pages yields."""
+        self._assign()
+        for bundle, number, page in self._bundles():
+            # The name of an entity's page depends on the content.
+            if bundle.what == "entity" or self._path(bundle, number, bundle.title) in paths:
+                made = self._render(bundle, number, page)
+                if made.path in paths:
+                    yield made
+
+    def _assign(self) -> None:
+        """Assign all atoms to pages, because links depend on the pages of their targets."""
+        for _, number, page in self._bundles():
+            for item in page:
+                if item.whole:
+                    self._page_of[item.ordinal] = number
 
     def _groups(self) -> Iterator[SourceGroup]:
         remaining = self._live.copy()
@@ -194,23 +225,26 @@ class Pages:
         return f"{names.bucket(bundle.bucket)}/{folder}/{names.page(title, *identity, number=number)}"
 
     def _render(self, bundle: Bundle, number: int, page: Sequence[BundleItem]) -> Page:
-        blocks, atoms = [], []
+        sections = []
         title = bundle.title
         for at in range(0, len(page), _READ_BODIES):
             items = page[at : at + _READ_BODIES]
             records = records_of(self._rows, ids_at(self._rows, [item.ordinal for item in items]))
-            for item, record, body in zip(items, records, bodies_of(self._rows, records), strict=True):
+            for item, record, event_body in zip(items, records, bodies_of(self._rows, records), strict=True):
                 if bundle.what == "entity":
-                    title = snippet(None, body.content)
+                    title = snippet(None, event_body.content)
+                atom, content = show_id(record.id), event_body.content
                 if item.whole:
-                    atoms.append(show_id(record.id))
                     edges, in_source = self._edges(record), bundle.what != "entity"
-                    blocks.append(entry(self.style, record, body.content, edges, in_source=in_source))
+                    before = frame(self.style, record, content, edges, in_source=in_source)
+                    sections.append(Section(atom, before, content, body(content)))
                 else:
-                    blocks.append(reference(self.style, self._target_of(record, body.content)))
-        head = self.style.head(bundle, title, number)
-        text = "{}\n\n{}\n".format(head, "\n\n---\n\n".join(blocks))
-        return Page(self._path(bundle, number, title), text.encode(), tuple(atoms))
+                    target = self._target_of(record, content)
+                    sections.append(Section(atom, reference(self.style, target), None, ""))
+        head = self.style.head(bundle, title, number) + "\n\n"
+        text = head + SEPARATOR.join([one.frame + one.text for one in sections]) + "\n"
+        atoms = tuple(one.atom for one in sections if one.content is not None)
+        return Page(self._path(bundle, number, title), text.encode(), atoms, head, tuple(sections))
 
     def _edges(self, record: AtomRecord) -> list[str]:
         """Return a line for each edge to a live atom, and a last line if there are more than EDGES_MAX."""

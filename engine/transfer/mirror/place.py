@@ -44,6 +44,11 @@ class MirrorPlace(NamedTuple):
         """The name for the old mirror on systems that cannot exchange two names atomically."""
         return f".{self.name}.mirror-old"
 
+    @property
+    def edited(self) -> str:
+        """The name of the folder in which edited pages are kept."""
+        return f"{self.name}.edited"
+
 
 class Existing(NamedTuple):
     """An existing folder that is a mirror (it has a manifest) or empty (it has no manifest)."""

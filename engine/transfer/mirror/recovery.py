@@ -2,20 +2,21 @@
 
 An unfinished mirror contains a marker file, which is created first and removed last, before the exchange.
 Such a folder contains only generated pages and is deleted. A folder without the marker is the old mirror and
-contains a manifest. Its pages that match the manifest are deleted, and all other entries are moved into the
-current mirror. Edited pages get a new name.
+contains a manifest. Its pages that match the manifest are deleted, edited pages are set aside
+(`engine.transfer.mirror.aside`), and all other entries are moved into the current mirror.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from typing import Final
 
 from backends.files import fsync_opened
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.transfer.mirror import disk
+from engine.transfer.mirror.aside import keep_aside
 from engine.transfer.mirror.manifest import MANIFEST, Manifest, ManifestEntry, decode
 from engine.transfer.mirror.names import PATH
 from engine.transfer.mirror.place import MirrorPlace
@@ -23,7 +24,9 @@ from engine.transfer.mirror.place import MirrorPlace
 MARKER: Final = ".engine-mirror-unfinished"
 
 SetAside = tuple[tuple[str, str], ...]
-"""Edited pages, as (path of the page, new path of the edited version)."""
+"""Edited pages, as (path of the page, absolute path of the edited version)."""
+
+NONE_TAKEN: Final[Mapping[str, str]] = {}
 
 
 def recover(place: MirrorPlace, store_id: str) -> SetAside:
@@ -99,26 +102,36 @@ def remove_unfinished(place: MirrorPlace, name: str, folder: int) -> None:
     os.rmdir(name, dir_fd=place.parent)
 
 
-def drain(place: MirrorPlace, name: str, manifest: Manifest) -> SetAside:
-    """Move foreign and edited files of the replaced mirror into the current one, and delete the rest."""
+def drain(
+    place: MirrorPlace, name: str, manifest: Manifest, taken: Mapping[str, str] = NONE_TAKEN
+) -> SetAside:
+    """Move foreign and edited files of the replaced mirror out of it, and delete the rest.
+
+    Args:
+        place: The place of the mirror.
+        name: The present name of the replaced mirror.
+        manifest: The manifest of the replaced mirror.
+        taken: The edited pages whose edits are in the store: path → SHA-256.
+    """
     set_aside: list[tuple[str, str]] = []
     with disk.open_folder(name, place.parent) as old, disk.open_folder(place.name, place.parent) as new:
         # Foreign files are moved first, so that earlier edited versions keep their numbers.
         for path in foreign_entries(old, manifest.files, folders=True):
             moved = _move(old, path.removesuffix("/").split("/"), new)
             if path.removesuffix("/") in manifest.files:
-                set_aside.append((path, moved))
+                set_aside.append((path, f"{place.path}/{moved}"))
+        edited = []
         for path, listed in sorted(manifest.files.items()):
             status = disk.lstat_at(old, path)
             if not disk.is_file(status):
                 continue
-            parents = path.split("/")
-            file = parents.pop()
-            with disk.open_path(old, parents) as inner:
-                if _is_redundant(old, new, path, listed, status):
+            if _is_redundant(old, new, path, {listed.sha256, taken.get(path)}, status):
+                *parents, file = path.split("/")
+                with disk.open_path(old, parents) as inner:
                     os.unlink(file, dir_fd=inner)
-                else:
-                    set_aside.append((path, _move_aside(inner, file, new, parents)))
+            else:
+                edited.append(path)
+        set_aside += keep_aside(place, old, edited, manifest)
         for empty in disk.folders(old):
             with disk.open_path(old, empty[:-1]) as outer:
                 os.rmdir(empty[-1], dir_fd=outer)
@@ -130,18 +143,21 @@ def drain(place: MirrorPlace, name: str, manifest: Manifest) -> SetAside:
 
 
 def _is_redundant(
-    old: int, new: int, path: str, listed: ManifestEntry, status: os.stat_result | None
+    old: int, new: int, path: str, known: Container[str | None], status: os.stat_result | None
 ) -> bool:
-    """Return True if no content is lost when the file is deleted from the old mirror."""
+    """Return True if no content is lost when the file is deleted from the old mirror.
+
+    `known` contains the SHA-256 of the files whose content is in the store.
+    """
     current = disk.lstat_at(new, path)
     if disk.same_file(status, current):
         return True
     digest = disk.digest(old, path)
-    return digest == listed.sha256 or (current is not None and digest == disk.digest(new, path))
+    return digest in known or (current is not None and digest == disk.digest(new, path))
 
 
 def foreign_entries(folder: int, files: Mapping[str, ManifestEntry], *, folders: bool = False) -> list[str]:
-    """Return the paths of the entries in a mirror that are not pages of the mirror.
+    """Return the paths of those entries in a mirror that are not pages of the mirror.
 
     The path of a folder ends in `/`, and the entries in such a folder are not returned. With `folders`,
     entries that have the path of a page but are not regular files are returned, too.

@@ -1,4 +1,4 @@
-"""The reports of the two operations on mirrors: writing a mirror, and checking a mirror."""
+"""The reports of the operations on mirrors: writing, checking, and taking the edits of pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MirrorReport:
     foreign: tuple[str, ...]
     """The paths of entries in the folder that do not belong to the mirror. They were left unchanged."""
     set_aside: tuple[tuple[str, str], ...]
-    """Edited pages, as (path of the page, new path of the edited version, empty in a dry run)."""
+    """Edited pages, as (path of the page, absolute path of the edited version, empty in a dry run)."""
 
 
 class Verdict(StrEnum):
@@ -75,3 +75,61 @@ class MirrorCheck:
     def ok(self) -> bool:
         """True if the folder agrees with the store's current head, not counting foreign files."""
         return all(finding.verdict is Verdict.FOREIGN for finding in self.findings)
+
+
+class Outcome(StrEnum):
+    """The effects of an edit on the store."""
+
+    REVISED = "revised"
+    CONFLICT = "conflict"
+    """The atom was changed in the store since the page was written. The edited text is an atom of its own."""
+    SAME = "same"
+    """The store had the edited text already."""
+
+
+@dataclass(frozen=True, slots=True)
+class PulledEdit:
+    """An edited text that was taken, or would be in a dry run."""
+
+    page: str
+    atom: str
+    outcome: Outcome
+    other: str | None
+    """In a conflict, the atom with the edited text."""
+    before: str
+    """The content of the atom when the page was written."""
+    after: str
+    """The edited content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untaken:
+    """A change in a mirror that cannot be taken."""
+
+    page: str
+    atom: str
+    """The id in the heading of the section, or an empty string if the change concerns the whole page."""
+    reason: str
+    kept: str
+    """The absolute path of the edited page, or an empty string if there is no edited page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullReport:
+    """The edits that a pull took, and the changes that it could not take."""
+
+    folder: str
+    edits: tuple[PulledEdit, ...]
+    untaken: tuple[Untaken, ...]
+    mirror: MirrorReport | None
+    """The mirror after the pull; None in a dry run."""
+
+    @property
+    def revised(self) -> int:
+        """The number of atoms that were revised."""
+        return sum(edit.outcome is Outcome.REVISED for edit in self.edits)
+
+    @property
+    def conflicts(self) -> int:
+        """The number of edits that are in conflict with a change in the store."""
+        return sum(edit.outcome is Outcome.CONFLICT for edit in self.edits)

@@ -20,7 +20,7 @@ from engine.base.validation import show_id
 from engine.followers.tags import day_of
 from engine.ledger.records import AtomRecord
 from engine.transfer.mirror.names import MirrorNames, safe, word_class
-from engine.transfer.mirror.text import alias, body, inline, snippet, yaml
+from engine.transfer.mirror.text import alias, inline, snippet, yaml
 from proofs.sets import tag_identity
 
 _WORD = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
@@ -41,7 +41,7 @@ class Bundle(NamedTuple):
     bucket: str
     tag: str | None
     what: str
-    """What the atoms of the bundle have in common: `source`, `day` or `entity`."""
+    """The property that the atoms of the bundle have in common: `source`, `day` or `entity`."""
     title: str
     atom: str
     """The id of the entity if this is the bundle of an entity, otherwise empty."""
@@ -146,7 +146,7 @@ def style_of(name: StyleName, names: MirrorNames) -> Style:
 
 
 def block(atom: bytes) -> str:
-    """Return the block id of an atom, which consists of letters, digits and a hyphen."""
+    """Return the block id of an atom. A block id consists of letters, digits and a hyphen."""
     return "a-" + b32encode(atom).decode().rstrip("=").lower()
 
 
@@ -156,8 +156,8 @@ def _nestable() -> re.Pattern[str]:
     return re.compile(f"{part}(?:/{part})*")
 
 
-def entry(style: Style, record: AtomRecord, content: str, edges: Sequence[str], *, in_source: bool) -> str:
-    """Return the full entry of an atom: `## [ID] Snippet`, its properties, its edges and its content.
+def frame(style: Style, record: AtomRecord, content: str, edges: Sequence[str], *, in_source: bool) -> str:
+    """Return the entry of an atom up to its content: `## [ID] Snippet`, its properties and its edges.
 
     Args:
         style: The page style.
@@ -181,7 +181,7 @@ def entry(style: Style, record: AtomRecord, content: str, edges: Sequence[str], 
     lines.extend(edges)
     if anchor := style.anchor(record.id):
         lines.extend(["", anchor])
-    return "\n".join([*lines, "", body(content)])
+    return "\n".join([*lines, "", ""])
 
 
 def reference(style: Style, target: Target) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from typing import Self
 
 from backends.files import fsync_opened
@@ -22,6 +24,7 @@ from engine.transfer.mirror.pages import Page, Pages
 from engine.transfer.mirror.place import Existing, MirrorPlace, existing, place_at
 from engine.transfer.mirror.recovery import (
     MARKER,
+    NONE_TAKEN,
     SetAside,
     drain,
     foreign_entries,
@@ -48,20 +51,44 @@ def mirror(
     with place_at(folder, lock=True) as place:
         with existing(place, store_id):  # refuse a bad place before any change
             recovered = () if dry_run else recover(place, store_id)
-        with existing(place, store_id) as old, store.view(*store.followers) as rows:
-            old_manifest = old.manifest if old else None
-            chosen = requested or (old_manifest.style if old_manifest else StyleName.PLAIN)
-            with Build(place, old, dry_run=dry_run) as build:
-                pages = Pages(rows, chosen, progress)
-                for page in pages:
-                    build.add(page)
-                roots = store.roots(rows)
-                manifest = Manifest(
-                    store_id, roots.size, roots.as_checkpoint().root, chosen, pages.style.renamed, build.files
-                )
-                set_aside = build.finish(manifest)
-        with existing(place, store_id) as now:
-            foreign = foreign_entries(now.folder, manifest.files) if now else []
+        report = sync(store, place, requested, dry_run=dry_run, progress=progress)
+    return replace(report, set_aside=(*recovered, *report.set_aside))
+
+
+def sync(
+    store: Store,
+    place: MirrorPlace,
+    style: StyleName | None = None,
+    *,
+    taken: Mapping[str, str] = NONE_TAKEN,
+    dry_run: bool = False,
+    progress: Progress = no_progress,
+) -> MirrorReport:
+    """Write the mirror of the store's current head to a locked place, from which leftovers were removed.
+
+    Args:
+        store: The store.
+        place: The place of the mirror.
+        style: The style; None for the style of the existing mirror, or plain.
+        taken: The edited pages whose edits are in the store: path → SHA-256. They are not kept.
+        dry_run: Only count the changes.
+        progress: Called with (atoms written, all atoms).
+    """
+    store_id = show_id(store.identity.store_id)
+    with existing(place, store_id) as old, store.view(*store.followers) as rows:
+        old_manifest = old.manifest if old else None
+        chosen = style or (old_manifest.style if old_manifest else StyleName.PLAIN)
+        with Build(place, old, taken, dry_run=dry_run) as build:
+            pages = Pages(rows, chosen, progress)
+            for page in pages:
+                build.add(page)
+            roots = store.roots(rows)
+            manifest = Manifest(
+                store_id, roots.size, roots.as_checkpoint().root, chosen, pages.style.renamed, build.files
+            )
+            set_aside = build.finish(manifest)
+    with existing(place, store_id) as now:
+        foreign = foreign_entries(now.folder, manifest.files) if now else []
     return MirrorReport(
         folder=place.path,
         style=chosen,
@@ -73,20 +100,23 @@ def mirror(
         written=build.written,
         removed=len(set(old_manifest.files) - set(manifest.files)) if old_manifest else 0,
         foreign=tuple(foreign),
-        set_aside=(*recovered, *set_aside),
+        set_aside=set_aside,
     )
 
 
 class Build:
     """The new mirror, built in a temporary folder that is created when the first changed page is added."""
 
-    def __init__(self, place: MirrorPlace, old: Existing | None, *, dry_run: bool) -> None:
+    def __init__(
+        self, place: MirrorPlace, old: Existing | None, taken: Mapping[str, str], *, dry_run: bool
+    ) -> None:
         self.files: dict[str, ManifestEntry] = {}
         self.written = 0
         self.changed = False
         self._dry_run = dry_run
         self._place = place
         self._old = old
+        self._taken = taken
         self._unchanged: list[str] = []
         self._new: int | None = None
         self._stack = ExitStack()
@@ -138,7 +168,7 @@ class Build:
         fsync_opened(place.parent)
         if swapped is None or old is None or old.manifest is None:
             return ()
-        return drain(place, swapped, old.manifest)
+        return drain(place, swapped, old.manifest, self._taken)
 
     def _edited(self) -> SetAside:
         """Return the edited pages, which a run without `dry_run` would keep under a new name."""

@@ -75,12 +75,12 @@ class Item:
     Atoms of the source that are not in the file are tombstoned.
     """
     omitted: tuple[str, ...] = ()
-    """Names of parts of the item that are not imported."""
+    """The names of those parts of the item that are not imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """Names of parts of a file that belong to no item and are not imported."""
+    """The names of those parts of a file that belong to no item and are not imported."""
 
     names: tuple[str, ...]
 

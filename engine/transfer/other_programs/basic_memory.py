@@ -27,11 +27,11 @@ from engine.ledger.entities import predicate
 from engine.ledger.records import AtomRecord
 from engine.store.store import Store
 from engine.text.tokens import estimate_tokens
-from engine.transfer.ingest.documents import ATOM_TOKENS, BadItemError, Skipped, SourceFile
+from engine.transfer.ingest.documents import ATOM_TOKENS, BadItemError, PassedOver, Skipped, SourceFile
 from engine.transfer.ingest.field_values import checked_content, tag_of
 from engine.transfer.ingest.frontmatter import Frontmatter, read_frontmatter
+from engine.transfer.ingest.opening import open_regular
 from engine.transfer.ingest.pieces import distinct_tags, file_title
-from engine.transfer.ingest.read import open_regular
 from engine.transfer.ingest.walk import find_files
 from engine.transfer.other_programs.base import (
     ACTOR,
@@ -73,6 +73,8 @@ def read(path: Path) -> Iterator[Item | Omitted | Skipped]:
     """Yield the items of the notes in a folder, ordered by path; symbolic links are not followed."""
     check_readable(path, folder=True)
     for found in find_files([path], name=FORM):
+        if isinstance(found, PassedOver):
+            continue
         if isinstance(found, Skipped):
             yield found
         elif found.format != "markdown":

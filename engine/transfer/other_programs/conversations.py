@@ -20,7 +20,7 @@ OTHER_BRANCH: Final = "other-branch"
 _BRANCHES_FROM: Final = 1 << 40
 """The first sequence number of messages on abandoned branches.
 
-It is so large that their numbers do not change when the current branch becomes longer.
+It is so large that the numbers of these messages do not change when the current branch becomes longer.
 """
 
 _SPEAKERS: Final = {"human": "User", "user": "User", "assistant": "Assistant"}
@@ -138,5 +138,5 @@ def text_of(value: Any) -> str:
 
 
 def list_of(value: Any, kind: type[_T]) -> list[_T]:
-    """Return the members of type `kind` of a list, or [] if the value is not a list."""
+    """Return those members of a list that have the type `kind`, or [] if the value is not a list."""
     return [member for member in value if isinstance(member, kind)] if isinstance(value, list) else []

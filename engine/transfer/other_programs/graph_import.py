@@ -20,7 +20,7 @@ BATCH_BYTES: Final = 4 << 20
 """A batch is committed once it has this many bytes. The engine accepts batches of four times the size."""
 
 PIECE_OBSERVATIONS: Final = 1000
-"""The maximum number of observations of an entity that are imported in one step."""
+"""At most this many observations of an entity are imported in one step."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Turn items of other programs into commands.
 
-The origin is an atom that represents the other program. Fields of an item that an atom cannot represent are
-stored on the edge from the atom to its origin, so that an export in the same format can write them again.
+The origin is an atom that represents the other program. If an atom cannot represent some fields of an item,
+these fields are stored on the edge from the atom to its origin, so that an export in the same format can
+write them again.
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ def _observations(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]
 
 
 def write(store: Store, put: Put) -> ItemsExported:
-    """Write entities, then relations, as the server writes them, without a line end after the last line.
+    """Write entities and then relations in the server's format, without a line end after the last line.
 
     Atoms that are neither entities, observations nor relations are not written, but counted by kind.
     """

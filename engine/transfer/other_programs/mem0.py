@@ -122,7 +122,7 @@ def _our_values(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def source_of(fields: Mapping[str, Any]) -> str:
-    """Return the default source of a memory, which is derived from its owner."""
+    """Return the default source of a memory, derived from the memory's owner."""
     owner = next(
         (fields[name] for name in OWNERS if isinstance(fields.get(name), str) and fields[name]), None
     )

@@ -51,7 +51,7 @@ class Contents:
         return min((seq for seq in lost if seq < size), default=size)
 
     def unexplained(self, size: int) -> dict[bytes, int | None]:
-        """Return the atoms and edges with a missing content that no event before `size` destroyed.
+        """Return the atoms and edges with a missing content that was not destroyed by an event before `size`.
 
         Each atom or edge is mapped to the seq of the later event that destroyed the content, or to None if
         the content is lost.
@@ -63,7 +63,7 @@ class Contents:
         return subjects
 
     def problem_at(self, size: int) -> str:
-        """Return why a journal cannot be longer than `size` events, or an empty text."""
+        """Return the reason why a journal cannot be longer than `size` events, or an empty text."""
         for one in self.missing:
             if one.seq == size:
                 return f"the content of event {size} is {'damaged' if one.damaged else 'missing'}"
@@ -136,7 +136,7 @@ def _later_erasing(found: FoundRows, size: int) -> Iterator[Header]:
 
 
 def erasing_event(found: FoundRows, seq: int, values: list[bytes]) -> tuple[Header, Body] | None:
-    """Return the header and body of an event if it is an intact event that erases, or None."""
+    """Return the header and body of an intact event that erases. Return None for any other event."""
     for raw in values:
         try:
             header = decode_header(raw, seq)

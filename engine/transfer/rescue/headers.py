@@ -1,9 +1,9 @@
 """Choosing the headers of a rescued journal among the rows that were found.
 
-A header is right if a state of the log that was found commits to it. The states are the rows `meta/log`, of
-which several may have been found, and the roots of subtrees. Where a state shows that one bit of a header
-flipped, the header is corrected. Headers after the last usable state are kept if they decode, and the report
-says that no hash of the log covers them.
+A header is right if one of the states of the log that were found commits to it. The states are the rows
+`meta/log`, of which several may have been found, and the roots of subtrees. If a state shows that one bit of
+a header flipped, the header is corrected. Headers after the last usable state are kept if they decode, and
+the report says that no hash of the log covers them.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Headers:
     """The headers that were chosen."""
 
     size: int
-    """The number of headers, from event 0 without a gap, that may be the journal."""
+    """The number of headers, from event 0 without a gap, that may form the journal."""
     proved: int
-    """The number of first headers to which a state of the log commits."""
+    """The number of headers, from event 0, to which a state of the log commits."""
     boundaries: tuple[int, ...]
     """The sizes of the journal at the ends of commits, as shown by the rows that were found; ascending."""
     recorded: int
@@ -61,8 +61,8 @@ class Headers:
 def choose_headers(found: FoundRows, *, unconfirmed: bool = False) -> Headers:
     """Choose the headers; see `Headers`.
 
-    With `unconfirmed`, headers are also kept if the log commits to other headers, and it is not known which
-    of them are wrong.
+    With `unconfirmed`, headers are also kept if the log commits to different headers, and it is not known
+    which headers are wrong.
     """
     return _Choice(found, unconfirmed=unconfirmed).run()
 
@@ -190,7 +190,7 @@ class _Choice:
         return self._rows.get(seq) or self._found.values(journal_key(seq))[0]
 
     def _subtrees(self) -> Iterator[tuple[int, int, bytes]]:
-        """Yield the known subtrees over headers that were found, the small ones first: start, end, root."""
+        """Yield (start, end, root) of each known subtree over found headers, small subtrees first."""
         for number in range(len(self._leaves) // WIDTH):
             for root in self._found.values(subtree_key(1, number)):
                 yield number * WIDTH, (number + 1) * WIDTH, root
@@ -219,8 +219,8 @@ class _Choice:
     def _broken_subtree(self) -> tuple[int, int, bytes] | None:
         """Return the smallest known subtree that shows that a header is wrong, or None.
 
-        If a right subtree contains a differing subtree, or right subtrees cover it, then its root is damaged
-        and its headers are right.
+        If a differing subtree is inside a right subtree, or is covered by right subtrees, then the root of
+        the differing subtree is damaged and its headers are right.
         """
         right, broken = set(), []
         for start, stop, root in self._subtrees():
@@ -246,7 +246,7 @@ def _agrees(computed: bytes, stored: bytes) -> bool:
 
 
 def _parts(size: int, raw: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the perfect subtrees of a frontier: start, end, root."""
+    """Yield (start, end, root) of each perfect subtree of a frontier."""
     start, at = 0, 8
     for bit in range(size.bit_length() - 1, -1, -1):
         if size >> bit & 1:

@@ -46,7 +46,7 @@ class _Subject:
     detail: AtomDetail | EdgeDetail
     last: int
     erased_at: int = -1
-    """The seq of the last event that erased it, or -1."""
+    """The seq of the last event that erased the atom or edge, or -1."""
 
     @property
     def is_erased(self) -> bool:
@@ -54,7 +54,7 @@ class _Subject:
 
 
 class Written(NamedTuple):
-    """What was written."""
+    """The journal that was written."""
 
     size: int
     """The number of events in the journal, including the erasures at its end."""

@@ -45,7 +45,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """What was found in a damaged store, and what the new store has."""
+    """The findings in a damaged store, and the content of the new store."""
 
     backend: str
     """The kind of the damaged store."""
@@ -62,7 +62,7 @@ class Rescued:
     """The number of events, counted from the first, to which a state of the log in the damaged store
     commits."""
     lost: int
-    """The number of events of the damaged store that are known and that the new store does not have."""
+    """The number of known events of the damaged store that the new store does not have."""
     reason: str
     """The reason for the end of the journal; empty if no later event is known."""
     lost_contents: tuple[int, ...]
@@ -72,11 +72,11 @@ class Rescued:
     repaired: tuple[int, ...]
     """At most 20 events in which one flipped bit was corrected, as their hashes prove."""
     erased: tuple[str, ...]
-    """At most 20 atoms that the new journal erases at its end, because a content is missing."""
+    """At most 20 atoms that the new journal erases at its end, because a content of theirs is missing."""
     atoms_erased: int
     """The number of all these atoms."""
     size: int
-    """The number of events in the new store: `events`, and those that erase at its end."""
+    """The number of events in the new store: `events`, and the erasing events at the end."""
     root: str
     """The overall root of the new store, recomputed from its journal."""
 
@@ -102,12 +102,12 @@ def rescue(
 
     Args:
         source: The URL of the damaged store. No process may have it open for writing.
-        target: The URL of the new store, which must not exist.
+        target: The URL of the new store. It must not exist yet.
         progress: Called with the number of events processed and the number of all events.
         erase_lost: Keep the events after an event whose content is lost. The atom or edge of that event is
             erased at the end of the new journal, for the reason that the content was lost.
         unconfirmed: Keep events although the hashes of the log show that one of their headers was changed,
-            and it is not known which one. The new store then has another history, and another root.
+            and it is not known which header. The new store then has another history, and another root.
 
     Raises:
         InvalidInputError: there is something at `target`, or a URL is not valid.
@@ -130,9 +130,9 @@ class _Choice:
     contents: Contents
     erase_lost: bool
     end: int
-    """The number of events to keep at most."""
+    """The maximum number of events to keep."""
     least: int = 0
-    """The number of events in the whole journal that the backend's library found, or 0."""
+    """The number of events, if the backend's library found a whole journal; otherwise 0."""
 
     def known(self, kept: int) -> int:
         """Return the number of events that the damaged store is known to have had; `kept` of them are kept.

@@ -1,4 +1,4 @@
-"""Checks that each event of a journal is one that some command could have appended at that place.
+"""Checks that some command could have appended each event of a journal at the event's place.
 
 The code that processes events does not make these checks, so it would also process a forged journal with
 events that no command appends. Only headers, and the names of predicates in payloads, are checked, because
@@ -83,7 +83,7 @@ class _Chain:
         return problem
 
     def _adds_an_atom(self, header: Header) -> bool:
-        """Apply an event that adds an atom and breaks no rule; return False, without a change, for any other.
+        """If the event adds an atom and breaks no rule, apply it and return True; otherwise return False.
 
         Most events are of this kind, and this takes a third of the time of the general way.
         """

@@ -10,10 +10,10 @@ from engine.store.past import records_after, subject_history
 
 
 def check_record(rows: Reader, record: AtomRecord | EdgeRecord) -> None:
-    """Check that a record is the one that results from all events on its atom or edge.
+    """Check that a record equals the record that results from all events on its atom or edge.
 
     Raises:
-        CorruptionError: It is not.
+        CorruptionError: The two records differ.
     """
     history = records_after(subject_history(rows, record.last_seq), read_log(rows).size)
     if isinstance(record, AtomRecord):

@@ -54,7 +54,7 @@ class Sample:
 def sample(
     store: Store, *, seed: int | None = None, seconds: float = SECONDS, progress: Progress = no_progress
 ) -> Sample:
-    """Check the head of the log and random events until the time is over, and at least one event.
+    """Check the head of the log, and then random events, at least one, until the time is over.
 
     Args:
         store: The store. Followers that lack events are updated first.
@@ -63,7 +63,8 @@ def sample(
         progress: Called with (events checked, EVENTS_MAX).
 
     Raises:
-        CorruptionError: A row is damaged. The message names the event with which it was found, and the seed.
+        CorruptionError: A row is damaged. The message names the event with which the damage was found, and
+            the seed.
     """
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     choice, until = random.Random(seed), time.monotonic() + seconds  # noqa: S311  not a matter of secrecy

@@ -1,4 +1,4 @@
-"""A temporary store for a replay that reads the headers and payloads from the store that is verified.
+"""A temporary store for a replay. It takes headers and payloads from the store that is being verified.
 
 A replay checks every header and payload before it uses them, so copying them would only take time and disk.
 """
@@ -46,7 +46,7 @@ class ReplayBackend(_Routed, Backend):
     """The rows that a replay writes to `scratch`, together with the headers and payloads of `source`."""
 
     def __init__(self, scratch: Backend, source: Reader) -> None:
-        """Create a store of no event. `source` must stay open, and must not change."""
+        """Create a store without events. `source` must stay open, and must not change."""
         super().__init__(scratch, source)
         self.name, self.capabilities = scratch.name, scratch.capabilities
         self._scratch = scratch

@@ -5,7 +5,7 @@ second pass reads every row, so that the backend checks its checksums, and compa
 Each piece reads a new snapshot, so other commands can write between the pieces.
 
 The progress is kept in a file beside the store (`scrub_file`), not in a row: a check must not change the
-store, and a copy of the store on another disk must not contain the result of this disk.
+store, and a copy of the store on another disk must not contain the result for this disk.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def verify(backend: Backend, *, expect: str | None = None, progress: Progress = 
     """Replay the journal and compare every row. The store is read in one snapshot and is not changed.
 
     Args:
-        backend: The backend of a store that this process has open or that no process uses.
+        backend: The backend of a store. Either this process has the store open, or no process uses it.
         expect: The overall root that the store must have, as 64 hex digits; None for any root.
         progress: Called with (events replayed, all events).
 
@@ -303,7 +303,7 @@ class _Verification:
                 self.differ(difference)
 
     def _check_journal_keys(self) -> None:
-        """Report rows whose keys only look like those of headers or payloads; the others were replayed."""
+        """Report rows whose keys only look like keys of headers or payloads. The real ones were replayed."""
         self._compared += self._size + self._payloads
         for prefix, after in ((JOURNAL, journal_key(self._size)), (PAYLOAD, payload_key(self._size))):
             for start, end in ((prefix, prefix + bytes(8)), (after, prefix_end(prefix))):

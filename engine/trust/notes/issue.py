@@ -28,9 +28,9 @@ class CheckpointNote:
     log_root: str
     """The root of the log with `size` events, as 64 hex digits."""
     seq: int
-    """The seq of the checkpoint event, which is the last event."""
+    """The seq of the checkpoint event. It is the last event."""
     root: str
-    """The overall root that the checkpoint event records, which covers all earlier events; 64 hex digits."""
+    """The overall root that the checkpoint event records, as 64 hex digits. It covers all earlier events."""
     changed: bool
     """True if the checkpoint event was appended by this call."""
     signed: bool

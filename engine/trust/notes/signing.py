@@ -70,7 +70,7 @@ class SigningKey:
 
 
 def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
-    """Write a new key to the file `path`, which only its owner can read, and its verifier key to `path`.vkey.
+    """Write a new key to `path`, which only the owner can read, and the verifier key to `path`.vkey.
 
     Args:
         path: The file to create, which must not exist.

@@ -59,7 +59,7 @@ class Trust:
 
     @property
     def known(self) -> tuple[VerifierKey, ...]:
-        """All keys whose signatures are checked: those of the logs and those of the witnesses."""
+        """All keys whose signatures are checked: the keys of the logs and the keys of the witnesses."""
         return *self.keys, *self.witnesses
 
 
@@ -177,7 +177,7 @@ def merged(note: Note, path: str | Path) -> Note:
 
 
 def _lines(note: Note, path: str | Path) -> tuple[Signature, ...]:
-    """Return the signature lines in a file with a note of the same text, or with only signature lines."""
+    """Return the signature lines in a file. It has a note of the same text, or only signature lines."""
     data = read_file(path, NOTE_BYTES_MAX)
     try:
         if data.startswith("\u2014".encode()):

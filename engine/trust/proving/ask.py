@@ -104,7 +104,7 @@ class ParsedClaim(NamedTuple):
 
     claim: Claim
     size: int | None
-    """The number of events that the earlier root covers, or None if the words do not contain it."""
+    """The number of events that the earlier root covers, or None if the words do not contain this number."""
 
 
 def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:

@@ -1,4 +1,4 @@
-"""Reading openings, the parts of trees and of the index that a proof contains."""
+"""Reading openings: those parts of the trees and of the index that a proof contains."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class IndexRows:
     """Reads the rows of all index segments and of the tail (ordinals in no segment yet) from one snapshot."""
 
     def __init__(self, index: IndexFollower, rows: Reader) -> None:
-        """Read the summaries of the index, which must have processed all events in `rows`."""
+        """Read the summaries of the index. The index must have processed all events in `rows`."""
         self._tail = index.tail(rows)
         self._segments = read_summaries(rows, self._tail.end)
         self._blocks = [_stored(rows, name, summary) for name, summary in self._segments]

@@ -67,7 +67,8 @@ class Witnesses:
         self._store = store
         self._index: IndexRows | None = None
         self.keys: dict[str, set[bytes]] = {namespace: set() for namespace in TREES}
-        """Namespace → the digests of the keys whose paths in the namespace's tree the proof must contain."""
+        """Namespace → the digests of the keys for which the proof must contain a path in the namespace's
+        tree."""
 
     @property
     def index(self) -> IndexRows:

@@ -178,7 +178,7 @@ def test_a_hidden_entity_is_not_a_node() -> None:
     with memory([Relate("daemon", "uses", "socket")]) as engine:
         atom = engine.resolve(engine.explorer().explore_neighbors("Daemon").node.id or "")
         engine.apply([Tombstone(atom)])
-        with pytest.raises(EngineError, match="no atom or tag is named"):
+        with pytest.raises(EngineError, match="no atom, page or tag is named"):
             engine.explorer().explore_neighbors("Daemon")
         engine.apply([Relate("DAEMON", "uses", "socket")])
         assert engine.explorer().explore_neighbors("Daemon").node.name == "daemon"

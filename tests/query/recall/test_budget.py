@@ -90,7 +90,7 @@ def test_contents_are_whole_but_for_the_first(made: list[Add], budget: int) -> N
 def test_the_best_hit_is_cut_rather_than_dropped(made: list[Add], budget: int) -> None:
     """The first hit is the best one whose heading fits, however short its text must be."""
     # Copies are only folded into what is shown, which a budget changes.
-    with memory(made, RecallConfig(collapse=False)) as engine:
+    with memory(made, RecallConfig(collapse=False, per_page=0)) as engine:
         ranked = engine.recall(QUESTION, limit=5).hits
         hits = engine.recall(QUESTION, budget=budget).hits
         fitting = [hit.id for hit in ranked if room_for(hit, engine.get(hit.id).content) <= budget]

@@ -40,6 +40,35 @@ def notes(tmp_path: Path) -> Iterator[Folder]:
         yield folder
 
 
+def test_page_facts_are_recorded_once_and_follow_the_file(notes: Folder) -> None:
+    """Aliases and the stated title revise the atom when they change; a repeated ingest is a no-op."""
+    notes.write("a.md", "The kettle.\n")
+    notes.ingest()
+    (before,) = notes.atoms("a.md")
+    notes.write("a.md", "---\ntitle: Tea\naliases: [Pot]\ndate: 1901-02-03\n---\nThe kettle.\n")
+    assert notes.ingest().revised == 1
+    (after,) = notes.atoms("a.md")
+    assert (after.id, after.aliases, after.meta) == (before.id, ("Pot",), {"page": "Tea"})
+    assert after.created < 0
+    assert not notes.ingest().changed
+    notes.write("a.md", "The kettle.\n")
+    notes.ingest()
+    (last,) = notes.atoms("a.md")
+    assert (last.id, last.aliases, last.meta) == (before.id, (), {})
+
+
+def test_aliases_given_by_hand_stay(notes: Folder) -> None:
+    """An alias and a meta value that a person gave to an atom of a file stay when the file is ingested."""
+    notes.write("a.md", "The kettle.\n")
+    notes.ingest()
+    (atom,) = notes.atoms("a.md")
+    notes.engine.revise(atom.id, aliases=["Pot"], meta={"mine": 1})
+    notes.write("a.md", "---\naliases: [Tea]\n---\nThe kettle.\n")
+    notes.ingest()
+    (after,) = notes.atoms("a.md")
+    assert (after.aliases, after.meta) == (("Pot",), {"mine": 1})
+
+
 def atom_with(notes: Folder, word: str) -> Atom:
     """Return the only live atom of `a.md` that contains `word`."""
     (atom,) = [atom for atom in notes.atoms("a.md") if word in atom.content]

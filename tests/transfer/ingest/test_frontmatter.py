@@ -18,6 +18,42 @@ def test_title_tags_and_date_are_read() -> None:
     assert (found.title, found.tags, found.created) == ("No", ("a", "b", "c-d"), 86_400_000_000)
 
 
+@pytest.mark.parametrize(
+    ("block", "aliases"),
+    [
+        ("aliases: [MOC, Map of maps]", ("MOC", "Map of maps")),
+        ("aliases:\n- MOC\n- '@home'\n- 1958\n- MOC", ("MOC", "@home", "1958")),
+        ("aliases: MOC, Map of  maps", ("MOC", "Map of maps")),
+        ("alias: one\naliases: two", ("two", "one")),
+        ("aliases:", ()),
+        ("aliases: []", ()),
+        ("aliases: null", ()),
+        ("aliases:\n-", ()),
+        ("aliases: {a: b}", ()),
+        (f"aliases: [{', '.join(map(str, range(40)))}]", tuple(map(str, range(32)))),
+        (f"aliases: [a, {'b' * 513}]", ("a",)),
+    ],
+)
+def test_aliases_are_a_list_or_names_with_commas(block: str, aliases: tuple[str, ...]) -> None:
+    """Other names are read as Obsidian reads them: each once, at most 32, none that is too long."""
+    assert read_frontmatter(f"---\n{block}\n---\n").aliases == aliases
+
+
+@pytest.mark.parametrize(
+    ("date", "created"),
+    [
+        ("1969-12-31", -86_400_000_000),
+        ("1958-03", -373_593_600_000_000),
+        ("1958", -378_691_200_000_000),
+        ("0001-01-01", -62_135_596_800_000_000),
+        ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999),
+    ],
+)
+def test_a_date_may_be_in_any_year(date: str, created: int) -> None:
+    """Dates before 1970 are read, and a year or a month stands for its first moment."""
+    assert read_frontmatter(f"---\ndate: {date}\n---\n").created == created
+
+
 def test_tags_may_be_words() -> None:
     """A string of tags is split at commas and spaces."""
     assert read_frontmatter("---\ntags: a, b c\ntag: 2021\n---\n").tags == ("a", "b", "c", "2021")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from engine.base.json_text import DEPTH_MAX
 from engine.transfer.ingest.documents import JsonLine, Piece, Skipped
+from engine.transfer.ingest.field_values import EPOCH
 from engine.transfer.ingest.jsonl import parse_jsonl
 
 
@@ -44,6 +46,23 @@ def test_every_key_is_read() -> None:
     )
     piece = Piece("t", "T", ("a",), 0, (), 0, "k", 7)
     assert item == JsonLine("s#2", 1, piece)
+
+
+@pytest.mark.parametrize("text", [None, "", " \n"])
+def test_a_title_without_a_text_is_the_content(text: str | None) -> None:
+    """A line with a title and no text becomes an atom with this title, which is also its content."""
+    item = _one(text=text, title="Buy milk")
+    assert item == JsonLine("s/f.jsonl", 1, Piece("Buy milk", "Buy milk", (), 0, (), None, None, None))
+
+
+@pytest.mark.parametrize(
+    ("given_time", "year"), [("1789-07-14", 1789), ("0001-01-01", 1), ("1958", 1958), (-86_400, 1969)]
+)
+def test_a_line_may_be_of_any_year(given_time: str | int, year: int) -> None:
+    """A time before 1970 is kept, as text and as a number below 0."""
+    created = _piece(timestamp=given_time).created
+    assert created is not None
+    assert (EPOCH + timedelta(microseconds=created)).year == year
 
 
 def test_only_a_text_is_needed() -> None:
@@ -81,7 +100,7 @@ def test_times_are_microseconds_utc(given_time: object, created: int) -> None:
         (b'{"text": "\\uffff"}', "U+FFFF"),
         (b'{"text": " "}', "blank"),
         (b'{"text": 1}', "must be a string"),
-        (b'{"title": "a"}', "no content"),
+        (b'{"title": " "}', "no content"),
         (b'{"text": "a", "id": 1}', "`id`"),
         (b'{"text": "a", "id": ""}', "`id`"),
         (b'{"text": "a", "seq": true}', "`seq`"),

@@ -94,7 +94,7 @@ def test_the_window_of_the_parser_does_not_show(text: str, window: int) -> None:
     """Parsing in windows gives the same blocks as parsing the whole text."""
     whole = markdown._Outline([], [])
     markdown._add(whole, text, 0, len(text))
-    longest = max((block.end - block.start for block, _ in whole.blocks), default=0)
+    longest = max((part.block.end - part.block.start for part in whole.blocks), default=0)
     parts = markdown._Outline([], [])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(markdown, "_WINDOW", 2 * longest + window)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import InvalidInputError, NotFoundError
-from engine.transfer.ingest.documents import Skipped, SourceFile
+from engine.transfer.ingest.documents import PassedOver, Skipped, SourceFile
 from engine.transfer.ingest.walk import find_files
 
 
@@ -38,9 +38,19 @@ def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
 
 
 def test_hidden_and_other_files_are_passed_over(tmp_path: Path) -> None:
-    """Hidden folders and files, and files with other suffixes, are ignored without a report."""
-    root = _tree(tmp_path / "n", ".git/a.md", ".a.md", "b.png", "c", "d.md.bak")
-    assert list(find_files([root])) == []
+    """Hidden entries, files with other suffixes and lock files are passed over, each with its kind."""
+    root = _tree(tmp_path / "n", ".git/a.md", ".a.md", "b.PNG", "c", "d.md.bak", "e. F G", "~$x.txt")
+    (root / "g").symlink_to("b.PNG")
+    assert list(find_files([root])) == [
+        PassedOver("n/.a.md", "hidden"),
+        PassedOver("n/.git", "hidden", is_folder=True),
+        PassedOver("n/b.PNG", ".png"),
+        PassedOver("n/c", "without a suffix"),
+        PassedOver("n/d.md.bak", ".bak"),
+        PassedOver("n/e. F G", "other names"),
+        PassedOver("n/g", "symbolic link"),
+        PassedOver("n/~$x.txt", "lock file"),
+    ]
 
 
 def test_formats_follow_the_suffix(tmp_path: Path) -> None:
@@ -84,8 +94,8 @@ def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 def test_a_named_file_of_another_kind_is_reported(tmp_path: Path) -> None:
     """A single file with an unsupported suffix is reported."""
-    ((source, reason),) = _skipped(_tree(tmp_path / "n", "a.pdf") / "a.pdf")
-    assert (source, "unknown kind" in reason) == ("n/a.pdf", True)
+    ((source, reason),) = _skipped(_tree(tmp_path / "n", "a.png") / "a.png")
+    assert (source, "unknown kind" in reason) == ("n/a.png", True)
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
@@ -188,10 +198,11 @@ def test_folders_may_nest_deeply(tmp_path: Path) -> None:
 
 
 def test_a_mirror_is_not_read_back(tmp_path: Path) -> None:
-    """A folder with a mirror's manifest is ignored, and the files beside it are read."""
+    """A folder with a mirror's manifest is passed over, and the files beside it are read."""
     (tmp_path / "notes" / "shown" / "@inbox").mkdir(parents=True)
     (tmp_path / "notes" / "tea.md").write_text("Green tea.")
     (tmp_path / "notes" / "shown" / ".engine-mirror.json").write_text("{}")
     (tmp_path / "notes" / "shown" / "@inbox" / "page.md").write_text("Green tea.")
-    found = list(find_files([tmp_path / "notes"]))
-    assert [item.source for item in found] == ["notes/tea.md"]
+    mirror, tea = find_files([tmp_path / "notes"])
+    assert mirror == PassedOver("notes/shown", "mirror", is_folder=True)
+    assert tea.source == "notes/tea.md"

@@ -51,16 +51,15 @@ def test_links_inside_lead_nowhere(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_an_edited_page_is_set_aside(engine: Engine, tmp_path: Path) -> None:
-    """An edited page is kept beside the new one under a numbered name, and reported."""
+    """An edited page is kept in a numbered folder beside the mirror, and reported."""
     engine.mirror(tmp_path / "m")
     page = next((tmp_path / "m").rglob("*.md"))
+    path = page.relative_to(tmp_path / "m")
     for number in (1, 2):
         page.write_text(f"mine {number}")
         report = engine.mirror(tmp_path / "m")
-        aside = page.with_name(f"{page.stem}.edited-{number}.md")
-        assert report.set_aside == (
-            (str(page.relative_to(tmp_path / "m")), str(aside.relative_to(tmp_path / "m"))),
-        )
+        aside = tmp_path / "m.edited" / str(number) / path
+        assert report.set_aside == ((str(path), str(aside)),)
         assert aside.read_text() == f"mine {number}"
     engine.mirror(tmp_path / "fresh")
     assert page.read_bytes() == (tmp_path / "fresh" / page.relative_to(tmp_path / "m")).read_bytes()
@@ -75,7 +74,7 @@ def test_an_edited_page_of_a_hidden_atom_is_set_aside(engine: Engine, tmp_path: 
     engine.tombstone(gone)
     engine.mirror(tmp_path / "m")
     assert not page.exists()
-    assert page.with_name(f"{page.stem}.edited-1.md").read_text() == "mine"
+    assert (tmp_path / "m.edited" / "1" / page.relative_to(tmp_path / "m")).read_text() == "mine"
 
 
 def test_foreign_files_stay(engine: Engine, tmp_path: Path) -> None:

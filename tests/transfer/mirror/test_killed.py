@@ -135,9 +135,9 @@ def test_killed_anywhere_no_edit_is_lost(tmp_path: Path, exchange: bool) -> None
         shutil.copytree(tmp_path / "start", place)
         going = killed_at(number, lambda: after().mirror(place), exchange)
         after().mirror(place)
-        mine = sorted(path.read_text() for path in place.rglob("*.edited-*.md"))
+        mine = sorted(path.read_text() for path in (place.parent / "m.edited").rglob("*.md"))
         assert mine == wanted, number
-        assert listed(place.parent) == ["m"], number
+        assert listed(place.parent) == ["m", "m.edited"], number
         assert is_whole(place)
 
 

@@ -68,8 +68,8 @@ class WordScores:
     ) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
         """Return the heaviest terms, a matrix of their scores, and the whole scores of documents.
 
-        The matrix has one row for each of these terms, which are in ascending order of their code points, and
-        one column for each document.
+        The terms are in ascending order of their code points. The matrix has one row for each of these terms,
+        and one column for each document.
         """
         gains = self._lists.at(ordinals)
         count = len(self.terms)
@@ -93,7 +93,7 @@ def weights_of(scope: RecallScope, terms: Sequence[str]) -> dict[str, float]:
 def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = True) -> WordScores:
     """Prepare the scores of documents for the terms in `weights`.
 
-    With `tags`, also those for the tags that consist only of these terms.
+    With `tags`, also prepare the scores for the tags that consist only of these terms.
     """
     head = scope.signals.head
     found = scope.find(list(weights), heads=bool(head))
@@ -142,9 +142,9 @@ class Neighbours(NamedTuple):
 
 
 def neighbourhood(scope: RecallScope, hits: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Neighbours]]:
-    """Return the neighbours of hits that the filters allow, and the ordinals of all these atoms.
+    """Return the ordinals of hits and of their allowed neighbours, and the neighbours of each hit.
 
-    The ordinals are those of the hits and of the neighbours together, ascending. They come first.
+    The ordinals of the hits and of the neighbours are in one array, ascending.
     """
     if not scope.signals.near:
         return np.sort(hits), []
@@ -162,7 +162,7 @@ def neighbourhood(scope: RecallScope, hits: NDArray[np.int64]) -> tuple[NDArray[
 def documents_near(
     positions: Positions, live: NDArray[np.bool_], hits: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[Neighbours]]:
-    """Return what `neighbourhood` returns. `live` holds True for each allowed document."""
+    """Do the work of `neighbourhood` in Python. `live` holds True for each allowed document."""
     near = []
     for after in (False, True):
         others = hits

@@ -27,7 +27,7 @@ Each day is looked up separately.
 
 
 def speakers(scope: RecallScope, pool: Pool) -> None:
-    """Boost atoms without a title that begin with a speaker's label (`Maria:`).
+    """Boost atoms that have no title and begin with a speaker's label (`Maria:`).
 
     An atom is only boosted if its label contains a word of the question.
     """

@@ -16,7 +16,7 @@ ANSWERS: Final = 5
 """The number of candidates whose terms are used. They are the candidates with the highest scores."""
 
 LOOKED_UP_MAX: Final = 10
-"""The largest number of terms of these candidates that are looked up in the index.
+"""At most this many terms of these candidates are looked up in the index.
 
 Measured: looking up all terms improved nothing.
 """

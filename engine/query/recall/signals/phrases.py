@@ -30,7 +30,7 @@ TEXT_TERMS_MAX: Final = 512
 """Only this many terms at the beginning of a text are searched for titles."""
 
 SAME_TITLE_MAX: Final = 3
-"""The largest number of atoms with the same title. A title that more atoms have is ignored."""
+"""The largest number of atoms with the same title. A title with more atoms is ignored."""
 
 QUESTION_WEIGHT: Final = 10.0
 """A title that occurs in the question has the weight 1 if the idf of its terms adds up to this or more.
@@ -81,7 +81,7 @@ def titles_in(scope: RecallScope, texts: Sequence[Sequence[str]], full: float) -
         if start + length <= ends[text]:
             begin = start - ends[text] + len(texts[text])
             spans[text].setdefault((begin, begin + length), []).append(ordinal)
-    return [_weighted(scope, terms, found, full) for terms, found in zip(texts, spans, strict=True)]
+    return [weighted(scope, terms, found, full) for terms, found in zip(texts, spans, strict=True)]
 
 
 def _matches(scope: RecallScope, hashes: NDArray[np.uint64]) -> Iterator[tuple[int, int, int]]:
@@ -100,7 +100,7 @@ def _matches(scope: RecallScope, hashes: NDArray[np.uint64]) -> Iterator[tuple[i
         yield number - starts[length - 1], length, ordinal
 
 
-def _weighted(
+def weighted(
     scope: RecallScope, terms: Sequence[str], spans: dict[tuple[int, int], list[int]], full: float
 ) -> list[Target]:
     """Return the atoms whose titles are spans of the text, with their weights, in the order of the spans.
@@ -125,7 +125,7 @@ def _longest(found: dict[tuple[int, int], list[int]]) -> Iterator[tuple[tuple[in
 
 
 def linked_to(scope: RecallScope, atom: LoadedAtom) -> list[Target]:
-    """Return the allowed atoms that edges join to the anchor `atom`.
+    """Return the allowed atoms that are joined to the anchor `atom` by edges.
 
     If there are n such atoms, each has the weight 1 / √n.
     """

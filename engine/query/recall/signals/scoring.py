@@ -23,8 +23,8 @@ from engine.query.recall.allowed import Allowed
 from engine.query.recall.signals.bm25 import MICRO
 
 TIES_MAX: Final = 1000
-"""The largest number of further documents that are returned because their score equals that of the last
-document within the limit."""
+"""At most this many further documents are returned because they have the same score as the last document
+within the limit."""
 
 _ROUNDED_UP: Final = 1 + 1e-9
 """Upper bounds of scores are multiplied by this factor, because a score may be rounded differently."""
@@ -35,7 +35,7 @@ an array with one number for each document. Otherwise each document is searched 
 
 
 class Gains(NamedTuple):
-    """What documents gain from each list, and their scores."""
+    """The amounts that documents gain from each list, and the scores of the documents."""
 
     by_list: NDArray[np.float64]
     """A matrix with one row for each list and one column for each document."""
@@ -101,7 +101,7 @@ class Lists:
         return gains_at(self, ordinals)
 
     def lacking(self, ordinals: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return True for each document that gains nothing, which is to say that its score is 0."""
+        """Return True for each document that gains nothing. Its score is then 0."""
         if NATIVE is not None:
             found = NATIVE.lacking(self.kernel_lists, ordinals.astype("<i8", copy=False).tobytes())
             if found is not None:
@@ -126,7 +126,7 @@ class Lists:
         return [*(one[0] for one in self._terms), *(one[0] for one in self._tags)]
 
     def bounds(self) -> NDArray[np.float64]:
-        """Return a matrix of the most that a document of each part (column) gains from each list (row)."""
+        """Return a matrix: the most that any document of a part (column) can gain from a list (row)."""
         bounds = np.zeros((len(self._terms) + len(self._tags), len(self._starts)))
         for number, (weight, rows, _) in enumerate(self._terms):
             for part, row in enumerate(rows):
@@ -170,7 +170,7 @@ class Lists:
 
 
 def best_documents(lists: Lists, allowed: Allowed, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return what `Lists.best` returns.
+    """Do the work of `Lists.best` in Python.
 
     The lists are visited from the one with the highest bound to the one with the lowest. A document that is
     in none of the lists visited so far cannot gain more than the bounds of the rest, so the visit ends when
@@ -204,7 +204,7 @@ def best_documents(lists: Lists, allowed: Allowed, limit: int) -> tuple[NDArray[
 
 
 def gains_at(lists: Lists, ordinals: NDArray[np.int64]) -> Gains:
-    """Return what `Lists.at` returns."""
+    """Do the work of `Lists.at` in Python."""
     order = ordinals.argsort(kind="stable")
     ascending = ordinals[order]
     matrix = np.zeros((len(lists.weights), len(ordinals)))

@@ -22,7 +22,8 @@ from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.anchors import Neighbours
 
 FURTHER: Final = 0.6
-"""The share that an atom gains from an atom two positions away, relative to that from an adjacent atom."""
+"""The share that an atom gains from an atom two positions away, relative to the share from an adjacent
+atom."""
 
 FULL_LENGTH: Final = 30
 """An atom of at most this many terms gains the full amount of the signals `near` and `source`.
@@ -99,7 +100,7 @@ def amounts_of(
 def from_neighbours(
     pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return, for each candidate, the sum over all terms of the best score of the term in a nearby hit.
+    """Return, for each candidate, the best score of each term in a nearby hit, summed over all terms.
 
     The scores of hits two positions away are multiplied by FURTHER.
     """
@@ -116,7 +117,7 @@ def from_neighbours(
 def from_sources(
     positions: Positions, ordinals: NDArray[np.int64], term_scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return, for each candidate, the sum over all terms of the best score of the term in its source."""
+    """Return, for each candidate, the best score of each term in its source, summed over all terms."""
     sources, counts = positions.sources[ordinals], positions.source_sizes(ordinals)
     small = np.flatnonzero((counts > 1) & (counts <= SOURCE_ATOMS_MAX) & positions.placed(ordinals))
     amounts = np.zeros(len(ordinals))

@@ -1,4 +1,4 @@
-"""Signals for which atoms are read: whether the question's terms are close together, times, and trust."""
+"""Signals for which atoms are read: the closeness of the question's terms, times, and trust."""
 
 from __future__ import annotations
 

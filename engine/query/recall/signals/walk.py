@@ -61,7 +61,7 @@ class WalkedTag(NamedTuple):
 
 
 def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]]) -> list[WalkedTag]:
-    """Return the tags to follow, which are tags of anchors.
+    """Return the tags to follow. They are tags of anchors.
 
     They are in descending order of the product of weight and score. `anchors` are given with their scores,
     the best first. The weight of a tag is its `bridge_weight`.

@@ -1,0 +1,47 @@
+"""Settings of the whole process that are changed while some work is going on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class ProcessSetting(Generic[T]):
+    """A setting that has a different value while at least one block needs it.
+
+    Blocks may overlap in any order, in one thread or in several. When the last of them ends, the setting gets
+    the value back that it had before the first.
+    """
+
+    def __init__(self, read: Callable[[], T], write: Callable[[T], object], during: Callable[[T], T]) -> None:
+        """Create the object, and change nothing yet.
+
+        Args:
+            read: Returns the present value.
+            write: Sets the value.
+            during: Returns the value during the blocks, given the value before them.
+        """
+        self._read, self._write, self._during = read, write, during
+        self._lock = threading.Lock()
+        self._blocks = 0
+        self._before: T
+
+    @contextmanager
+    def changed(self) -> Iterator[None]:
+        """Change the setting during a block."""
+        with self._lock:
+            if not self._blocks:
+                self._before = self._read()
+                self._write(self._during(self._before))
+            self._blocks += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._blocks -= 1
+                if not self._blocks:
+                    self._write(self._before)

@@ -1,0 +1,51 @@
+"""Pages on the command line: arguments that are the path, the title or an alias of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from engine.base.errors import InvalidInputError, NotFoundError
+from engine.cli.shapes import Shown, line
+from engine.front.times import Moment, shown_time
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+    from engine.query.named import Page, PageLink
+
+
+def page_of(memory: Engine, given: str, as_of: Moment | None = None) -> Page | None:
+    """Return the page with this path, title or alias; None if `given` is the id of an atom.
+
+    Raises:
+        NotFoundError: there is neither such an atom nor such a page.
+        ConflictError: several pages have this name, or several ids begin with these digits.
+    """
+    try:
+        memory.resolve(given)
+    except (InvalidInputError, NotFoundError):
+        return memory.page(given, as_of=as_of)
+    return None
+
+
+def page_lines(page: Page) -> Iterator[Shown]:
+    """Yield the lines that show a page."""
+    yield line("title", page.title)
+    yield line("page", page.source)
+    for alias in page.aliases:
+        yield line("alias", alias)
+    if page.tags:
+        yield line("tags", " ".join(f"#{tag}" for tag in page.tags))
+    yield line("created", shown_time(page.created))
+    yield line("pieces", " ".join(page.ids))
+    for link in page.links:
+        yield line("link", _link(link))
+    for link in page.backlinks:
+        yield line("backlink", _link(link))
+    yield ""
+    yield page.text
+
+
+def _link(link: PageLink) -> str:
+    where = link.source or link.id
+    return f"{link.title} ({where})" if link.type == "references" else f"{link.type} {link.title} ({where})"

@@ -1,0 +1,217 @@
+"""The command watch, which ingests folders again whenever files in them change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engine.base.error_translation import translated
+from engine.base.errors import BusyError, EngineError
+from engine.cli.command import argument, command, option, repeated
+from engine.cli.importing import named_kinds, said
+from engine.cli.mirroring import after_writes
+from engine.cli.options import BUCKETS
+from engine.cli.output import plain
+from engine.cli.session import Session
+from engine.cli.shapes import counted, line
+from engine.engine import Engine
+from engine.front.settings import find_mirror
+from engine.knowledge.dreaming.watch import until_signalled
+from engine.transfer.ingest.documents import SourceFile
+from engine.transfer.ingest.run import IngestReport, ingest
+from engine.transfer.ingest.walk import FORMATS, find_files
+from engine.transfer.watching import Watched
+from engine.transfer.watching import watch as watch_folders
+
+GITIGNORE = ".gitignore"
+NAMES_SHOWN = 3
+
+
+@command("engine watch notes/", "engine watch notes/ --exclude 'drafts/' --prune")
+@argument("folder", "FOLDER", "The folder to ingest and to watch.")
+@option("--name", metavar="NAME", help="The first part of every source. [default: the folder's name]")
+@repeated("tags", "--tag", "-t", metavar="TAG", help="A tag for every atom. Repeatable.")
+@BUCKETS
+@option(
+    "--provenance",
+    metavar="NAME",
+    default="internal",
+    help="The provenance of new atoms: internal, external or quarantine.",
+)
+@repeated(
+    "exclude",
+    "--exclude",
+    metavar="GLOB",
+    help="Leave out what matches, in the syntax of .gitignore. Repeatable.",
+)
+@option("--no-gitignore", help="Also read what a .gitignore in the folder excludes.")
+@option("--moved", help="Accept that the folder was moved since the last ingest.")
+@option("--prune", help="Also tombstone the atoms of files that are removed.")
+def watch(
+    session: Session,
+    folder: str,
+    name: str | None,
+    tags: tuple[str, ...],
+    buckets: tuple[str, ...],
+    provenance: str,
+    exclude: tuple[str, ...],
+    no_gitignore: bool,
+    moved: bool,
+    prune: bool,
+) -> int:
+    """Ingest a folder now, and again whenever files in it change.
+
+    Runs until Ctrl-C. Reads only the files that changed, or the whole folder if files were added, renamed
+    or removed. The store is open only while files are ingested, so that other commands can use it. Updates
+    the mirror if the settings name one. With --json, prints one line for each batch of changes.
+    """
+    # Check the arguments first: a missing folder must not leave an empty store behind.
+    find_files([folder], name=name, exclude=exclude)
+    wanted: dict[str, Any] = {
+        "name": name,
+        "tags": tags,
+        "buckets": buckets or ("inbox",),
+        "provenance": provenance,
+        "exclude": exclude,
+        "gitignore": not no_gitignore,
+        "moved": moved,
+        "prune": prune,
+    }
+    batches = IngestBatches(session, Path(folder), wanted)
+    with until_signalled() as stop:
+        watch_folders(
+            [Watched(batches.real, batches.take, batches.concerns)], stop, ignored=_own_places(session)
+        )
+    data = {"event": "stopped", "batches": batches.number, "events": batches.events}
+    if session.out.json:
+        session.out.json_line(data)
+        return 0
+    shown = f"after {batches.number:,} {'batch' if batches.number == 1 else 'batches'}"
+    return session.out.answer(data, [line("stopped", f"{shown}, {counted(batches.events, 'event')}")])
+
+
+def _own_places(session: Session) -> list[Path]:
+    """Return the paths that this program writes, which may be inside the watched folder."""
+    places = [session.place(), find_mirror(session.store, session.memory)]
+    return [Path(os.path.realpath(place)) for place in places if place is not None]
+
+
+@dataclass
+class IngestBatches:
+    """Ingests a folder at the start, and again after each batch of changes (`Watched.changed`)."""
+
+    session: Session
+    folder: Path
+    wanted: dict[str, Any]
+    """The arguments of `ingest`."""
+    number: int = 0
+    """The number of batches so far."""
+    events: int = 0
+    """The number of events that were appended so far."""
+    _known: set[Path] = field(default_factory=set)
+    """The files that existed when the whole folder was last read."""
+    _told: set[str] = field(default_factory=set)
+    _waits: bool = False
+
+    @property
+    def real(self) -> Path:
+        """The real path of the folder."""
+        return Path(os.path.realpath(self.folder))
+
+    def concerns(self, path: Path) -> bool:
+        """Return True if an ingest may read the file, or if the path may be a folder."""
+        parts = path.relative_to(self.real).parts
+        if any(part.startswith(".") for part in parts[:-1]):
+            return False
+        if not parts or path.name.startswith("."):
+            return path.name == GITIGNORE
+        if path.suffix.lower() in FORMATS:
+            return True
+        # A folder that was moved or removed is not there any more. Files without a suffix are not read.
+        return path.is_dir() or (not path.suffix and not path.exists())
+
+    def take(self, changed: frozenset[Path]) -> bool:
+        """Ingest what changed; without paths, the whole folder. Return False if the store is in use."""
+        is_first = self.number == 0
+        try:
+            only = None if is_first else self._to_read(changed)
+            if only is not None and not only:
+                return True
+            with self.session.engine(create=True) as engine:
+                before = engine.size
+                report = self._ingested(engine, only, is_first)
+                appended = engine.size - before
+                failure = after_writes(self.session, engine) if is_first or appended else None
+        except BusyError:
+            if not self._waits:
+                self.session.out.note("the store is in use; the changes wait")
+            self._waits = True
+            return False
+        except EngineError as error:
+            if is_first:
+                raise
+            self.session.out.note(f"not ingested: {error}")
+            return True
+        self._waits = False
+        self.number += 1
+        self.events += appended
+        if only is None:
+            self._known = self._files()
+        self._tell(report, appended, None if failure is None else failure.message)
+        if is_first:
+            self.session.out.note(f"watching {self.folder}; press Ctrl-C to stop")
+        return True
+
+    def _to_read(self, changed: frozenset[Path]) -> frozenset[Path] | None:
+        """Return the files to read, or None for all: links and renamed files depend on all files."""
+        is_same = all(path.suffix.lower() in FORMATS and path in self._known for path in changed)
+        if not (is_same and all(path.is_file() for path in changed)):
+            has_rules = any(path.name == GITIGNORE for path in changed)
+            if has_rules or self._files() != self._known:
+                return None
+        return changed & self._known
+
+    def _files(self) -> set[Path]:
+        wanted = {key: self.wanted[key] for key in ("name", "exclude", "gitignore")}
+        return {item.path for item in find_files([self.folder], **wanted) if isinstance(item, SourceFile)}
+
+    def _ingested(self, engine: Engine, only: frozenset[Path] | None, is_first: bool) -> IngestReport:
+        with self.session.meter("read", "files") if is_first else nullcontext() as move, translated():
+            return ingest(
+                engine.store,
+                [self.folder],
+                **self.wanted,
+                only=only,
+                progress=(lambda _: None) if move is None else (lambda at: move(at.files, at.total)),
+            )
+
+    def _tell(self, report: IngestReport, appended: int, mirror: str | None) -> None:
+        """Print a line for a batch, and a note for each new problem."""
+        for one in said((*report.warnings, *report.skipped)):
+            if one not in self._told:
+                self._told.add(one)
+                self.session.out.note(one)
+        if mirror is not None:
+            self.session.out.note(mirror)
+        if self.session.out.json:
+            data = {"event": "batch", "batch": self.number, "events": appended, "mirror_error": mirror}
+            self.session.out.json_line({**data, **plain(report)})
+        elif appended or self.number == 1:
+            self.session.out.show(line(f"batch {self.number}", ", ".join(_summary(report))))
+
+
+def _summary(report: IngestReport) -> Iterator[str]:
+    """Yield what a batch did, in a few words each."""
+    yield counted(report.files, "file") + " read"
+    names = ("added", "revised", "retagged", "revived", "tombstoned", "linked", "unlinked")
+    for name in names:
+        if number := getattr(report, name):
+            yield f"{number:,} {name}"
+    if report.conflicts:
+        yield counted(report.conflicts, "new conflict")
+    if report.skipped:
+        yield f"skipped {named_kinds(report.skipped)}"

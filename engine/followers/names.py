@@ -1,0 +1,173 @@
+"""The follower `names`: which atoms a name stands for, as rows that no root covers (SPEC: Names).
+
+    n/e ‖ hash u64    the atoms of the pages with this name: the name of the file, its stated title, an alias
+    n/p ‖ hash u64    the atoms with an alias of these terms; the hash is that of the terms (`title_hash`)
+    n/a               the number of rows of the second kind; without this row, there are none
+
+A value is a list of ascending ordinals, u32 big-endian. As in the index, ordinals of earlier versions of an
+atom stay, so each result is intersected with the live ordinals. Erasing an atom removes all its ordinals.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+from blake3 import blake3
+
+from backends.base import Batch, Reader
+from engine.base.errors import CorruptionError
+from engine.base.unicode14 import is_assigned
+from engine.followers.base import Follower
+from engine.followers.columns import title_hash
+from engine.ledger.entities import entity_identity
+from engine.ledger.journal import erased_ordinals
+from engine.ledger.layout import NAMES
+from engine.ledger.records import Lookup
+from proofs.events import AtomBody, Entry, EventKind
+
+PAGE_SUFFIXES: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".pdf", ".docx")
+"""The suffixes of the names of files that are pages."""
+PAGE: Final = "page"
+"""The key in the meta of an atom under which the title that a page's file states is recorded."""
+
+_EXACT: Final = NAMES + b"e"
+_PHRASE: Final = NAMES + b"p"
+_COUNT: Final = NAMES + b"a"
+_ORDINAL_BYTES: Final = 4
+
+
+def is_page(source: str | None) -> bool:
+    """Return True if a source is that of a page: a path in a folder, with a suffix of `PAGE_SUFFIXES`."""
+    return source is not None and "/" in source and source[source.rfind(".") :].lower() in PAGE_SUFFIXES
+
+
+def page_name(source: str) -> str:
+    """Return the name of a page's file without its suffix."""
+    return posixpath.splitext(posixpath.basename(source))[0]
+
+
+def page_title(body: AtomBody) -> str | None:
+    """Return the title of the page that an atom belongs to: the stated one, or the name of the file."""
+    if body.source is None or not is_page(body.source):
+        return None
+    stated = None if body.meta is None else body.meta.get(PAGE)
+    return stated if isinstance(stated, str) else page_name(body.source)
+
+
+def name_identity(name: str) -> str:
+    """Return the form in which names are compared: caseless, with words joined by single spaces.
+
+    A name with a character that Unicode 14 does not have is not changed, because its caseless form depends on
+    the version of Python.
+    """
+    return entity_identity(name) if name.isascii() or all(map(is_assigned, map(ord, name))) else name
+
+
+class NamesFollower(Follower):
+    """Maintains the rows that lead from the names of pages and from aliases to atoms."""
+
+    name = "names"
+    version = 1
+    prefixes = (NAMES,)
+
+    def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
+        """Add the ordinals of new versions of atoms to the rows of their names; remove those of erased atoms.
+
+        Raises:
+            CorruptionError: a row is malformed.
+        """
+        joining: dict[bytes, list[int]] = {}
+        erased: set[int] = set()
+        for entry in entries:
+            body = entry.body
+            if type(body) is AtomBody and (body.aliases is not None or is_page(body.source)):
+                for key in _keys(body):
+                    joining.setdefault(key, []).append(entry.header.detail.ordinal)  # type: ignore[union-attr]
+            elif entry.header.kind is EventKind.ERASED:
+                erased |= erased_ordinals(rows, entry.header)
+        if not joining and not erased:
+            return
+        before = dict(zip(joining, rows.multi_get(list(joining)), strict=True))
+        if erased:
+            before |= {key: raw for key, raw in rows.scan_prefix(NAMES) if key != _COUNT}
+        phrases = 0
+        for key, raw in before.items():
+            after = _joined(raw or b"", joining.get(key, ()), erased, key)
+            if after != (raw or b""):
+                batch.rows[key] = after or None
+            phrases += (bool(after) - bool(raw)) if key.startswith(_PHRASE) else 0
+        if phrases:
+            count = int.from_bytes(rows.get(_COUNT) or b"", "big") + phrases
+            batch.rows[_COUNT] = count.to_bytes(8, "big") if count else None
+
+
+def _keys(body: AtomBody) -> Iterator[bytes]:
+    """Yield the key of each row that an atom with this body belongs to, each once."""
+    names = dict.fromkeys(_file_keys(body.source) if is_page(body.source) else ())
+    stated = None if body.meta is None else body.meta.get(PAGE)
+    if names and isinstance(stated, str):
+        names.setdefault(_exact_key(stated))
+    for alias in body.aliases or ():
+        names.setdefault(_exact_key(alias))
+        if phrase := title_hash(alias):
+            names.setdefault(_phrase_key(phrase))
+    return iter(names)
+
+
+@lru_cache(1024)
+def _file_keys(source: str) -> tuple[bytes, ...]:
+    return (_exact_key(page_name(source)),)
+
+
+def _exact_key(name: str) -> bytes:
+    return _EXACT + blake3(name_identity(name).encode()).digest(8)
+
+
+def _phrase_key(phrase: int) -> bytes:
+    return _PHRASE + phrase.to_bytes(8, "big")
+
+
+def _joined(raw: bytes, joining: Iterable[int], erased: set[int], key: bytes) -> bytes:
+    """Return the row with the ordinals `joining`, and without those of `erased`."""
+    if not erased and not raw:
+        return _packed(sorted(set(joining)))
+    return _packed(sorted({*_ordinals(raw, key), *joining} - erased))
+
+
+def _packed(ordinals: Iterable[int]) -> bytes:
+    return b"".join(ordinal.to_bytes(_ORDINAL_BYTES, "big") for ordinal in ordinals)
+
+
+def _ordinals(raw: bytes, key: bytes) -> list[int]:
+    if len(raw) % _ORDINAL_BYTES:
+        raise CorruptionError(f"the row {key.hex()} of the names has {len(raw)} bytes", family="names")
+    return [int.from_bytes(raw[at : at + _ORDINAL_BYTES], "big") for at in range(0, len(raw), _ORDINAL_BYTES)]
+
+
+def named(rows: Lookup, name: str) -> list[int]:
+    """Return the ordinals, live or not, of the atoms of pages with this name, and of atoms with this alias.
+
+    Raises:
+        CorruptionError: a row is malformed.
+    """
+    key = _exact_key(name)
+    return _ordinals(rows.get(key) or b"", key)
+
+
+def has_aliases(rows: Lookup) -> bool:
+    """Return True if at least one atom has had an alias."""
+    return rows.get(_COUNT) is not None
+
+
+def aliased(rows: Reader, phrases: Sequence[int]) -> Mapping[int, list[int]]:
+    """Return those of `phrases`, hashes of terms, that are aliases, each with the ordinals of its atoms.
+
+    Raises:
+        CorruptionError: a row is malformed.
+    """
+    keys = list(map(_phrase_key, phrases))
+    found = zip(phrases, keys, rows.multi_get(keys), strict=True)
+    return {phrase: _ordinals(raw, key) for phrase, key, raw in found if raw}

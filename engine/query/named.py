@@ -1,0 +1,215 @@
+"""Pages: what one file gave, found by its path, its title or one of its aliases (docs/pages.md).
+
+A page consists of the live atoms of its file, its pieces. It has the links of all its pieces, and is linked
+to by every link to one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from backends.base import Reader
+from engine.base import limits
+from engine.base.direction import Direction
+from engine.base.errors import ConflictError, NotFoundError
+from engine.base.validation import atom_id, line, quoted, show_id
+from engine.followers.names import is_page, name_identity, named, page_name, page_title
+from engine.followers.tags import LIVE, members
+from engine.ledger.queries import bodies_of, body_of, edges_at, far_end, ids_at, records_of
+from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
+from engine.query.snippets import beginning
+from proofs.leaves import State
+from proofs.sets import Group
+
+SHOWN: Final = 5
+"""The largest number of sources that the error message for an ambiguous name lists."""
+TITLE_CHARS: Final = 40
+"""The largest length of the first words of an atom that has no title, in characters."""
+LINKS_MAX: Final = 1000
+"""The largest number of links, and of backlinks, that a page lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """A link between a page and another atom."""
+
+    type: str
+    """The type of the edge."""
+    id: str
+    """The atom at the other end."""
+    title: str
+    """The title of the other page; or of the atom, if it is of no page; or the first words of its text."""
+    source: str | None
+    """The source of the other atom."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What one file gave. The lists are empty if there is nothing to list."""
+
+    title: str
+    """The title that the file states, or the name of the file without its suffix."""
+    source: str
+    """The path of the file, which begins with the name of its folder."""
+    aliases: tuple[str, ...]
+    tags: tuple[str, ...]
+    """The tags of all pieces, each once."""
+    created: int
+    """The time of the first piece, in µs since 1970, UTC; negative before 1970."""
+    ids: tuple[str, ...]
+    """The ids of the pieces, in the order of the file."""
+    text: str
+    """The texts of the pieces, separated by blank lines."""
+    links: tuple[PageLink, ...]
+    """The links to atoms outside the page, at most `LINKS_MAX`."""
+    backlinks: tuple[PageLink, ...]
+    """The links to the page from atoms outside it, at most `LINKS_MAX`."""
+
+
+class Pieces(NamedTuple):
+    """The pieces of a page, in the order of the file; never empty."""
+
+    source: str
+    records: tuple[AtomRecord, ...]
+
+
+def pieces_named(rows: Reader, name: str) -> Pieces | None:
+    """Return the pieces of the page with this path, title or alias; None if there is no such page.
+
+    `rows` is a snapshot with the followers `tags` and `names` at the head. A path may lack the folders that
+    it begins with, and its suffix. The name of the file, or the title that it states, precedes an alias.
+    Names are compared without case; a name in the exact case precedes others.
+
+    Raises:
+        InvalidInputError: the name has more than one line.
+        ConflictError: several pages have this name; the message lists their sources.
+    """
+    name = line(name, "page", limits.QUERY_BYTES_MAX).strip()
+    if is_page(name) and (found := pieces_of(rows, name)) is not None:
+        return found
+    for sources in _candidates(rows, name):
+        if len(sources) > 1:
+            listed = ", ".join(map(quoted, sorted(sources)[:SHOWN]))
+            more = " and more" if len(sources) > SHOWN else ""
+            raise ConflictError(
+                f"{len(sources)} pages are named {quoted(name)}: {listed}{more}",
+                hint="give one of these paths",
+            )
+        if sources:
+            return pieces_of(rows, sources[0])
+    return None
+
+
+def pieces_of(rows: Reader, source: str) -> Pieces | None:
+    """Return the live pieces of a source, or None if it has none."""
+    ordinals = members(rows, (Group.SOURCE, source)) & members(rows, LIVE)
+    records = records_of(rows, ids_at(rows, list(ordinals)))
+    records.sort(key=lambda record: (record.sequence or 0, record.id))
+    return Pieces(source, tuple(records)) if records else None
+
+
+def _candidates(rows: Reader, name: str) -> Iterator[list[str]]:
+    """Yield the sources of pages with this name: first those whose names are most alike, then the others."""
+    path = name.strip("/")
+    base = page_name(path) if is_page(f"/{path}") else path.rpartition("/")[2]
+    titles = _titles(rows, base)
+    ending = f"/{name_identity(path[: len(path) - len(path.rpartition('/')[2])] + base)}"
+    by_path = [one for one in titles if f"/{name_identity(_bare(one))}".endswith(ending)]
+    yield [one for one in by_path if f"/{_bare(one)}".endswith(f"/{path}") or one.endswith(f"/{path}")]
+    yield by_path
+    if base != name:
+        titles = _titles(rows, name)
+    yield [one for one, title in titles.items() if name_identity(title) == name_identity(name)]
+    yield list(titles)
+
+
+def _bare(source: str) -> str:
+    """Return a source without its suffix."""
+    return source[: source.rfind(".")]
+
+
+def _titles(rows: Reader, name: str) -> dict[str, str]:
+    """Return the sources of the live pages to which a name leads, each with the title of the page."""
+    live = members(rows, LIVE)
+    ordinals = [one for one in named(rows, name) if one in live]
+    first: dict[str, AtomRecord] = {}
+    for record in records_of(rows, ids_at(rows, ordinals)):
+        if record.source is not None and is_page(record.source):
+            first.setdefault(record.source, record)
+    bodies = bodies_of(rows, list(first.values()))
+    return {source: page_title(body) or "" for source, body in zip(first, bodies, strict=True)}
+
+
+def page_at(rows: Reader, found: Pieces) -> Page:
+    """Return a page with its text, its links and its backlinks."""
+    bodies = bodies_of(rows, found.records)
+    tags = {tag.casefold(): tag for record in reversed(found.records) for tag in reversed(record.tags)}
+    return Page(
+        title=page_title(bodies[0]) or page_name(found.source),
+        source=found.source,
+        aliases=tuple(dict.fromkeys(alias for body in bodies for alias in body.aliases or ())),
+        tags=tuple(reversed(tags.values())),
+        created=found.records[0].created,
+        ids=tuple(show_id(record.id) for record in found.records),
+        text="\n\n".join(body.content for body in bodies),
+        links=tuple(_links(rows, found, Direction.OUT)),
+        backlinks=tuple(_links(rows, found, Direction.IN)),
+    )
+
+
+def edges_of_pieces(
+    rows: Reader, found: Pieces, direction: Direction
+) -> Iterator[tuple[AtomRecord, EdgeRecord, AtomRecord]]:
+    """Yield (piece, edge, live atom outside the page) for each live edge of a page."""
+    own = {record.id for record in found.records}
+    for record in found.records:
+        for edge in edges_at(rows, record.id, direction, ()):
+            other_id = far_end(edge, record.id)
+            other = None if other_id in own else read_atom(rows, other_id)
+            if other is not None and other.state is State.LIVE:
+                yield record, edge, other
+
+
+def _links(rows: Reader, found: Pieces, direction: Direction) -> Iterator[PageLink]:
+    """Yield the links, one for each type and each other page or atom."""
+    seen: set[tuple[bytes, str | bytes]] = set()
+    for _, edge, other in edges_of_pieces(rows, found, direction):
+        other_end = other.source if other.source is not None and is_page(other.source) else other.id
+        if (edge.type, other_end) not in seen and len(seen) < LINKS_MAX:
+            seen.add((edge.type, other_end))
+            yield PageLink(type_name(rows, edge.type), show_id(other.id), title_of(rows, other), other.source)
+
+
+def title_of(rows: Reader, record: AtomRecord) -> str:
+    """Return the title of the page of an atom, or of the atom if it is of no page, or its first words."""
+    body = body_of(rows, record)
+    return page_title(body) or record.title or beginning(body.content, TITLE_CHARS)
+
+
+def shown_titles(rows: Reader, ids: Iterable[str]) -> dict[str, str]:
+    """Return `title_of` for each of the atoms that is recorded and not erased."""
+    records = ((one, read_atom(rows, atom_id(one))) for one in dict.fromkeys(ids))
+    return {
+        one: title_of(rows, record)
+        for one, record in records
+        if record is not None and record.state is not State.ERASED
+    }
+
+
+def page_named(rows: Reader, name: str) -> Page:
+    """Return the page with this path, title or alias (`pieces_named`).
+
+    Raises:
+        InvalidInputError: the name has more than one line.
+        NotFoundError: there is no such page.
+        ConflictError: several pages have this name; the message lists their sources.
+    """
+    found = pieces_named(rows, name)
+    if found is None:
+        raise NotFoundError(
+            f"no page has the path, title or alias {quoted(name)}",
+            hint="search for its words with `engine recall`",
+        )
+    return page_at(rows, found)

@@ -1,0 +1,44 @@
+"""Turn the text of a converted file into a document."""
+
+from __future__ import annotations
+
+import json
+
+from engine.transfer.ingest.conversion.formats import Converted
+from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Skipped
+from engine.transfer.ingest.field_values import created_from_text, title_of
+from engine.transfer.ingest.pieces import Cut, blocks_of, document, file_title
+from engine.transfer.ingest.split import Section, split
+
+
+def parse_converted(
+    found: Converted, source: str, *, tokens_max: int = ATOM_TOKENS
+) -> tuple[Document, tuple[Skipped, ...]]:
+    """Parse a converted file into a document, and report what cannot be ingested.
+
+    A text in Markdown is split as a Markdown file is. In a text that consists of pages, a piece never covers
+    parts of two pages. Its title is the heading of its page, or the title of the file, and the page's number.
+    """
+    if found.pages is None:
+        from engine.transfer.ingest.markdown import parse_markdown  # slow to load
+
+        return parse_markdown(_with_frontmatter(found), source, tokens_max=tokens_max)
+    title = found.title or file_title(source)
+    created = None if found.created is None else created_from_text(found.created)
+    text, sections, titles = "", [], []
+    for number, (heading, page) in enumerate(found.pages, 1):
+        sections.append(Section((), blocks_of(page, len(text))))
+        titles.append(title_of(f"{heading or title or 'page'}, page {number}"))
+        text += page + "\n\n"
+    cuts = (Cut(span, titles[number]) for span, number in split(text, sections, tokens_max))
+    return document(text, source, title, cuts, created=created)
+
+
+def _with_frontmatter(found: Converted) -> str:
+    """Return the text with its title and date in the form in which Markdown files have them."""
+    fields = []
+    if found.title is not None:
+        fields.append(f"title: {json.dumps(found.title)}\n")
+    if found.created is not None:
+        fields.append(f"created: {json.dumps(found.created)}\n")
+    return f"---\n{''.join(fields)}---\n{found.markdown}" if fields else found.markdown

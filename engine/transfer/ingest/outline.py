@@ -1,0 +1,151 @@
+"""The blocks of a Markdown file, and the choice of those that are left out: link lists and empty headings."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from engine.base.limits import META_TEXT_BYTES_MAX
+from engine.transfer.ingest.asides import is_bare
+from engine.transfer.ingest.split import Block, Span
+from proofs.further import Scalar
+
+_CODE: Final = frozenset({"fence", "code_block"})
+_RULE: Final = "hr"
+_TO_PAGE: Final = re.compile(r"\[\[|\]\((?!<?[A-Za-z][A-Za-z0-9+.-]*:)")
+_URL: Final = re.compile(r"https?://[^\s<>()\[\]]+(?:\([^\s<>()\[\]]*\)[^\s<>()\[\]]*)*")
+
+
+class Part(NamedTuple):
+    """A top-level block."""
+
+    block: Block
+    type: str
+    """The type of the block, as markdown-it names it."""
+    heading: str | None
+    """The text of a heading, including markup; None if the block is no heading."""
+    level: int
+    """The level of a heading, 1 to 6; otherwise 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """The blocks that remain, and what was left out between them."""
+
+    blocks: list[Part]
+    """The remaining blocks. Their offsets refer to the text without `spans`."""
+    spans: list[Span] = field(default_factory=list)
+    """The spans that were left out, in order."""
+    lists: int = 0
+    """The number of bare link lists that were left out."""
+
+    def places(self) -> _Places:
+        """Return the places of offsets in the remaining text."""
+        return _Places(self.spans)
+
+
+class _Places:
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self._starts = [start for start, _ in spans]
+        self._ends = [end for _, end in spans]
+        self._removed = list(accumulate((end - start for start, end in spans), initial=0))
+
+    def of(self, offset: int) -> int:
+        """Return the offset in the remaining text; for a part that was left out, of what precedes it."""
+        number = bisect_right(self._starts, offset)
+        if number and offset < self._ends[number - 1]:
+            return self._starts[number - 1] - self._removed[number - 1] - 1
+        return offset - self._removed[number]
+
+
+def leave_out(text: str, parts: list[Part], gaps: Sequence[int]) -> LeftOut:
+    """Leave out the bare link lists, and each heading that says nothing without what was left out under it.
+
+    A heading is kept if there is text under it, or a link to another page, which the heading may describe; or
+    if it never had anything under it. `gaps` are the offsets, ascending, where comments and badges were left
+    out.
+    """
+    bare = [_is_bare(text, part) for part in parts]
+    lists = sum(bare)
+    if not parts or not (lists or gaps):
+        return LeftOut(parts)
+    gone = list(bare)
+    for start, end in _empty_sections(text, parts, bare, gaps):
+        for number in range(start, end):
+            gone[number] = True
+    if not any(gone):
+        return LeftOut(parts)
+    kept: list[Part] = []
+    spans: list[Span] = []
+    removed = 0
+    for part, is_gone in zip(parts, gone, strict=True):
+        start, end, cuts, whole = part.block.start, part.block.end, part.block.cuts, part.block.whole
+        if not is_gone:
+            moved = Block(start - removed, end - removed, tuple(cut - removed for cut in cuts), whole)
+            kept.append(part._replace(block=moved))
+            continue
+        removed += end - start
+        if spans and spans[-1][1] == start:
+            start = spans.pop()[0]
+        spans.append((start, end))
+    return LeftOut(kept, spans, lists)
+
+
+def _is_bare(text: str, part: Part) -> bool:
+    return not part.level and part.type not in _CODE and is_bare(text[part.block.start : part.block.end])
+
+
+def _empty_sections(
+    text: str, parts: Sequence[Part], bare: Sequence[bool], gaps: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of blocks, each of a heading and its body, that say nothing any more.
+
+    A range ends at the next heading of any level. The blocks before the first heading are a range, too.
+    """
+    starts = [number for number, part in enumerate(parts) if part.level or not number]
+    below: list[tuple[int, bool]] = []
+    for start, end in reversed(list(zip(starts, [*starts[1:], len(parts)], strict=True))):
+        level = parts[start].level
+        body = range(start + bool(level), end)
+        children = _taken(below, level) if level else []
+        says = any(_says(text, parts[number], bare[number]) for number in body)
+        offsets = parts[start].block.start, parts[end - 1].block.end
+        left_out = any(bare[number] for number in body) or bisect_left(gaps, offsets[0]) < bisect_right(
+            gaps, offsets[1]
+        )
+        has_text = says or any(children) or not (left_out or children)
+        if level:
+            below.append((level, has_text))
+        if not has_text:
+            yield start, end
+
+
+def _says(text: str, part: Part, bare: bool) -> bool:
+    """Return True if a block is text, or has a link to a page."""
+    if bare:
+        return _TO_PAGE.search(text, part.block.start, part.block.end) is not None
+    return part.type != _RULE
+
+
+def _taken(below: list[tuple[int, bool]], level: int) -> list[bool]:
+    """Remove from `below` the sections under a heading of this level; return for each whether it has text."""
+    taken = []
+    while below and below[-1][0] > level:
+        taken.append(below.pop()[1])
+    return taken
+
+
+def urls_in(text: str, spans: Sequence[Span]) -> dict[str, Scalar]:
+    """Return the URLs in `spans` as the value `links` of an atom's meta: as many as fit, one on each line."""
+    found: list[str] = []
+    size = 0
+    for start, end in spans:
+        for match in _URL.finditer(text, start, end):
+            size += len(match[0].encode()) + 1
+            if match[0] not in found and size <= META_TEXT_BYTES_MAX:
+                found.append(match[0])
+    return {"links": "\n".join(found)} if found else {}

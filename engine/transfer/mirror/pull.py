@@ -1,0 +1,232 @@
+"""Take the edits of people from the pages of a mirror into the store, then bring the mirror up to date.
+
+    edited pages ── compare with the pages as they were written ──▶ edits ── commit, one by one ──▶ store
+                                                                                       then the mirror
+
+The pages are those in the mirror, and those that earlier runs set aside (`engine.transfer.mirror.aside`). An
+edited page is deleted or replaced only after all of its edits are durable. If a run is killed, the next run
+takes the same edits again, which changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from backends.base import Reader
+from engine.base.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
+from engine.base.validation import show_id
+from engine.commands.edits import TakeEdit
+from engine.store.dry_run import dry_run_store
+from engine.store.replay import Progress, no_progress
+from engine.store.store import Store
+from engine.transfer.mirror import disk
+from engine.transfer.mirror.aside import Kept, kept_pages, remove_empty, remove_kept
+from engine.transfer.mirror.edits import Change, Edit, PageEdits, read_edits
+from engine.transfer.mirror.manifest import MANIFEST, Manifest
+from engine.transfer.mirror.moments import erased_since, store_at
+from engine.transfer.mirror.pages import Page, Pages
+from engine.transfer.mirror.place import MirrorPlace, existing, place_at
+from engine.transfer.mirror.recovery import recover
+from engine.transfer.mirror.report import Outcome, PulledEdit, PullReport, Untaken
+from engine.transfer.mirror.style import StyleName
+from engine.transfer.mirror.sync import sync
+
+ORIGIN: Final = "mirror"
+"""The origin that the events of a pull record."""
+
+PAGE_BYTES_MAX: Final = 64 << 20
+"""The maximum size of an edited page. The pages that the engine writes are smaller."""
+
+
+@dataclass(slots=True)
+class _Copy:
+    """A folder with edited pages: the mirror, or a folder of pages that were set aside."""
+
+    path: str
+    folder: int
+    manifest: Manifest
+    kept: Kept | None = None
+    """None for the mirror."""
+    pages: dict[str, _Edited] = field(default_factory=dict)
+    """The edited pages by their paths."""
+
+
+@dataclass(slots=True)
+class _Edited:
+    """An edited page, and what was found on it."""
+
+    sha256: str = ""
+    """The hash of the bytes that were compared."""
+    found: PageEdits | None = None
+
+
+def pull(
+    store: Store,
+    folder: str | os.PathLike[str],
+    *,
+    actor: str,
+    dry_run: bool = False,
+    progress: Progress = no_progress,
+) -> PullReport:
+    """Take the edits from the mirror in `folder` (see `engine.Engine.mirror_pull`)."""
+    with place_at(folder, lock=True) as place:
+        store_id = show_id(store.identity.store_id)
+        with existing(place, store_id):
+            if not dry_run:
+                recover(place, store_id)
+        if not _is_mirror(place, store_id):
+            raise NotFoundError(f"{place.path} is not a mirror: it has no {MANIFEST}")
+        return _pull(store, place, actor, progress, dry_run=dry_run)
+
+
+def follow(
+    store: Store, folder: str | os.PathLike[str], *, actor: str, progress: Progress = no_progress
+) -> PullReport:
+    """Bring the mirror in `folder` up to date, after taking the edits; write a new mirror if there is none.
+
+    Raises:
+        RefusedError: The folder is not empty and not a mirror of this store.
+        BusyError: Another run is writing in the parent folder.
+    """
+    with place_at(folder, lock=True) as place:
+        store_id = show_id(store.identity.store_id)
+        with existing(place, store_id):
+            recover(place, store_id)
+        if _is_mirror(place, store_id):
+            return _pull(store, place, actor, progress, dry_run=False)
+        return PullReport(place.path, (), (), sync(store, place, progress=progress))
+
+
+def _is_mirror(place: MirrorPlace, store_id: str) -> bool:
+    with existing(place, store_id) as found:
+        return found is not None and found.manifest is not None
+
+
+def _pull(store: Store, place: MirrorPlace, actor: str, progress: Progress, *, dry_run: bool) -> PullReport:
+    store_id = show_id(store.identity.store_id)
+    with existing(place, store_id) as old, kept_pages(place, store_id) as kept:
+        if old is None or old.manifest is None:
+            raise NotFoundError(f"{place.path} was removed while it was read")
+        copies = [_Copy(one.path, one.folder, one.manifest, one) for one in kept]
+        copies.append(_Copy(place.path, old.folder, old.manifest))
+        for copy in copies:
+            _find_edited(copy)
+        _compare_all(store, copies)
+        with dry_run_store(store, when=dry_run) as target:
+            edits = tuple(edit for copy in copies for edit in _commit(target, copy, actor))
+        if dry_run:
+            return PullReport(place.path, edits, tuple(_untaken(copies, {})), None)
+    taken = {copy.path: _taken(copy) for copy in copies}
+    report = sync(store, place, taken=taken[place.path], progress=progress)
+    with kept_pages(place, store_id) as present:
+        for one in present:
+            remove_kept(one, taken.get(one.path, {}))
+    remove_empty(place)
+    return PullReport(place.path, edits, tuple(_untaken(copies, dict(report.set_aside))), report)
+
+
+def _find_edited(copy: _Copy) -> None:
+    for path, listed in sorted(copy.manifest.files.items()):
+        if disk.digest(copy.folder, path) == listed.sha256:
+            continue
+        status = disk.lstat_at(copy.folder, path)
+        if status is None and copy.kept is not None:
+            continue
+        page = copy.pages[path] = _Edited()
+        if status is None:
+            page.found = _refused("the page was removed or renamed; it is written again")
+        elif not disk.is_file(status):
+            page.found = _refused("the page was replaced by something that is not a file")
+        elif status.st_size > PAGE_BYTES_MAX:
+            page.found = _refused(f"the page has more than {PAGE_BYTES_MAX:,} bytes")
+
+
+def _refused(reason: str) -> PageEdits:
+    return PageEdits(untaken=[Change("", reason)])
+
+
+def _compare_all(store: Store, copies: Sequence[_Copy]) -> None:
+    """Compare the edited pages with the pages as they were written.
+
+    Most pages are still the same in the present state of the store. The earlier state, which takes longer to
+    compute, is needed only for the others.
+    """
+    with store.view(*store.followers) as rows:
+        for style in StyleName:
+            _compare(rows, style, [copy for copy in copies if copy.manifest.style is style])
+        for copy in copies:
+            if not _open(copy):
+                continue
+            reason = "the manifest does not agree with the store"
+            erased = erased_since(rows, copy.manifest.size, store.roots(rows).size)
+            if erased is None:
+                with store_at(store, rows, copy.manifest.size) as (_, then):
+                    _compare(then, copy.manifest.style, [copy])
+            else:
+                reason = f"the page was written before event {erased} erased content, and differs from it"
+            for path in _open(copy):
+                copy.pages[path].found = _refused(reason)
+
+
+def _open(copy: _Copy) -> list[str]:
+    """Return the paths of the pages that were not compared yet."""
+    return [path for path, page in copy.pages.items() if page.found is None]
+
+
+def _compare(rows: Reader, style: StyleName, copies: Sequence[_Copy]) -> None:
+    """Compare the edited pages that are the same in this state of the store as when they were written."""
+    wanted = {path for copy in copies for path in _open(copy)}
+    if not wanted:
+        return
+    for page in Pages(rows, style).only(wanted):
+        digest = hashlib.sha256(page.data).hexdigest()
+        for copy in copies:
+            edited = copy.pages.get(page.path)
+            if edited and edited.found is None and copy.manifest.files[page.path].sha256 == digest:
+                _read(copy, page, edited)
+
+
+def _read(copy: _Copy, page: Page, edited: _Edited) -> None:
+    data = disk.read(copy.folder, page.path)
+    if data is None:
+        edited.found = _refused("the page was removed while it was compared")
+        return
+    edited.sha256 = hashlib.sha256(data).hexdigest()
+    edited.found = read_edits(page, data)
+
+
+def _commit(store: Store, copy: _Copy, actor: str) -> Iterator[PulledEdit]:
+    """Take the edits one by one, so that one that is refused does not prevent the others."""
+    for path, page in copy.pages.items():
+        for edit in page.found.edits if page.found else ():
+            try:
+                yield _take(store, path, edit, copy.manifest.size, actor)
+            except (InvalidInputError, NotFoundError, ConflictError, RefusedError) as error:
+                if page.found:
+                    page.found.untaken.append(Change(edit.atom, str(error)))
+
+
+def _take(store: Store, path: str, edit: Edit, size: int, actor: str) -> PulledEdit:
+    command = TakeEdit(edit.atom, edit.before, edit.after, size)
+    (receipt,) = store.commit([command], actor, origin=ORIGIN)
+    is_conflict = receipt.id != edit.atom
+    done = Outcome.REVISED if receipt.changed else Outcome.SAME
+    outcome, other = (Outcome.CONFLICT, receipt.id) if is_conflict else (done, None)
+    return PulledEdit(path, edit.atom, outcome, other, edit.before, edit.after)
+
+
+def _taken(copy: _Copy) -> dict[str, str]:
+    """Return the pages whose changes are all in the store: path → SHA-256."""
+    return {path: page.sha256 for path, page in copy.pages.items() if page.found and not page.found.untaken}
+
+
+def _untaken(copies: Sequence[_Copy], set_aside: dict[str, str]) -> Iterator[Untaken]:
+    for copy in copies:
+        for path, page in copy.pages.items():
+            kept = f"{copy.path}/{path}" if copy.kept else set_aside.get(path, "")
+            for change in page.found.untaken if page.found else ():
+                yield Untaken(path, change.atom, change.reason, kept)

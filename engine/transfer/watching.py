@@ -1,0 +1,114 @@
+"""Wait for changes in folders, and call functions with the changed paths, in batches.
+
+    the system ── events ──▶ batches: no further event for a while ──▶ function(paths), one batch at a time
+
+The system may report a change twice, late, or as something else than it was. So a function must compare the
+files with what it knows, as `engine ingest` does, and must do nothing if nothing changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from engine.base.errors import NotFoundError, SystemFailureError
+
+if TYPE_CHECKING:
+    from watchfiles import Change
+
+QUIET_MS: Final = 400
+"""A batch ends when there was no event for this time. A file that is being written may then be complete."""
+BATCH_MS: Final = 5_000
+"""A batch ends at the latest after this time."""
+WAIT_MS: Final = 500
+"""The time after which waiting is interrupted, so that what could not be done can be tried again."""
+
+
+class Stop(Protocol):
+    """What ends the watching."""
+
+    def is_set(self) -> bool:
+        """Return True if the watching must end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A folder, and the function that is called when something in it changes."""
+
+    folder: Path
+    """The real path of the folder."""
+    changed: Callable[[frozenset[Path]], bool]
+    """Called with the real paths of entries that were added, changed or removed; with no path at the start.
+
+    A result of False means that the function could not do its work now. It is called again, with the same
+    paths and those of later batches.
+    """
+    concerns: Callable[[Path], bool] = lambda _: True
+    """Return False for a path whose changes do not matter."""
+
+
+def watch(watched: Sequence[Watched], stop: Stop, *, ignored: Collection[Path] = ()) -> None:
+    """Call the functions of `watched` until `stop` is set: at the start, and after each batch of changes.
+
+    Changes while a function runs belong to the next batch, so none is lost.
+
+    Args:
+        watched: The folders. If one contains another, a path belongs to the innermost.
+        stop: What ends the watching. A function that runs is not interrupted.
+        ignored: Real paths of files and folders whose changes are ignored, even if a folder contains them.
+
+    Raises:
+        NotFoundError: a folder does not exist.
+        SystemFailureError: the extra `watch` is not installed, or the system cannot watch the folders.
+    """
+    pending: dict[Path, frozenset[Path]] = {one.folder: frozenset() for one in watched}
+    innermost_first = sorted(watched, key=lambda one: len(one.folder.parts), reverse=True)
+    skipped = tuple(str(path) for path in ignored)
+    for batch in _batches([one.folder for one in watched], stop):
+        for path in batch:
+            owner = next((one for one in innermost_first if path.is_relative_to(one.folder)), None)
+            is_ours = any(f"{path}/".startswith(f"{prefix}/") for prefix in skipped)
+            if owner is not None and not is_ours and owner.concerns(path):
+                pending[owner.folder] = pending.get(owner.folder, frozenset()) | {path}
+        for one in watched:
+            if one.folder not in pending or stop.is_set():
+                continue
+            if not one.folder.is_dir():
+                raise NotFoundError(f"the folder {one.folder} is no longer there")
+            if one.changed(pending[one.folder]):
+                del pending[one.folder]
+
+
+def _batches(folders: Sequence[Path], stop: Stop) -> Iterator[set[Path]]:
+    """Yield sets of changed paths; an empty set after each wait without a change."""
+    if find_spec("watchfiles") is None:
+        raise SystemFailureError("watching needs the package watchfiles", hint="pip install 'memroot[watch]'")
+    from watchfiles import watch as events
+
+    for folder in folders:
+        if not folder.is_dir():
+            raise NotFoundError(f"no such folder: {folder}")
+    event_filter: Callable[[Change, str], bool] | None = None
+    stopper: Any = stop
+    try:
+        for changes in events(
+            *folders,
+            watch_filter=event_filter,
+            debounce=BATCH_MS,
+            step=QUIET_MS,
+            stop_event=stopper,
+            rust_timeout=WAIT_MS,
+            yield_on_timeout=True,
+            raise_interrupt=True,
+            ignore_permission_denied=True,
+        ):
+            yield {Path(os.fsdecode(path)) for _, path in changes}
+    except OSError as error:
+        raise SystemFailureError(
+            f"the system cannot watch these folders: {(error.strerror or str(error)).lower()}",
+            hint="there may be too many folders; `engine ingest` reads them without watching",
+        ) from error
