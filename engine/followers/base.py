@@ -135,12 +135,12 @@ def _leaf_at(rows: Lookup, size: int) -> bytes:
     return b"" if raw is None else leaf_hash(raw)
 
 
-def are_current(rows: Lookup, log: LogState, followers: Iterable[Follower]) -> bool:
+def are_current(rows: Reader, log: LogState, followers: Iterable[Follower]) -> bool:
     """Return True if the rows of all `followers` are up to date with the head of the journal."""
     leaf = _leaf_at(rows, log.size)
-    return all(
-        _is_at(rows.get(cursor_key(follower.name)), follower, log.size, leaf) for follower in followers
-    )
+    listed = tuple(followers)
+    cursors = rows.multi_get([cursor_key(follower.name) for follower in listed])
+    return all(_is_at(raw, follower, log.size, leaf) for raw, follower in zip(cursors, listed, strict=True))
 
 
 def is_current(rows: Lookup, log: LogState, follower: Follower, cursor: bytes | None) -> bool:

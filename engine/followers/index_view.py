@@ -119,7 +119,8 @@ class PostingsCache:
         self._older: dict[bytes, _CachedRows] = {}
         self._used_bytes = 0
         self._older_bytes = 0
-        self._packs: dict[bytes, list[bytes]] = {}
+        self._packs: tuple[tuple[bytes, ...], list[tuple[bytes, list[bytes]]]] | None = None
+        """The roots of the segments; and the prefix of the rows and the first terms of the packs of each."""
         self._dfs: dict[bytes, tuple[tuple[bytes, ...], int]] = {}
         """For each term, the roots of the segments and the number of documents that mention the term."""
         self._lengths: dict[bytes, _Lengths] = {}
@@ -151,71 +152,73 @@ class PostingsCache:
                 new.append(number)
             found.append(cached)
         if new:
-            older = {number: _known(found[number]) for number in new}
-            packs = self._read_packs(
-                rows,
-                segments,
-                [
-                    (part, terms[number])
-                    for number in new
-                    for part, root in enumerate(roots)
-                    if root not in older[number]
-                ],
-            )
-            for number in new:
-                term, known = terms[number], older[number]
-                read = [
-                    known[root] if root in known else _find(packs[part, term], term, segments[part][0].size)
-                    for part, root in enumerate(roots)
-                ]
-                size = sum([len(row) + ROW_BYTES for row in read if row is not None])
-                df = sum([df_of(row) for row in read if row is not None])
-                entry = _CachedRows(roots, tuple(read), df, size + ENTRY_BYTES + 8 * len(read))
-                self._keep(term, entry)
+            older = [_known(found[number]) for number in new]
+            wanted = [
+                (part, terms[number])
+                for number, known in zip(new, older, strict=True)
+                for part, root in enumerate(roots)
+                if root not in known
+            ]
+            read = iter(self._read(rows, segments, roots, wanted))
+            for number, known in zip(new, older, strict=True):
+                own = tuple([known[root] if root in known else next(read) for root in roots])
+                there = [row for row in own if row is not None]
+                df = sum(map(df_of, there))
+                size = sum(map(len, there)) + ROW_BYTES * len(there) + ENTRY_BYTES + 8 * len(own)
+                entry = found[number] = _CachedRows(roots, own, df, size)
+                self._keep(terms[number], entry)
                 if len(self._dfs) >= DFS_MAX:
                     self._dfs = {}
-                self._dfs[term] = roots, df
-                found[number] = entry
+                self._dfs[terms[number]] = roots, df
         return [one for one in found if one is not None]
 
-    def _read_packs(
-        self, rows: Reader, segments: Segments, wanted: Sequence[tuple[int, bytes]]
-    ) -> dict[tuple[int, bytes], tuple[bytes, bytes] | None]:
-        """Return the key and the value of the pack in which each term would be.
+    def _read(
+        self,
+        rows: Reader,
+        segments: Segments,
+        roots: tuple[bytes, ...],
+        wanted: Sequence[tuple[int, bytes]],
+    ) -> list[bytes | None]:
+        """Return rows of terms as they are hashed; None for a term that is not in the segment.
 
-        Each item of `wanted` is a pair: the position of a segment, and a term. The result for a term is None
-        if the term sorts before all terms of the segment.
+        `wanted` are pairs of the position of a segment and a term.
         """
-        names = self._names_of_packs(rows, segments)
-        keys: dict[tuple[int, bytes], bytes | None] = {}
+        packs = self._packs
+        if packs is None or packs[0] != roots:
+            packs = self._packs = roots, self._names_of_packs(rows, segments)
+        keys: list[bytes | None] = []
         for part, term in wanted:
-            of_part = names[part]
-            at = bisect_right(of_part, term) - 1
-            keys[part, term] = segments[part][0].row_prefix + of_part[at] if at >= 0 else None
-        distinct = list({key: None for key in keys.values() if key is not None})
+            prefix, names = packs[1][part]
+            at = bisect_right(names, term)
+            keys.append(prefix + names[at - 1] if at else None)
+        distinct = [key for key in dict.fromkeys(keys) if key is not None]
         values = dict(zip(distinct, rows.multi_get(distinct), strict=True))
-        packs: dict[tuple[int, bytes], tuple[bytes, bytes] | None] = {}
-        for place, key in keys.items():
-            value = None if key is None else values[key]
-            if key is not None and value is None:
+        for key, value in values.items():
+            if value is None:
                 raise CorruptionError(f"{describe(key)} is missing")
-            packs[place] = None if key is None or value is None else (key, value)
-        return packs
+        raws = [None if key is None else values[key] for key in keys]
+        sizes = [segments[part][0].size for part, _ in wanted]
+        found: list[bytes | None] = [None] * len(wanted)
+        if NATIVE is not None:
+            found = NATIVE.find_postings(raws, [term for _, term in wanted], sizes)
+        return [
+            (row or None) if row is not None or key is None or raw is None else find_row(key, raw, term, size)
+            for row, key, raw, (_, term), size in zip(found, keys, raws, wanted, sizes, strict=True)
+        ]
 
-    def _names_of_packs(self, rows: Reader, segments: Segments) -> list[list[bytes]]:
-        """Return, for each segment, the first term of each of its packs."""
-        known = self._packs
-        current: dict[bytes, list[bytes]] = {}
+    def _names_of_packs(self, rows: Reader, segments: Segments) -> list[tuple[bytes, list[bytes]]]:
+        """Return the prefix of the rows and the first terms of the packs of each segment."""
+        known = {} if self._packs is None else dict(zip(self._packs[0], self._packs[1], strict=True))
+        current: list[tuple[bytes, list[bytes]]] = []
         for name, summary in segments:
-            names = known.get(summary.root)
+            names = known.get(summary.root, (b"", None))[1]
             if names is None:
                 raw, where = rows.get(name.blocks_key), describe(name.blocks_key)
                 if raw is None:
                     raise CorruptionError(f"{where} is missing")
                 names = decode_blocks(raw, summary.rows, where).firsts[len(COLUMN_ROWS) :]
-            current[summary.root] = names
-        self._packs = current
-        return [current[summary.root] for _, summary in segments]
+            current.append((name.row_prefix, names))
+        return current
 
     def dfs(self, rows: Reader, segments: Segments, terms: Sequence[bytes]) -> list[int]:
         """Return, for each term, the number of documents in all segments that mention the term.
@@ -324,22 +327,6 @@ def _differ(buffer: NDArray[np.uint64], filled: int, start: int, facts: Facts) -
 def _known(older: _CachedRows | None) -> dict[bytes, bytes | None]:
     """Return the cached rows of a term by the root of their segment."""
     return {} if older is None else dict(zip(older.roots, older.rows, strict=True))
-
-
-def _find(pack: tuple[bytes, bytes] | None, term: bytes, documents: int) -> bytes | None:
-    """Return the row of a term as it is hashed, or None if its pack has no such term.
-
-    Raises:
-        CorruptionError: the pack is malformed.
-    """
-    if pack is None:
-        return None
-    key, raw = pack
-    if NATIVE is not None:
-        row = NATIVE.find_postings(raw, term, documents)
-        if row is not None:
-            return row or None
-    return find_row(key, raw, term, documents)
 
 
 def df_of(row: bytes) -> int:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from engine.query.positions import PositionsCache
     from engine.query.recall.allowed import AllowedCache
     from engine.query.recall.config import RecallConfig
+    from engine.query.recall.known import KnownAtomsCache
 
 
 class View:
@@ -53,6 +54,13 @@ class View:
 
         return AllowedCache()
 
+    @cached_property
+    def known(self) -> KnownAtomsCache:
+        """The cache of atoms that answered earlier questions."""
+        from engine.query.recall.known import KnownAtomsCache
+
+        return KnownAtomsCache()
+
     @contextmanager
     def at(self, moment: AsOf | None) -> Iterator[View]:
         """Yield a view of the store as it was at `moment`, or this view if `moment` is None.
@@ -80,5 +88,6 @@ class View:
 
     def forget(self) -> None:
         """Drop the caches. Must be called after content that was used to compute them is erased."""
+        vars(self).pop("known", None)
         vars(self).pop("positions", None)
         vars(self).pop("allowed", None)

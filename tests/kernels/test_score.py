@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
 from engine.followers.index_view import Norms, TermRows
 from engine.query.recall.allowed import Allowed
+from engine.query.recall.mentions import Mentions, covering
+from engine.query.recall.pool import ranked
 from engine.query.recall.signals import scoring
 from engine.query.recall.signals.scoring import Lists, best_documents, gains_at
 from tests.kernels.native import native
@@ -133,9 +135,36 @@ def test_arguments_that_do_not_fit_are_declined(
     assert kernel.gains_at((negative, head, tags, starts, lengths, norms), b"") is None
 
 
-@given(st.lists(st.one_of(st.floats(-5, 5), st.sampled_from([0.0, 1e-7, 5e-7, 1.5e-6, 1.0])), max_size=40))
-def test_ranked(scores: list[float]) -> None:
-    """The candidates with a score above 0 are in the order of the twin."""
-    micros = np.rint(np.array(scores) * 1e6).astype(np.int64)
-    expected = np.argsort(-micros, kind="stable")[: np.count_nonzero(micros > 0)]
-    assert np.frombuffer(native().ranked(np.array(scores).tobytes()), np.int64).tolist() == expected.tolist()
+@given(
+    st.lists(st.one_of(st.floats(-5, 5), st.sampled_from([0.0, 1e-7, 5e-7, 1.5e-6, 1.0])), max_size=40),
+    st.integers(0, 41),
+)
+@example([1.0, 2.0, 1.0, 1.0], 2)
+@example([1.0, 2.0, 3.0], 2)
+def test_ranked(scores: list[float], most: int) -> None:
+    """The best candidates with a score above 0, and their order, are those of the twin."""
+    most = min(most, len(scores))
+    expected = ranked(np.rint(np.array(scores) * 1e6).astype(np.int64), most)
+    found = np.frombuffer(native().ranked(np.array(scores).tobytes(), most), np.int64)
+    assert found.tolist() == expected.tolist()
+
+
+@given(st.data(), st.integers(1, 5), st.integers(0, 6), st.floats(0, 4))
+def test_covering(data: st.DataObject, terms: int, candidates: int, least: float) -> None:
+    """As many candidates cover the terms as by the twin."""
+    kernel = native()
+    count = terms * candidates
+    flat = data.draw(st.lists(st.sampled_from([0.0, -1.0, 0.5, 2.0]), min_size=count, max_size=count))
+    scores = np.array(flat).reshape(terms, candidates)
+    asked = data.draw(st.lists(st.sampled_from(["went", "tea", "go", "sea", "gone"]), unique=True))
+    scored = data.draw(st.permutations(["gone", "go", "sea", "tea", "went"]))[:terms]
+    mentions = Mentions(asked, scored, dict.fromkeys(scored[:4], 1.0), scores)
+    weights = {term: data.draw(st.floats(0, 2)) for term in asked if term in mentions}
+    expected = covering(mentions, weights, least) if candidates else 0
+    assert mentions.covering(weights, least) == expected or not weights
+    rows = [(weight, mentions._rows[term]) for term, weight in weights.items()]
+    assert (
+        kernel.covering(scores.tobytes(), terms, rows, least) == (expected if candidates else None)
+        or not rows
+    )
+    assert kernel.covering(scores.tobytes(), terms, [(1.0, [terms])], least) is None

@@ -89,6 +89,18 @@ def test_surrounding_scores(line: Line, data: st.DataObject) -> None:
     assert [np.frombuffer(raw).tolist() for raw in found] == [amounts.tolist() for amounts in expected]
 
 
+@pytest.mark.parametrize(("size", "seen"), [(3, 0), (3, 2), (4, 0), (4, 3)])
+def test_a_source_is_too_large_wherever_its_candidate_stands(size: int, seen: int) -> None:
+    """A source of one atom more than allowed passes nothing on, also to its first and to its last atom."""
+    line = Line((*(Document(SOURCES[1], number, live=True) for number in range(size)),), 0)
+    ordinals, orders = np.array([seen], np.int64), positions_of(line).kernel_orders
+    weights = (1.0, 1.0, FULL_LENGTH, 1.0)
+    lengths = ([0], [bytes(2 * size)])
+    raw, scores = ordinals.tobytes(), np.ones(1).tobytes()
+    _, found = native().surrounding_scores(orders, lengths, raw, scores, b"", [], 3, weights)
+    assert np.frombuffer(found).tolist() == [float(size == 3)]
+
+
 @given(lines(equals=True, most=6), st.integers(1, 3))
 def test_large_sources_pass_nothing_on(line: Line, most: int) -> None:
     """Only sources of at most `most` atoms are considered."""

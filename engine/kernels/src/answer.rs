@@ -368,8 +368,8 @@ fn push_line(out: &mut Vec<u8>, text: &str) -> bool {
     text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
-/// Return the tokens of the text of an atom for a prompt, if it consists of visible ASCII characters. The twin is
-/// `budget.hit_tokens`.
+/// Return the tokens of the text of an atom for a prompt, if it consists of visible ASCII characters and ellipses.
+/// The twin is `budget.hit_tokens`.
 #[pyfunction]
 fn hit_tokens(
     title: Option<&Bound<'_, PyString>>,
@@ -407,7 +407,11 @@ fn hit_tokens(
     }
     out.push(b'\n');
     let visible = |byte: u8| (b' '..=b'~').contains(&byte);
-    (content.bytes().all(visible) && digits.to_str().ok()?.bytes().all(visible)).then(|| units(&out))
+    // Most snippets begin or end with an ellipsis, which costs 15 tenths of a token.
+    let plain: usize = content.split(ELLIPSIS).filter(|part| part.bytes().all(visible)).count();
+    let ellipses = content.matches(ELLIPSIS).count();
+    (plain == ellipses + 1 && digits.to_str().ok()?.bytes().all(visible))
+        .then(|| units(&out) + (15 * ellipses).div_ceil(10))
 }
 
 /// Two fingerprints are near if they differ in fewer than this number of bits (`simhash.NEAR_BITS`).

@@ -11,7 +11,7 @@ const DENSE: usize = 8;
 pub const HEAD_BYTES: usize = 5;
 const VARINT_BYTES_MAX: usize = 3;
 
-/// The terms of a pack and their entries, in order.
+/// The terms of a pack and their entries, in order; `None` if their sizes do not add up to the size of the pack.
 pub fn split(raw: &[u8]) -> Option<impl Iterator<Item = Option<(&[u8], &[u8])>>> {
     let count = usize::from(*raw.first()?) + 1;
     let (lengths, rest) = raw[1..].split_at_checked(count)?;
@@ -19,7 +19,12 @@ pub fn split(raw: &[u8]) -> Option<impl Iterator<Item = Option<(&[u8], &[u8])>>>
     let total: usize = lengths.iter().map(|&length| usize::from(length)).sum();
     let (mut terms, mut entries) = rest.split_at_checked(total)?;
     let sizes =
-        sizes.chunks_exact(SIZE_BYTES).map(|pair| Some(usize::from(u16::from_le_bytes([pair[0], pair[1]]))));
+        sizes.chunks_exact(SIZE_BYTES).map(|pair| usize::from(u16::from_le_bytes([pair[0], pair[1]])));
+    // The last entry takes the rest of the pack, and is not empty.
+    if sizes.clone().sum::<usize>() >= entries.len() {
+        return None;
+    }
+    let sizes = sizes.map(Some);
     Some(lengths.iter().zip(sizes.chain([None])).map(move |(&length, size)| {
         let (term, other_terms) = terms.split_at_checked(usize::from(length))?;
         let (entry, others) = entries.split_at_checked(size.unwrap_or(entries.len()))?;
@@ -225,25 +230,38 @@ pub fn pack(rows: &[(&[u8], &[u8])], documents: usize) -> Vec<(usize, Vec<u8>)> 
     packs
 }
 
-/// Return the row of a term as it is hashed, b"" if the pack has no such term, or None to decline.
-#[pyfunction]
-fn find_postings<'py>(
-    py: Python<'py>,
-    raw: &[u8],
-    term: &[u8],
-    documents: usize,
-) -> Option<Bound<'py, PyBytes>> {
-    for pair in split(raw)? {
+/// Return the row of a term as it is hashed, an empty row if the pack has no such term, or `None` to decline.
+fn found_in(pack: &[u8], term: &[u8], documents: usize) -> Option<Vec<u8>> {
+    for pair in split(pack)? {
         let (own, entry) = pair?;
         if own == term {
             let fits = documents <= 1 << 16;
-            return fits.then(|| row_of(entry, documents)).flatten().map(|row| PyBytes::new(py, &row));
+            return fits.then(|| row_of(entry, documents)).flatten();
         }
         if own > term {
             break;
         }
     }
-    Some(PyBytes::new(py, b""))
+    Some(Vec::new())
+}
+
+/// Return the row of each term as it is hashed, b"" if the pack beside it has no such term or there is no pack,
+/// or None to decline. `documents` are the sizes of the segments.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn find_postings<'py>(
+    py: Python<'py>,
+    packs: Vec<Option<Bound<'py, PyBytes>>>,
+    terms: Vec<Bound<'py, PyBytes>>,
+    documents: Vec<usize>,
+) -> Vec<Option<Bound<'py, PyBytes>>> {
+    let each = packs.iter().zip(&terms).zip(documents);
+    let found = |((pack, term), documents): ((&Option<Bound<'py, PyBytes>>, &Bound<'py, PyBytes>), usize)| {
+        let Some(pack) = pack else { return Some(PyBytes::new(py, b"")) };
+        let row = found_in(pack.as_bytes(), term.as_bytes(), documents)?;
+        Some(PyBytes::new(py, &row))
+    };
+    each.map(found).collect()
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -74,11 +74,9 @@ struct Sorted<'a> {
     sequences: Numbers<'a>,
 }
 
-/// The place of a document: its source and its sequence, and where it is sorted.
+/// Where a document with a place is sorted: the number of its range, and its index in the order of the range.
 #[derive(Clone, Copy)]
-struct Place {
-    source: u64,
-    sequence: u64,
+pub struct At {
     part: usize,
     index: usize,
 }
@@ -111,46 +109,60 @@ impl<'a> Places<'a> {
         self.0[part].titles.get(offset)
     }
 
-    fn place(&self, ordinal: usize) -> Option<Place> {
+    /// Return where a document is sorted, or `None` if it has no place in a source.
+    pub fn place(&self, ordinal: usize) -> Option<At> {
         let (part, offset) = self.part(ordinal)?;
-        let own = &self.0[part];
-        let index = small(own.places, offset).filter(|index| *index != NOWHERE)?;
-        let (source, sequence) = own.known(own.keys.get(index)?)?;
-        Some(Place { source, sequence, part, index })
+        let index = small(self.0[part].places, offset).filter(|index| *index != NOWHERE)?;
+        Some(At { part, index })
     }
 
-    /// Return the source of a document, or `None` if it has no place in a source.
-    pub fn source(&self, ordinal: usize) -> Option<u64> {
-        let (part, offset) = self.part(ordinal)?;
-        let own = &self.0[part];
-        let index = small(own.places, offset).filter(|index| *index != NOWHERE)?;
-        own.sources.get(usize::try_from((own.keys.get(index)? >> HALF) / 2).ok()?)
+    /// Return the source of a document with a place.
+    pub fn source(&self, at: At) -> Option<u64> {
+        let own = &self.0[at.part];
+        own.sources.get(usize::try_from((own.keys.get(at.index)? >> HALF) / 2).ok()?)
     }
 
-    /// Return the nearest document after or before another one in its source (`positions.Positions.beside`).
-    pub fn beside(&self, ordinal: usize, live: &[u8], after: bool) -> Option<usize> {
-        let own = self.place(ordinal)?;
-        let mut nearest: Option<(u64, usize)> = None;
-        for (number, part) in self.0.iter().enumerate() {
-            let index = (number == own.part).then_some(own.index);
-            let Some((sequence, found)) = part.nearest(own, index, live, after) else { continue };
-            // Later ranges have higher ordinals.
+    /// Return the nearest document after or before one with a place in its source, and where it is sorted
+    /// (`positions.Positions.beside`). `title` is that of the document.
+    pub fn beside(&self, at: At, title: u64, live: &[u8], after: bool) -> Option<(usize, At)> {
+        let own = &self.0[at.part];
+        let mut nearest = own.beside(at.index, live, after);
+        let mut part = at.part;
+        for (number, other) in self.0.iter().enumerate() {
+            if number == at.part || other.keys.len() == 0 {
+                continue;
+            }
+            let (source, sequence) = own.known(own.keys.get(at.index)?)?;
+            let Some(found) = other.nearest(source, sequence, live, after) else { continue };
             let nearer = match nearest {
-                Some((other, _)) if after => sequence < other,
-                Some((other, _)) => sequence >= other,
+                Some(before) => {
+                    let (mine, others) = (self.0[part].sequence(before)?, other.sequence(found)?);
+                    // At equal sequences, the first is in the range of lower ordinals, and the last in the other.
+                    others < mine && after
+                        || others > mine && !after
+                        || others == mine && (number < part) == after
+                }
                 None => true,
             };
             if nearer {
-                nearest = Some((sequence, found));
+                (nearest, part) = (Some(found), number);
             }
         }
-        let (_, found) = nearest?;
-        (self.title(found)? == self.title(ordinal)?).then_some(found)
+        let found = At { part, index: nearest? };
+        let ordinal = small(self.0[part].ordinals, found.index)?;
+        (self.title(ordinal)? == title).then_some((ordinal, found))
     }
 
-    /// Return the number of documents with a place in a source.
-    pub fn size(&self, source: u64) -> usize {
-        self.0.iter().map(|part| part.count(source)).sum()
+    /// Return the number of documents in the source of one with a place, or a number above `most`.
+    pub fn size(&self, at: At, most: usize) -> Option<usize> {
+        let own = &self.0[at.part];
+        let mut size = own.around_source(at.index, most)?;
+        for (number, other) in self.0.iter().enumerate() {
+            if number != at.part && other.keys.len() > 0 {
+                size += other.count(self.source(at)?);
+            }
+        }
+        Some(size)
     }
 }
 
@@ -162,40 +174,54 @@ impl Sorted<'_> {
         Some((self.sources.get(index(key >> HALF)?)?, sequence))
     }
 
-    /// Return the number of documents before a place, and up to its end; `index` is that of one document there.
-    fn around(&self, own: Place, index: Option<usize>) -> (usize, usize) {
-        let Some((index, key)) = index.and_then(|index| Some((index, self.keys.get(index)?))) else {
-            let key = self.sources.rank(own.source) << HALF | self.sequences.rank(own.sequence);
-            let first = self.keys.seek(0, key);
-            return (first, self.keys.seek(first, key.saturating_add(1)));
-        };
-        // Documents rarely have the same place.
-        let equal = |index: Option<usize>| index.and_then(|index| self.keys.get(index)) == Some(key);
-        let first = if equal(index.checked_sub(1)) { self.keys.seek(0, key) } else { index };
-        let next = index + 1;
-        let end = if equal(Some(next)) { self.keys.seek(next, key.saturating_add(1)) } else { next };
-        (first, end)
+    /// Return the sequence of the document at an index.
+    fn sequence(&self, index: usize) -> Option<u64> {
+        Some(self.known(self.keys.get(index)?)?.1)
     }
 
-    /// Return the sequence and the ordinal of the nearest live document of this range in the source
+    /// Return the index of the nearest live document of this range to one in it, in the same source
     /// (`positions._SortedDocuments.nearest`).
-    fn nearest(&self, own: Place, index: Option<usize>, live: &[u8], after: bool) -> Option<(u64, usize)> {
-        if self.keys.len() == 0 {
-            return None;
-        }
-        let (first, end) = self.around(own, index);
+    fn beside(&self, index: usize, live: &[u8], after: bool) -> Option<usize> {
+        let key = self.keys.get(index)?;
+        let next = if after { index.checked_add(1)? } else { index.checked_sub(1)? };
+        // Documents rarely have the same place.
+        let next = match self.keys.get(next) == Some(key) {
+            true if after => self.keys.seek(next, key.saturating_add(1)),
+            true => self.keys.seek(0, key).checked_sub(1)?,
+            false => next,
+        };
+        self.first_live(next, key >> HALF, live, after)
+    }
+
+    /// Return the index of the nearest live document of this range to another place in a source.
+    fn nearest(&self, source: u64, sequence: u64, live: &[u8], after: bool) -> Option<usize> {
+        let source = self.sources.rank(source);
+        let key = source << HALF | self.sequences.rank(sequence);
+        let first = self.keys.seek(0, key);
+        let next = if after { self.keys.seek(first, key.saturating_add(1)) } else { first.checked_sub(1)? };
+        self.first_live(next, source, live, after)
+    }
+
+    /// Return the index of the first live document from an index on that is in the source with this rank.
+    fn first_live(&self, from: usize, source: u64, live: &[u8], after: bool) -> Option<usize> {
         for step in 0..SKIPPED_MAX {
-            let index = if after { end.checked_add(step)? } else { first.checked_sub(step + 1)? };
-            let (source, sequence) = self.known(self.keys.get(index)?)?;
-            if source != own.source {
+            let index = if after { from.checked_add(step)? } else { from.checked_sub(step)? };
+            if self.keys.get(index)? >> HALF != source {
                 return None;
             }
-            let seen = small(self.ordinals, index)?;
-            if bit(live, seen) {
-                return Some((sequence, seen));
+            if bit(live, small(self.ordinals, index)?) {
+                return Some(index);
             }
         }
         None
+    }
+
+    /// Return the number of documents of this range in the source of one of them, or a number above `most`.
+    fn around_source(&self, index: usize, most: usize) -> Option<usize> {
+        let source = self.keys.get(index)? >> HALF;
+        let same = |index: usize| self.keys.get(index).is_some_and(|key| key >> HALF == source);
+        let before = (0..index).rev().take(most).take_while(|index| same(*index)).count();
+        Some(before + (index..).take(most + 1).take_while(|index| same(*index)).count())
     }
 
     fn count(&self, source: u64) -> usize {

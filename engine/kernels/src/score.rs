@@ -520,9 +520,10 @@ impl Scores<'_> {
     }
 }
 
-/// Return the places of the scores above 0, from the highest to the lowest. The twin is `Pool.ranked`.
+/// Return the places of the best `most` scores above 0, from the highest to the lowest, and of those equal to the
+/// last. The twin is `pool.ranked`.
 #[pyfunction]
-fn ranked<'py>(py: Python<'py>, scores: &[u8]) -> Option<Bound<'py, PyBytes>> {
+fn ranked<'py>(py: Python<'py>, scores: &[u8], most: usize) -> Option<Bound<'py, PyBytes>> {
     let mut found = Vec::with_capacity(scores.len() / 8);
     for (place, raw) in (0_i64..).zip(scores.chunks_exact(8)) {
         let micros = (f64::from_le_bytes(raw.try_into().ok()?) * MICRO).round_ties_even();
@@ -533,9 +534,43 @@ fn ranked<'py>(py: Python<'py>, scores: &[u8]) -> Option<Bound<'py, PyBytes>> {
             found.push((-(micros as i64), place));
         }
     }
+    if (1..found.len()).contains(&most) {
+        let (_, last, _) = found.select_nth_unstable(most - 1);
+        let lowest = last.0;
+        found.retain(|one| one.0 <= lowest);
+    }
     found.sort_unstable();
     let raw: Vec<u8> = found.iter().flat_map(|one| one.1.to_le_bytes()).collect();
     Some(PyBytes::new(py, &raw))
+}
+
+/// Return the number of columns of `scores` in which the weights of the terms that occur add up to `least`. `scores`
+/// has `height` rows; a term occurs if one of its rows has a score above 0. The twin is `mentions.covering`.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn covering(scores: &[u8], height: usize, terms: Vec<(f64, Vec<usize>)>, least: f64) -> Option<usize> {
+    let width = scores.len().checked_div(height)?;
+    if width == 0
+        || scores.len() % (8 * height) != 0
+        || terms.iter().flat_map(|one| &one.1).any(|row| *row >= height)
+    {
+        return None;
+    }
+    let mut covered = vec![0.0; width / 8];
+    let mut there = vec![false; width / 8];
+    for (weight, rows) in &terms {
+        there.fill(false);
+        for row in rows {
+            let scores = scores[row * width..(row + 1) * width].chunks_exact(8);
+            for (there, raw) in there.iter_mut().zip(scores) {
+                *there |= f64::from_le_bytes(raw.try_into().ok()?) > 0.0;
+            }
+        }
+        for (sum, there) in covered.iter_mut().zip(&there) {
+            *sum += weight * f64::from(u8::from(*there));
+        }
+    }
+    Some(covered.iter().filter(|sum| **sum >= least).count())
 }
 
 fn bytes_of(numbers: &[f64]) -> Vec<u8> {
@@ -604,5 +639,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lacking, module)?)?;
     module.add_function(wrap_pyfunction!(best_documents, module)?)?;
     module.add_function(wrap_pyfunction!(ranked, module)?)?;
+    module.add_function(wrap_pyfunction!(covering, module)?)?;
     module.add_function(wrap_pyfunction!(gains_at, module)?)
 }

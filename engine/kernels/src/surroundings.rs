@@ -6,7 +6,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::places::{Order, Places};
+use crate::places::{At, Order, Places};
 
 fn numbers<T>(raw: &[u8], decode: fn([u8; 8]) -> T) -> Vec<T> {
     raw.chunks_exact(8)
@@ -47,15 +47,23 @@ fn near_documents<'py>(
     if steps > 8 || hits.iter().any(|hit| *hit < 0) {
         return None;
     }
+    // All neighbours of a hit have the title of the hit.
+    let mut starts = Vec::with_capacity(hits.len());
+    let mut titles = Vec::with_capacity(hits.len());
+    for hit in &hits {
+        let hit = usize::try_from(*hit).ok()?;
+        starts.push(places.place(hit).map(|at| (hit, at)));
+        titles.push(places.title(hit).unwrap_or(0));
+    }
     let mut all = hits.clone();
     let near = PyList::empty(py);
     for after in [false, true] {
-        let mut others: Vec<Option<usize>> = hits.iter().map(|hit| usize::try_from(*hit).ok()).collect();
+        let mut others = starts.clone();
         for _ in 0..steps {
-            for other in &mut others {
-                *other = other.and_then(|other| places.beside(other, live, after));
+            for (other, title) in others.iter_mut().zip(&titles) {
+                *other = other.and_then(|(_, at)| places.beside(at, *title, live, after));
             }
-            let found = || others.iter().map(|other| other.map_or(-1, |other| other as i64));
+            let found = || others.iter().map(|other| other.map_or(-1, |(ordinal, _)| ordinal as i64));
             near.append(PyBytes::new(py, &ordinals_of(found()))).ok()?;
             all.extend(found().filter(|other| *other >= 0));
         }
@@ -103,14 +111,16 @@ impl Candidates {
 
     /// Return the sum of the best scores of each term in the source of each candidate, if it is small.
     fn of_sources(&self, places: &Places, most: usize) -> Vec<f64> {
-        let source = |ordinal: i64| usize::try_from(ordinal).ok().and_then(|ordinal| places.source(ordinal));
-        let rows = self.ordinals.iter().enumerate();
+        let at: Vec<Option<At>> =
+            self.ordinals.iter().map(|one| places.place(usize::try_from(*one).ok()?)).collect();
+        let rows = at.iter().enumerate();
         let mut members: Vec<(u64, usize)> =
-            rows.filter_map(|(row, ordinal)| Some((source(*ordinal)?, row))).collect();
+            rows.filter_map(|(row, at)| Some((places.source((*at)?)?, row))).collect();
         members.sort_unstable();
         let mut sums = vec![0.0; self.size()];
         for group in members.chunk_by(|one, other| one.0 == other.0) {
-            if !(2..=most).contains(&places.size(group[0].0)) {
+            let size = at[group[0].1].and_then(|at| places.size(at, most));
+            if !(2..=most).contains(&size.unwrap_or(0)) {
                 continue;
             }
             let mut sum = 0.0;

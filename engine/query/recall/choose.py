@@ -74,20 +74,18 @@ class Chosen:
         target: int,
         budget: int | None,
         categories: Sequence[str],
-        *,
-        explain: bool,
         per_page: int,
     ) -> None:
         self.hits: list[Hit] = []
         self.dropped: list[Dropped] = []
-        """The candidates that were left out, at most DROPPED_MAX; empty unless `explain` is set."""
+        """The candidates that were left out, at most DROPPED_MAX; empty unless the answer is explained."""
         self.tokens = 0
         self._scope = scope
         self._ranking = ranking
         self._target = target
         self._budget = budget
         self._categories = categories
-        self._explain = explain
+        self._explain = scope.explain
         self._walkers = 0
         self._left_out: list[tuple[Ranked, str]] = []
         self._duplicates: dict[int, list[int]] = {}
@@ -101,8 +99,15 @@ class Chosen:
         self.folded = 0
         """The number of candidates that are not hits because enough hits are of the same page."""
         self._walkers_max = int(scope.config.protocol.walkers * target)
+        self.is_complete = True
+        """False if hits are missing because the ranking is not complete (`Ranking.first`)."""
         self.fingerprints: list[int] = []
         """The fingerprints of the hits, in the order of the hits."""
+
+    @property
+    def is_full(self) -> bool:
+        """True if there are as many hits as were asked for."""
+        return len(self.hits) == self._target
 
     def take(self, one: Ranked) -> str:
         """Add a candidate to the hits and return '', or return the reason why it cannot be a hit."""
@@ -110,7 +115,7 @@ class Chosen:
         if original is not None:
             self._duplicates.setdefault(original, []).append(one.ordinal)
             return f"duplicate of {self.hits[original].id}"
-        if len(self.hits) == self._target:
+        if self.is_full:
             return "beyond the limit"
         page = int(self._scope.positions.sources[one.ordinal])
         if self._pages[page] and 0 < self._per_page <= self._pages[page]:
@@ -121,7 +126,7 @@ class Chosen:
         role = Role.ANCHOR if self._by_words[one.row] else Role.WALKER
         if role is Role.WALKER and self._walkers >= self._walkers_max:
             return "too many walkers"
-        (atom,) = self._scope.load([one.ordinal])
+        atom = self._scope.atom(one.ordinal)
         if not self._is_wanted(atom):
             return "no such category"
         hit = self._hit(one, role, atom)
@@ -203,7 +208,7 @@ class Chosen:
         anchor = self._ranking.hop_anchors.get(one.ordinal)
         path: tuple[str, ...] = ()
         if anchor is not None:
-            (atom,) = self._scope.load([anchor])
+            atom = self._scope.atom(anchor)
             if self._is_wanted(atom):
                 path = (show_id(atom.record.id),)
         return (*path, *(f"#{tag}" for tag in sorted(self._ranking.walked.get(one.ordinal, ()))))
@@ -216,7 +221,6 @@ def choose(
     *,
     budget: int | None,
     categories: Sequence[str],
-    explain: bool,
     per_page: int,
 ) -> Chosen:
     """Choose the best `target` hits that the budget allows, at most `per_page` of a page (0: any number).
@@ -224,14 +228,14 @@ def choose(
     Candidates with equal scores are ordered by id.
 
     The whole ranking is read if there would otherwise be fewer than `target` hits. But reading stops after
-    2 · `target` + 20 candidates have exceeded the budget.
+    2 · `target` + 20 candidates have exceeded the budget. If the ranking is not complete and more of it is
+    needed, the result is not complete either.
     """
-    chosen = Chosen(scope, ranking, target, budget, categories, explain=explain, per_page=per_page)
+    chosen = Chosen(scope, ranking, target, budget, categories, per_page)
     superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
     too_long = 0
-    for number, one in enumerate(_ranked(scope, ranking, chosen.fingerprints)):
-        full = len(chosen.hits) == target
-        if (full and number >= target + SPARE) or too_long >= 2 * target + SPARE:
+    for number, one in enumerate(_ranked(scope, ranking, chosen, target)):
+        if (chosen.is_full and number >= target + SPARE) or too_long >= 2 * target + SPARE:
             break
         reason = (superseded.reason(one.ordinal) if superseded else None) or chosen.take(one)
         too_long += reason == TOO_LONG
@@ -241,31 +245,46 @@ def choose(
     return chosen
 
 
-def _ranked(scope: RecallScope, ranking: Ranking, hits: Sequence[int]) -> Iterator[Ranked]:
+def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -> Iterator[Ranked]:
     """Yield the candidates, the best first. Candidates with equal scores are ordered by id.
 
     They are not ordered by ordinal, because ordinals may change when the atoms are ingested again. Ids are
-    read only where scores are equal. `hits` are the fingerprints of the hits so far; the caller appends the
-    fingerprints of further hits.
+    read only where scores are equal. The caller adds hits to `chosen`. Unless the answer is explained, the
+    end of the candidates may be left out if it cannot change the answer any more.
     """
     pool = ranking.pool
-    rows = pool.ranked()
-    micros = pool.micros[rows]
-    start = 0
+    rows = pool.ranked(ranking.first)
+    micros = pool.micros_at(rows)
+    hits = chosen.fingerprints
+    start, end = 0, min(target, BLOCK)
     while start < len(rows):
-        end = min(start + BLOCK, len(rows))
-        while end < len(rows) and micros[end] == micros[end - 1]:
-            end += 1
+        if chosen.is_full and not scope.explain:
+            last = _after_equal(micros, target + SPARE)
+            others = scope.index.facts.fingerprints[pool.ordinals[rows[start:last]]]
+            if not any(near_earlier(np.concatenate([np.array(hits, np.uint64), others]), len(hits))):
+                return
+        end = _after_equal(micros, end)
         ordered = _by_id(scope.rows, rows[start:end], pool.ordinals[rows[start:end]], micros[start:end])
         for begin in range(0, end - start, BLOCK):  # more than one block if many scores are equal
             block = ordered[begin : begin + BLOCK]
             ordinals = pool.ordinals[block]
+            # Nearly all of these become hits, so they are read together.
+            scope.load(ordinals[: target - len(hits)].tolist())
             fingerprints = scope.index.facts.fingerprints[ordinals]
             before = np.array(hits, np.uint64)
             alike = near_earlier(np.concatenate([before, fingerprints]), len(before))
             scores = (micros[start + begin : end][:BLOCK] / MICRO).tolist()
             yield from map(Ranked, block.tolist(), ordinals.tolist(), scores, fingerprints.tolist(), alike)
-        start = end
+        start, end = end, end + BLOCK
+    chosen.is_complete = ranking.first is None
+
+
+def _after_equal(micros: NDArray[np.int64], end: int) -> int:
+    """Return the first index from `end` on at which the score differs from that before it."""
+    end = min(end, len(micros))
+    while end < len(micros) and micros[end] == micros[end - 1]:
+        end += 1
+    return end
 
 
 def _by_id(

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels import NATIVE
 from engine.query.recall.signals.bm25 import MICRO
 
+KEPT: Final = frozenset({"alias"})
+"""The signals besides `words` whose amounts are always kept, because they decide what a hit is."""
+
 
 class Pool:
     """Candidates in ascending order of their ordinals, with the score of each.
 
-    For each signal, the pool also keeps the amounts that the signal added to the scores. A row is the index
-    of a candidate in the arrays of the pool.
+    A pool for an explained answer also keeps the amounts that each signal added to the scores.
+    A row is the index of a candidate in the arrays of the pool.
     """
 
-    def __init__(self, ordinals: NDArray[np.int64], words: NDArray[np.float64]) -> None:
+    def __init__(
+        self, ordinals: NDArray[np.int64], words: NDArray[np.float64], *, explained: bool = True
+    ) -> None:
         """Create a pool of the candidates `ordinals`, which must be distinct.
 
-        `words` holds the score that each candidate has for the query's words.
+        `words` holds the score that each candidate has for the query's words. Unless `explained` is set, the
+        amounts of all other signals are added to the scores but not kept.
         """
         self.ordinals = ordinals
-        self.score = words.copy()
-        self.factor = words * 0.0 + 1.0
+        self.score = words
+        self.factor = np.ones(len(words))
         """For each candidate, the product of all factors that its score was multiplied by."""
-        self._ranked: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
+        self._ranked: tuple[NDArray[np.float64], int, NDArray[np.int64]] | None = None
         self.parts: dict[str, NDArray[np.float64]] = {"words": words}
+        self._is_explained = explained
 
     def __len__(self) -> int:
         return len(self.ordinals)
@@ -34,6 +43,8 @@ class Pool:
     def add(self, signal: str, amounts: NDArray[np.float64]) -> None:
         """Add to each score the amount at the same index, and record it as a contribution of `signal`."""
         self.score = self.score + amounts
+        if not (self._is_explained or signal in KEPT):
+            return
         before = self.parts.get(signal)
         self.parts[signal] = amounts if before is None else before + amounts
 
@@ -59,7 +70,8 @@ class Pool:
         every = np.concatenate([self.ordinals, ordinals])
         order = every.argsort(kind="stable")
         nothing = np.zeros(len(ordinals))
-        pool = Pool(every[order], np.concatenate([self.parts["words"], words])[order])
+        own = np.concatenate([self.parts["words"], words])[order]
+        pool = Pool(every[order], own, explained=self._is_explained)
         pool.score = np.concatenate([self.score, words])[order]
         pool.factor = np.concatenate([self.factor, nothing + 1.0])[order]
         for signal, amounts in self.parts.items():
@@ -67,25 +79,27 @@ class Pool:
                 pool.parts[signal] = np.concatenate([amounts, nothing])[order]
         return pool
 
-    def ranked(self) -> NDArray[np.int64]:
+    def ranked(self, most: int | None = None) -> NDArray[np.int64]:
         """Return the rows of the candidates with a score above 0, the best first.
 
-        Candidates with equal scores are ordered by ordinal.
+        Candidates with equal scores are ordered by ordinal. With `most`, candidates after the best `most` may
+        be left out, but not those whose score equals that of the last.
         """
-        if self._ranked is None or self._ranked[0] is not self.score:
-            raw = None if NATIVE is None else NATIVE.ranked(self.score.tobytes())
-            if raw is None:
-                micros = self.micros
-                order = np.argsort(-micros, kind="stable")
-                self._ranked = self.score, order[: np.count_nonzero(micros > 0)]
-            else:
-                self._ranked = self.score, np.frombuffer(raw, np.int64)
-        return self._ranked[1]
+        most = len(self) if most is None else min(most, len(self))
+        if self._ranked is None or self._ranked[0] is not self.score or self._ranked[1] < most:
+            raw = None if NATIVE is None else NATIVE.ranked(self.score.tobytes(), most)
+            rows = ranked(self.micros, most) if raw is None else np.frombuffer(raw, np.int64)
+            self._ranked = self.score, most, rows
+        return self._ranked[2]
 
     @property
     def micros(self) -> NDArray[np.int64]:
         """The score of each candidate in millionths, rounded."""
         return np.rint(self.score * MICRO).astype(np.int64)
+
+    def micros_at(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The score of each of these candidates in millionths, rounded."""
+        return np.rint(self.score[rows] * MICRO).astype(np.int64)
 
     def explained(self, row: int) -> dict[str, float]:
         """Return the amount that each signal added to one candidate, rounded to six decimals.
@@ -94,3 +108,10 @@ class Pool:
         """
         parts = ((signal, round(float(amounts[row]), 6)) for signal, amounts in self.parts.items())
         return {signal: amount for signal, amount in parts if amount}
+
+
+def ranked(micros: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the rows of the best `most` scores above 0, the best first, and of those equal to the last."""
+    order = np.argsort(-micros, kind="stable")
+    lowest = max(1, int(micros[order[most - 1]])) if most else 1
+    return order[: np.count_nonzero(micros >= lowest)]

@@ -8,16 +8,16 @@ The position of a step in this order matters only if the step uses the best cand
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.language.lexicon import forms_of
 from engine.query.recall.answer import Bridge, Level
+from engine.query.recall.mentions import Mentions
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.query.recall.signals import (
@@ -30,8 +30,11 @@ from engine.query.recall.signals import (
     text_signals,
     walk,
 )
-from engine.query.recall.signals.bm25 import weighted_terms
+from engine.query.recall.signals.bm25 import MICRO, weighted_terms
 from engine.text.analyzer import index_terms
+
+_ROUNDING: Final = 2 / MICRO
+"""Scores that differ by this much also differ in millionths."""
 
 TEXTS_READ: Final = 12
 """The number of candidates whose texts are read. They are the candidates with the highest scores."""
@@ -51,26 +54,32 @@ class Ranking:
     hop_anchors: dict[int, int]
     """The atoms found through the text or the edges of an anchor, which is one of the best candidates. The
     ordinal of each atom is mapped to the ordinal of the best anchor that led to the atom."""
+    words: anchors.WordScores
+    """The scores of documents for the words of the question."""
+    first: int | None
+    """If this is a number, at least this many of the best candidates are final, and the walk, which cannot
+    change them, was left out (see `complete`). None if the whole ranking is final."""
 
 
-def run(scope: RecallScope, target: int, most: int) -> Ranking:
+def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
     """Run the protocol and return a ranked pool, from which the caller chooses `target` hits.
 
-    The pool has room for at least `most` candidates that contain words of the question.
+    The pool has room for at least `most` candidates that contain words of the question. The caller usually
+    looks at no more than the `first` best candidates. If it needs more, it calls `complete`.
     """
     weights = anchors.weights_of(scope, scope.question.terms)
     found = anchors.by_words(scope, weights)
     hits = found.best(scope, max(scope.config.protocol.candidates, most))
     ordinals, near = anchors.neighbourhood(scope, hits)
     heaviest, term_scores, scores = found.by_term(ordinals)
-    pool = Pool(ordinals, scores)
+    pool = Pool(ordinals, scores, explained=scope.explain)
     surroundings.propagate(scope, pool, near, term_scores)
     boosts.speakers(scope, pool)
     boosts.dated(scope, pool)
     boosts.provenance(scope, pool)
-    mentioned = _mentioned(scope, heaviest, term_scores, weights)
-    level, terms = _level_of(scope, mentioned)
-    boosts.co_occurrence(scope, pool, mentioned)
+    mentions = Mentions(scope.question.terms, heaviest, weights, term_scores)
+    level, terms = _level_of(scope, mentions)
+    boosts.co_occurrence(scope, pool, mentions)
     _feedback(scope, pool, weights)
     pool = _simplified(scope, pool, found, level, terms, target)
     pool, entities = _split(scope, pool, found, target) if level is Level.SPLIT else (pool, ())
@@ -78,15 +87,33 @@ def run(scope: RecallScope, target: int, most: int) -> Ranking:
     pool = _aliases(scope, pool, found)
     atoms = _read(scope, pool)
     pool, hop_anchors = _hops(scope, pool, found, atoms)
-    pool, walked, bridges = _walk(scope, pool, found)
-    return Ranking(pool, level, entities, walked, bridges, hop_anchors)
+    ranking = Ranking(pool, level, entities, {}, (), hop_anchors, found, first)
+    if _walk_is_vain(scope, pool, first, pool.score.max(initial=0.0)):
+        return ranking
+    tags = _walked_tags(scope, pool)
+    if tags and _walk_is_vain(scope, pool, first, max(one.score * one.bridge.weight for one in tags)):
+        return ranking
+    return complete(scope, ranking, tags)
+
+
+def complete(scope: RecallScope, ranking: Ranking, tags: Sequence[walk.WalkedTag] | None = None) -> Ranking:
+    """Return a ranking with the atoms of the walk, which are found through `tags` if these are known already.
+
+    The walk adds the atoms that contain no word of the question but share a tag with one of the best
+    candidates.
+    """
+    tags = _walked_tags(scope, ranking.pool) if tags is None else tags
+    walked = walk.walkers(scope, tags, ranking.words)
+    pool = anchors.extended(scope, ranking.pool, ranking.words, list(walked))
+    phrases.add_amounts(scope, pool, "walk", {one: max(gains.values()) for one, gains in walked.items()})
+    return replace(ranking, pool=pool, walked=walked, bridges=tuple(one.bridge for one in tags), first=None)
 
 
 def _best(
     scope: RecallScope, pool: Pool, most: int, *, whole: bool = False
 ) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
     """Return the rows of the best candidates (`most` or fewer), and these atoms with their texts."""
-    best = pool.ranked()[:most]
+    best = pool.ranked(most)[:most]
     return best, scope.load(pool.ordinals[best].tolist(), whole=whole)
 
 
@@ -103,28 +130,7 @@ def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None
     pool.add("feedback", terms.at(pool.ordinals).scores * pool.factor)
 
 
-def _mentioned(
-    scope: RecallScope,
-    heaviest: Sequence[str],
-    term_scores: NDArray[np.float64],
-    weights: dict[str, float],
-) -> dict[str, NDArray[np.bool_]]:
-    """Map terms of the question to masks of the candidates that contain one of the forms of the term.
-
-    `heaviest` are the terms with the highest weights, which have a row in `term_scores`. Only these are used.
-    """
-    rows = dict(zip(heaviest, term_scores > 0, strict=True))
-    mentioned = {}
-    for term in scope.question.terms:
-        there = [rows[form] for form in (term, *forms_of(term)) if form in rows and form in weights]
-        if there:
-            mentioned[term] = sum(there[1:], there[0])
-    return mentioned
-
-
-def _level_of(
-    scope: RecallScope, mentioned: Mapping[str, NDArray[np.bool_]]
-) -> tuple[Level, tuple[str, ...]]:
+def _level_of(scope: RecallScope, mentions: Mentions) -> tuple[Level, tuple[str, ...]]:
     """Return the first level that enough atoms cover, and its terms (Standard 065, phases 1 and 2).
 
     An atom covers a level if it contains enough words of the level: the sum of their weights must be at least
@@ -135,14 +141,12 @@ def _level_of(
     If no level is covered by enough atoms and the question has at least two entities, the result is `SPLIT`
     with the names. If the question has fewer entities, the result is the level that the largest number of
     atoms cover.
-    `mentioned` maps each term to a mask of the candidates that contain it; a term that no candidate contains
-    may be missing.
     """
     question = scope.question
     counts: dict[Level, int] = {}
     terms = {Level.ALL: question.terms, Level.NOUNS: question.nouns, Level.NAMES: question.names}
     for level, words in terms.items():
-        counts[level] = _covering(scope, words, mentioned)
+        counts[level] = _covering(scope, words, mentions)
         if counts[level] >= scope.config.protocol.enough:
             return level, words
     if len(question.entities) > 1:
@@ -151,16 +155,12 @@ def _level_of(
     return most, terms[most]
 
 
-def _covering(scope: RecallScope, terms: Sequence[str], mentioned: Mapping[str, NDArray[np.bool_]]) -> int:
-    """Return the number of candidates that cover `terms`; terms that occur in no candidate are ignored."""
-    known = [term for term in terms if term in mentioned]
-    if not known:
+def _covering(scope: RecallScope, terms: Sequence[str], mentions: Mentions) -> int:
+    """Return the number of candidates that cover `terms`; terms that were not scored are ignored."""
+    weights = {term: scope.idf(term) for term in terms if term in mentions}
+    if not weights:
         return 0
-    weights = {term: scope.idf(term) for term in known}
-    covered = np.zeros(len(mentioned[known[0]]))
-    for term in known:
-        covered += weights[term] * mentioned[term]
-    return int(np.count_nonzero(covered >= scope.config.protocol.covers * sum(weights.values())))
+    return mentions.covering(weights, scope.config.protocol.covers * sum(weights.values()))
 
 
 def _simplified(
@@ -222,7 +222,8 @@ def _aliases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
     if not named:
         return pool
     pool = anchors.extended(scope, pool, found, [one.ordinal for one in named])
-    share, best = scope.signals.alias, anchors.top_score(pool)
+    # If no text has a word of the question, there is no score to take a share of.
+    share, best = scope.signals.alias, anchors.top_score(pool) or 1.0
     phrases.add_amounts(
         scope, pool, aliases.SIGNAL, {one.ordinal: share * one.weight * best for one in named}
     )
@@ -268,15 +269,23 @@ def _hops(
     return pool, hop_anchors
 
 
-def _walk(
-    scope: RecallScope, pool: Pool, found: anchors.WordScores
-) -> tuple[Pool, dict[int, dict[str, float]], tuple[Bridge, ...]]:
-    """Add the atoms that contain no word of the question but share a tag with one of the best candidates."""
+def _walked_tags(scope: RecallScope, pool: Pool) -> list[walk.WalkedTag]:
+    """Return the tags through which the walk finds atoms."""
     if not scope.signals.walk or not scope.config.protocol.walkers:
-        return pool, {}, ()
+        return []
     best, atoms = _best(scope, pool, walk.ANCHORS)
-    tags = walk.walked_tags(scope, list(zip(pool.score[best].tolist(), atoms, strict=True)))
-    walked = walk.walkers(scope, tags, found)
-    pool = anchors.extended(scope, pool, found, list(walked))
-    phrases.add_amounts(scope, pool, "walk", {one: max(gains.values()) for one, gains in walked.items()})
-    return pool, walked, tuple(one.bridge for one in tags)
+    return walk.walked_tags(scope, list(zip(pool.score[best].tolist(), atoms, strict=True)))
+
+
+def _walk_is_vain(scope: RecallScope, pool: Pool, first: int, score: float) -> bool:
+    """Return True if the walk certainly leaves the `first` best candidates and their scores as they are.
+
+    It only raises scores of atoms without words of the question: each by at most its share of `score`.
+    """
+    best = pool.ranked(first)
+    if not 0 < first <= len(best):
+        return False
+    lowest = float(pool.score[best[-1]]) - _ROUNDING
+    most = score * scope.signals.walk * scope.atoms.largest_factor
+    lacking = pool.score[pool.parts["words"] <= 0]
+    return most < lowest and (not len(lacking) or float(lacking.max()) + most < lowest)

@@ -15,7 +15,7 @@ from engine.query.budget import BUDGET_MIN
 from engine.query.filters import NO_FILTERS, Filters, maybe_superseded
 from engine.query.recall import protocol
 from engine.query.recall.answer import Recall
-from engine.query.recall.choose import CATEGORY_CANDIDATES, SPARE, choose
+from engine.query.recall.choose import BLOCK, CATEGORY_CANDIDATES, SPARE, choose
 from engine.query.recall.config import RecallConfig
 from engine.query.recall.considered import considered
 from engine.query.recall.scope import RecallScope
@@ -66,16 +66,18 @@ def recall(
     atoms = view.allowed.atoms(rows, log, filters, index.documents, view.config.signals.internal)
     positions = view.positions.positions(index)
     marked = atoms.marked(rows) if filters == NO_FILTERS else maybe_superseded(rows, filters)
-    scope = RecallScope(rows, index, positions, question, atoms, view.config, marked)
+    known = view.known.atoms(log)
+    scope = RecallScope(rows, index, positions, question, atoms, view.config, marked, explain, known)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
-    ranking = protocol.run(scope, target, most)
+    ranking = protocol.run(scope, target, most, target + SPARE + BLOCK)
     chosen = choose(
-        *(scope, ranking, target),
-        budget=budget,
-        categories=filters.categories,
-        explain=explain,
-        per_page=most_of_page,
+        scope, ranking, target, budget=budget, categories=filters.categories, per_page=most_of_page
     )
+    if not chosen.is_complete:
+        ranking = protocol.complete(scope, ranking)
+        chosen = choose(
+            scope, ranking, target, budget=budget, categories=filters.categories, per_page=most_of_page
+        )
     used = {tag for hit in chosen.hits for tag in hit.path if tag.startswith("#")}
     return Recall(
         query=query,

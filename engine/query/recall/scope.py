@@ -19,6 +19,7 @@ from engine.ledger.records import AtomRecord
 from engine.query.positions import Positions
 from engine.query.recall.allowed import Allowed
 from engine.query.recall.config import RecallConfig, Signals
+from engine.query.recall.known import KnownAtoms
 from engine.query.recall.reading import LazyReading, Reading, TextReader
 from engine.query.recall.signals.bm25 import WeightedTerm, idf
 from engine.query.recall.signals.scoring import Lists
@@ -52,6 +53,10 @@ class RecallScope:
     config: RecallConfig
     marked: BitMap
     """The ordinals of atoms that may be superseded; empty if the query includes superseded atoms."""
+    explain: bool = False
+    """True if the answer tells what each signal added to the scores, and which candidates were left out."""
+    known: KnownAtoms = field(default_factory=KnownAtoms)
+    """Atoms that were read for earlier questions in the same state of the journal."""
     _loaded: dict[int, LoadedAtom] = field(default_factory=dict, init=False)
     _found: dict[str, TermRows] = field(default_factory=dict, init=False)
 
@@ -115,11 +120,30 @@ class RecallScope:
 
         Set `whole` if all terms of the contents are needed; otherwise they are computed when they are read.
         """
-        new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in self._loaded]
+        loaded = self._loaded
+        new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in loaded]
         if new:
-            records = records_of(self.rows, ids_at(self.rows, new))
-            bodies = bodies_of(self.rows, records)
+            records, bodies = self._read(new)
             whole = whole or self.positions.has_titles or self.question.ask is Ask.WHEN
             readings = self.reader.read([body.content for body in bodies], whole=whole)
-            self._loaded.update(zip(new, map(LoadedAtom, records, bodies, readings), strict=True))
-        return [self._loaded[ordinal] for ordinal in ordinals]
+            loaded.update(zip(new, map(LoadedAtom, records, bodies, readings), strict=True))
+        return [loaded[ordinal] for ordinal in ordinals]
+
+    def _read(self, ordinals: Sequence[int]) -> tuple[list[AtomRecord], list[AtomBody]]:
+        """Return the records and the bodies of atoms."""
+        found = list(map(self.known.get, ordinals))
+        unknown = [ordinal for ordinal, atom in zip(ordinals, found, strict=True) if atom is None]
+        records = records_of(self.rows, ids_at(self.rows, unknown))
+        bodies = bodies_of(self.rows, records)
+        if len(unknown) == len(ordinals):
+            self.known.add(zip(records, bodies, strict=True))
+            return records, bodies
+        new = list(zip(records, bodies, strict=True))
+        read = iter(new)
+        every = [next(read) if atom is None else atom for atom in found]
+        self.known.add(new)
+        return [record for record, _ in every], [body for _, body in every]
+
+    def atom(self, ordinal: int) -> LoadedAtom:
+        """Return the record and content of one atom, as `load` does."""
+        return self._loaded.get(ordinal) or self.load([ordinal])[0]

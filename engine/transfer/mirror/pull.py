@@ -101,6 +101,21 @@ def follow(
         return PullReport(place.path, (), (), sync(store, place, progress=progress))
 
 
+def is_edited(folder: str | os.PathLike[str]) -> bool:
+    """Return True if a page of the mirror in `folder` was edited or removed. The store is not needed.
+
+    The result is False if there is no mirror.
+
+    Raises:
+        RefusedError: The folder contains files but is not a mirror.
+    """
+    with place_at(folder, lock=False) as place, existing(place, None) as found:
+        if found is None or found.manifest is None:
+            return False
+        files = found.manifest.files
+        return any(disk.digest(found.folder, path) != listed.sha256 for path, listed in files.items())
+
+
 def _is_mirror(place: MirrorPlace, store_id: str) -> bool:
     with existing(place, store_id) as found:
         return found is not None and found.manifest is not None

@@ -32,12 +32,12 @@ def test_groups_are_listed_for_people(cli: Cli, copies: Ids) -> None:
     """Each atom has a line, the one to keep first, and each group ends with an empty line."""
     lines = cli("duplicates").out.splitlines()
     assert [line.split()[:2] for line in lines] == [
-        [copies[0], "keep"],
-        [copies[1], "0"],
-        [copies[2], "0"],
+        [copies[0][:8], "keep"],
+        [copies[1][:8], "0"],
+        [copies[2][:8], "0"],
         [],
-        [copies[3], "keep"],
-        [copies[4], "0"],
+        [copies[3][:8], "keep"],
+        [copies[4][:8], "0"],
         [],
     ]
     assert KETTLE in lines[0]

@@ -76,6 +76,16 @@ def test_ranked_is_the_best_first(pool: Pool) -> None:
     assert keys == sorted(keys)
 
 
+@given(pools(), st.integers(0, 12))
+def test_the_best_are_the_beginning_of_the_ranking(pool: Pool, most: int) -> None:
+    """The best candidates are the first of the ranking; candidates equal to the last are among them."""
+    best = pool.ranked(most).tolist()
+    micros, places = pool.micros, pool.ranked().tolist()
+    assert best == places[: len(best)]
+    assert len(best) >= min(most, len(places))
+    assert not most or not places[len(best) :] or micros[best[-1]] > micros[places[len(best)]]
+
+
 @given(pools())
 def test_ordinals_ascend_and_are_distinct(pool: Pool) -> None:
     """Extending a pool keeps the ordinals sorted and distinct."""

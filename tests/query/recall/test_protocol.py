@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine import Add, Engine, Level, Link, Protocol, RecallConfig, Role, Signals
 from engine.commands import Command
+from engine.query.recall import protocol
 from tests.query.recall.support import ask, fillers, id_of, keys, memory, named, only
 
 ANNA = "Did Anna paint the garage?"
@@ -66,6 +67,29 @@ def test_walkers_are_at_most_three_tenths(limit: int, walkers: int) -> None:
     roles = [hit.role for hit in found.hits]
     assert roles.count(Role.WALKER) == walkers
     assert "too many walkers" in {dropped.reason for dropped in found.dropped}
+
+
+@settings(max_examples=60)
+@given(st.data(), st.integers(1, 3), st.integers(0, 40), st.booleans())
+def test_a_walk_is_left_out_only_if_it_changes_nothing(
+    data: st.DataObject, limit: int, copies: int, explain: bool
+) -> None:
+    """The answer is the same with and without the short cut, whatever has tags or is a duplicate."""
+    tags = st.lists(st.sampled_from(["rare", "other"]), max_size=2)
+    long = " and a long story of other things that were seen on the way" * 4
+    atoms: list[Command] = [
+        Add(
+            ("kettle kettle " if data.draw(st.booleans()) else "kettle " + long) + f" sheet{at}",
+            tags=data.draw(tags),
+        )
+        for at in range(70)
+    ]
+    atoms += [Add(f"kettle kettle {long[:60]}", tags=["copy"], source=f"c{at}") for at in range(copies)]
+    atoms += [Add(f"soldering needs tin{at}", tags=data.draw(tags)) for at in range(8)]
+    with memory(atoms) as engine, pytest.MonkeyPatch.context() as patch:
+        found = engine.recall("kettle", limit=limit, explain=explain)
+        patch.setattr(protocol, "_walk_is_vain", lambda *_: False)
+        assert engine.recall("kettle", limit=limit, explain=explain) == found
 
 
 @pytest.mark.parametrize(("share", "walkers"), [(0.0, 0), (0.5, 5), (1.0, 7)])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.followers.index_view import decoded
+from engine.followers.index_view import TermRows
 from engine.followers.tags import day_of, union, values
 from engine.language.model import Ask
+from engine.query.recall.mentions import Mentions
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
+from engine.query.recall.signals.bm25 import WeightedTerm
 from proofs.sets import Group
 
 RELATION: Final = 5.0
@@ -33,35 +33,26 @@ def speakers(scope: RecallScope, pool: Pool) -> None:
     """
     if not scope.signals.label or not len(pool):
         return
-    labelled = np.zeros(len(pool), np.bool_)
     heads = [
-        (start, row)
-        for found in scope.find(scope.question.terms, heads=True).values()
-        for start, row in zip(scope.index.starts, found.heads, strict=False)
-        if row is not None
+        WeightedTerm(term, 1.0, TermRows(found.df, found.heads, ()))
+        for term, found in scope.find(scope.question.terms, heads=True).items()
+        if any(row is not None for row in found.heads)
     ]
     if not heads:
         return
-    for start, row in heads:
-        rows = pool.rows_of(decoded(row)[0].astype(np.int64) + start)
-        labelled[rows[rows >= 0]] = True
+    labelled = ~scope.lists(heads).lacking(pool.ordinals)
     labelled &= scope.positions.titles[pool.ordinals] == 0
     pool.multiply("label", 1.0 + scope.signals.label * labelled)
 
 
-def co_occurrence(scope: RecallScope, pool: Pool, mentioned: Mapping[str, NDArray[np.bool_]]) -> None:
-    """Boost atoms that mention several of the names in the question (signal `together`).
-
-    `mentioned` maps each term to a mask of the candidates that contain it.
-    """
+def co_occurrence(scope: RecallScope, pool: Pool, mentions: Mentions) -> None:
+    """Boost atoms that mention several of the names in the question (signal `together`)."""
     names = [entity for entity in scope.question.entities if entity.proper]
     if not scope.signals.together or len(names) < 2 or not len(pool):
         return
     count = np.zeros(len(pool))
-    nowhere = np.zeros(len(pool), np.bool_)
     for entity in names:
-        each: Sequence[NDArray[np.bool_]] = [mentioned.get(term, nowhere) for term in entity.terms]
-        count += np.logical_and.reduce(each) if each else nowhere
+        count += np.logical_and.reduce([mentions.of(term) for term in entity.terms])
     weight = scope.signals.together * (RELATION if scope.question.ask is Ask.RELATION else 1.0)
     pool.multiply("together", 1.0 + weight * np.maximum(count - 1.0, 0.0))
 
