@@ -83,6 +83,7 @@ class Chosen:
         self.tokens = 0
         self._scope = scope
         self.ranking = ranking
+        """The ranking from which the hits are chosen."""
         self._target = target
         self._budget = budget
         self._categories = categories
