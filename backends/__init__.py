@@ -150,7 +150,7 @@ def _is_sqlite(path: Path) -> bool:
 def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> Backend:
     """Open the store at `url`. A missing store is created, unless `create` is false.
 
-    With `temporary`, the store is to be deleted after use; it takes less memory.
+    A store that is `temporary` is deleted after use, and takes less memory.
 
     A store that this process cannot write is opened for reading (`backends.read_only`). A store that cannot
     be opened for writing because its disk is full is opened for reading, too.

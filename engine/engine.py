@@ -1476,6 +1476,8 @@ class Engine:
     ) -> MirrorReport:
         """Write all live atoms as Markdown pages into `folder`, replacing the pages of an earlier mirror.
 
+        Edited pages are moved to the folder `FOLDER.edited`. `mirror_pull` takes the edits, from there, too.
+
         Args:
             folder: A new or empty folder, or an existing mirror of this store. The path of the folder may not
                 contain a symbolic link.
@@ -1517,7 +1519,7 @@ class Engine:
         from engine.transfer.mirror.pull import pull
 
         callback(progress, "progress")
-        with self._mirror_at_rest(), translated():
+        with self._writing(), self._mirror_at_rest(), translated():
             return pull(self.store, folder, actor=self.actor, dry_run=dry_run, progress=progress)
 
     def check_mirror(self, folder: str | Path, *, progress: Progress = no_progress) -> MirrorCheck:
@@ -1533,7 +1535,7 @@ class Engine:
         from engine.transfer.mirror.check import check
 
         callback(progress, "progress")
-        with translated():
+        with self._mirror_at_rest(), translated():
             return check(self.store, folder, progress)
 
     def export(self, write: Callable[[bytes], object], *, progress: Progress = no_progress) -> Checkpoint:

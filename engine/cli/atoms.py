@@ -8,10 +8,13 @@ from contextlib import nullcontext
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
+from engine.base import validation
 from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
 from engine.base.limits import CONTENT_BYTES_MAX
 from engine.base.model import Atom
 from engine.cli.command import argument, command, option
+from engine.cli.labels import Labels, labels
+from engine.cli.numbers import WHOLE
 from engine.cli.options import AS_OF, ATOM_FIELDS, FORCE, ID, IDS, NAMED, REASON, dry_run, limit
 from engine.cli.output import STDIN, Failure, plain, receipt_data
 from engine.cli.pages import page_lines, page_of
@@ -36,7 +39,7 @@ TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
 @ATOM_FIELDS
 @option("--key", metavar="NAME", help="A key that you choose for the atom, unique within the source.")
 @option("--id", metavar="UUID", help="The id to use instead of the computed id.")
-@option("--occurrence", metavar="N", type=int, help="The number of earlier identical texts in the source.")
+@option("--occurrence", metavar="N", type=WHOLE, help="The number of earlier identical texts in the source.")
 @FORCE
 def add(session: Session, text: str, force: bool, **fields: Any) -> int:
     """Add one atom.
@@ -44,6 +47,7 @@ def add(session: Session, text: str, force: bool, **fields: Any) -> int:
     Prints its id. Adding the same text from the same source again changes nothing. Defaults: kind
     note, bucket inbox, provenance internal, created now. Creates the store if it does not exist.
     """
+    tell_tags(session, fields["tags"])
     wanted = Add(_given_text(text), **_given(fields), force=force)
     wanted.body()  # Validate before the store is created: invalid input must not leave an empty store behind.
     with session.engine(create=True) as engine:
@@ -64,6 +68,7 @@ def revise(session: Session, atom: str, text: str | None, force: bool, **options
     Fields that are not given do not change. --tag and --bucket replace all tags and buckets; an empty
     --title or --source removes that field.
     """
+    tell_tags(session, options["tags"])
     fields = _given(options)
     if text is not None:
         fields["content"] = _given_text(text)
@@ -95,11 +100,14 @@ def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int
         page = page_of(engine, atom, as_of)
         if page is None:
             found = engine.get(engine.resolve(atom), as_of=as_of)
+        else:
+            ends = (link.id for link in (*page.links, *page.backlinks))
+            named = labels(session, engine, [*page.ids, *ends])
     if page is not None:
         if content and not session.out.json:
             session.out.exact(page.text)
             return 0
-        return session.out.answer(plain(page), page_lines(page))
+        return session.out.answer(plain(page), page_lines(page, named))
     if content and not session.out.json:
         session.out.exact(found.content)
         return 0
@@ -111,6 +119,7 @@ def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int
 @TAGS
 def tag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
     """Add tags to an atom."""
+    tell_tags(session, tags)
     return _apply(session, [atom], lambda found: Tag(found, tags), "tagged")
 
 
@@ -119,6 +128,7 @@ def tag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
 @TAGS
 def untag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
     """Remove tags from an atom."""
+    tell_tags(session, tags)
     return _apply(session, [atom], lambda found: Untag(found, tags), "untagged")
 
 
@@ -143,6 +153,14 @@ def revive(session: Session, atoms: tuple[str, ...], reason: str, force: bool) -
     If one of the atoms cannot be brought back, no atom is brought back.
     """
     return _apply(session, atoms, lambda found: Revive(found, reason, force), "revived")
+
+
+def tell_tags(session: Session, tags: Sequence[str]) -> None:
+    """Print a note for each tag that is stored in another form than given, such as `a-b` for `a b`."""
+    for given in tags:
+        stored = validation.tag(given)
+        if stored != given.strip().removeprefix("#"):
+            session.out.note(f"the tag {given!r} is stored as {stored!r}")
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
@@ -223,10 +241,13 @@ def supersede(session: Session, old: str, new: str, reason: str) -> int:
         given = engine.resolve(old), engine.resolve(new)
         receipt = engine.apply([Supersede(*given, reason)])[0]
         alike = [one.id for group in engine.duplicates(of=given[0]) for one in (group.keep, *group.others)]
+        named = labels(session, engine, alike)
     code = session.done(receipt, "superseded", "nothing to do: NEW already supersedes OLD")
     for one in alike:
         if one not in given:
-            session.out.note(f"{one} is a near-duplicate of the old atom and is no longer recalled either")
+            session.out.note(
+                f"{named.id(one)} is a near-duplicate of the old atom and is no longer recalled either"
+            )
     return code
 
 
@@ -299,6 +320,7 @@ def duplicates(
         nullcontext(engine) if as_of is None else engine.as_of(as_of) as memory,
     ):
         groups = memory.duplicates(limit=limit, of=None if of is None else memory.resolve(of))
+        named = labels(session, memory, (one.id for group in groups for one in (group.keep, *group.others)))
         wanted = {group.keep.id: near for group in groups if (near := _near(group))}
         atoms = sum(1 + len(group.others) for group in groups)
         session.out.note(f"{counted(len(groups), 'group')}, {counted(atoms, 'atom')}")
@@ -310,7 +332,9 @@ def duplicates(
         elif merging:
             merged, failure = _merge(session, engine, wanted)
     data = [plain(group) | ({"merged": merged.get(group.keep.id, [])} if merging else {}) for group in groups]
-    return session.out.answer(data, (item for group in groups for item in _group(group)), failure=failure)
+    return session.out.answer(
+        data, (item for group in groups for item in _group(group, named)), failure=failure
+    )
 
 
 def _near(group: DuplicateGroup) -> list[str]:
@@ -342,17 +366,17 @@ def _merge(
     return merged, Failure.of(problem)
 
 
-def _group(group: DuplicateGroup) -> Iterator[Shown]:
-    yield _duplicate(group.keep, "keep")
+def _group(group: DuplicateGroup, named: Labels) -> Iterator[Shown]:
+    yield _duplicate(group.keep, "keep", named)
     for other in group.others:
-        yield _duplicate(other, counted(other.distance, "bit"))
+        yield _duplicate(other, counted(other.distance, "bit"), named)
     yield ""
 
 
-def _duplicate(atom: Duplicate, place: str) -> Fields:
+def _duplicate(atom: Duplicate, place: str, named: Labels) -> Fields:
     return Fields(
         (
-            (atom.id, "cyan"),
+            (named.id(atom.id), "cyan"),
             (place, "green"),
             (atom.title or "", "bold"),
             (atom.snippet, ""),

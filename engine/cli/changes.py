@@ -9,12 +9,14 @@ from typing import Any
 
 from engine.base.errors import InvalidInputError
 from engine.cli.command import argument, command, option
-from engine.cli.options import AS_OF, ID, at_least, dry_run
+from engine.cli.labels import Labels, ids_in, labels
+from engine.cli.numbers import at_least
+from engine.cli.options import AS_OF, ID, dry_run
 from engine.cli.output import plain
 from engine.cli.session import DEFAULT_ACTOR, Session
 from engine.cli.shapes import Line, Shown, counted
 from engine.front.times import Moment, parse_moment, shown_time
-from engine.query.history.diff import AtomChange, Diff
+from engine.query.history.diff import AtomChange, Diff, EdgeChange
 from engine.query.history.revert import Undone
 from engine.query.history.why import Origin
 from engine.trust.notes.files import read_file
@@ -37,10 +39,12 @@ def diff(session: Session, before: str, after: str | None, markdown: bool) -> in
     first, last = _moment(before), None if after is None else _moment(after)
     with session.engine() as engine:
         found = engine.diff(first, last)
+        ends = (end for edge in found.edges for end in (edge.src, edge.dst))
+        named = labels(session, engine, [*(atom.id for atom in found.atoms), *ends])
     data = plain(found)
     for shown, atom in zip(data["atoms"], found.atoms, strict=True):
         shown["lines"] = atom.lines()
-    lines = _in_markdown(found) if markdown else _in_text(found)
+    lines = _in_markdown(found, named) if markdown else _in_text(found, named)
     return session.out.answer(data, lines, count=len(found.atoms) + len(found.edges))
 
 
@@ -58,26 +62,33 @@ _MARKS = {"added": "+", "revived": "+", "tombstoned": "-", "erased": "-", "chang
 _STYLES = {"+": "green", "-": "red", "~": "yellow"}
 
 
-def _in_text(found: Diff) -> Iterator[Line]:
+def _in_text(found: Diff, named: Labels) -> Iterator[Line]:
     for atom in found.atoms:
         mark = _MARKS[atom.change]
-        yield ((f"{mark} ", _STYLES[mark]), (atom.id, "cyan"), (f"  {_about(atom)}", ""))
+        yield ((f"{mark} ", _STYLES[mark]), (named.id(atom.id), "cyan"), (f"  {_about(atom, named)}", ""))
         for line in _details(atom):
             yield (("    ", ""), (line, _STYLES.get(line[:1], "")))
     for edge in found.edges:
         mark = "-" if edge.change in {"removed", "erased"} else _MARKS[edge.change]
         yield (
             (f"{mark} ", _STYLES[mark]),
-            (f"{edge.src} {edge.type} {edge.dst}", "cyan"),
+            (_edge(edge, named), "cyan"),
             (_why(edge.reason), ""),
         )
     yield ((_summary(found), "dim"),)
 
 
-def _in_markdown(found: Diff) -> Iterator[str]:
+def _edge(edge: EdgeChange, named: Labels) -> str:
+    ends = [f"{named.id(end)} {named.name(end)}".rstrip() for end in (edge.src, edge.dst)]
+    return f" {edge.type} ".join(ends)
+
+
+def _in_markdown(found: Diff, named: Labels) -> Iterator[str]:
     yield f"# Changes from event {found.before} to event {found.after}\n"
     for atom in found.atoms:
-        yield f"## {atom.change}: {_plain(atom.title or atom.id)}\n\n`{atom.id}`{_plain(_why(atom.reason))}\n"
+        short = named.id(atom.id)
+        name = _plain(atom.title or named.name(atom.id) or short)
+        yield f"## {atom.change}: {name}\n\n`{short}`{_plain(_why(atom.reason))}\n"
         details = _details(atom)
         if details:
             longest = max((len(run) for line in details for run in re.findall("`+", line)), default=0)
@@ -86,7 +97,7 @@ def _in_markdown(found: Diff) -> Iterator[str]:
     if found.edges:
         yield "## Edges\n"
         yield "\n".join(
-            f"- {one.change}: `{one.src} {one.type} {one.dst}`{_plain(_why(one.reason))}"
+            f"- {one.change}: `{named.id(one.src)} {one.type} {named.id(one.dst)}`{_plain(_why(one.reason))}"
             for one in found.edges
         )
         yield ""
@@ -98,8 +109,8 @@ def _plain(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", " ".join(text.split()))
 
 
-def _about(atom: AtomChange) -> str:
-    return f"{atom.change}  {atom.title or ''}".rstrip() + _why(atom.reason)
+def _about(atom: AtomChange, named: Labels) -> str:
+    return f"{atom.change}  {named.name(atom.id)}".rstrip() + _why(atom.reason)
 
 
 def _why(reason: str) -> str:
@@ -107,12 +118,15 @@ def _why(reason: str) -> str:
 
 
 def _details(atom: AtomChange) -> list[str]:
-    fields = [f"~ {name}: {_value(was)} → {_value(now)}" for name, (was, now) in atom.fields.items()]
+    fields = [
+        f"~ {name}: {_value(plain(was, name))} → {_value(plain(now, name))}"
+        for name, (was, now) in atom.fields.items()
+    ]
     return [*fields, *atom.lines()]
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, tuple):
+    if isinstance(value, list):
         return " ".join(map(str, value)) or "none"
     return "none" if value is None else str(value)
 
@@ -147,6 +161,7 @@ def revert(session: Session, events: str | None, by: str | None, since: int | No
     session.actor = by or DEFAULT_ACTOR
     with session.engine() as engine:
         done = engine.revert(first, last, actor=whose, dry_run=dry_run)
+        named = labels(session, engine, ids_in(one.subject for one in done))
     if whose is not None and not done:
         session.out.note(f"no event in this range was written by {whose}")
     undone = sum(one.outcome == "undone" for one in done)
@@ -154,7 +169,7 @@ def revert(session: Session, events: str | None, by: str | None, since: int | No
     verb = "would be undone" if dry_run else "taken back"
     rest = f"; not undone: {left}" if left else ""
     session.out.note(f"{verb}: {undone} of {counted(len(done), 'subject')}{rest}")
-    return session.out.answer(plain(done), [_undone(one) for one in done])
+    return session.out.answer(plain(done), [_undone(one, named) for one in done])
 
 
 def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
@@ -171,12 +186,12 @@ def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
     return first, last + 1
 
 
-def _undone(one: Undone) -> Shown:
+def _undone(one: Undone, named: Labels) -> Shown:
     seqs = ", ".join(map(str, one.seqs))
     by = f" by {', '.join(map(str, one.events))}" if one.events else ""
     said = [] if one.outcome == "left" else [one.outcome + by]
     said += [f"not undone: {'; '.join(one.left)}"] if one.left else []
-    return ((f"{seqs} ", "cyan"), (f"{one.subject}  ", ""), ("; ".join(said), "dim"))
+    return ((f"{seqs} ", "cyan"), (f"{named.subject(one.subject)}  ", ""), ("; ".join(said), "dim"))
 
 
 @command("engine why 1f0c")
@@ -189,14 +204,20 @@ def why(session: Session, atom: str, as_of: Moment | None) -> int:
     """
     with session.reading(as_of) as memory:
         found = memory.why(memory.resolve(atom))
-    return session.out.answer(plain(found), [line for one in found for line in _origin(one)])
+        newer = (after.id for one in found for after in one.superseded_by)
+        named = labels(session, memory, [*(one.id for one in found), *newer])
+    return session.out.answer(plain(found), [line for one in found for line in _origin(one, named)])
 
 
-def _origin(one: Origin) -> Iterator[Line]:
+def _origin(one: Origin, named: Labels) -> Iterator[Line]:
     indent = "  " * one.hops
     by = f"{one.by} " if one.by else ""
     state = "" if one.state.name == "LIVE" else f"  {one.state.name.lower()}"
-    yield ((f"{indent}{by}", "dim"), (one.id, "cyan"), (f"  {one.title or ''}{state}".rstrip(), ""))
+    yield (
+        (f"{indent}{by}", "dim"),
+        (named.id(one.id), "cyan"),
+        (f"  {named.name(one.id)}{state}".rstrip(), ""),
+    )
     if one.state.name != "ERASED":  # an erased atom no longer has a source, kind or key
         place = f"{one.source} {one.sequence}" if one.sequence is not None else one.source
         key = f", key {one.key}" if one.key else ""
@@ -204,7 +225,7 @@ def _origin(one: Origin) -> Iterator[Line]:
         yield ((f"{indent}  from {place or 'no source'}{key}; {one.kind}, {one.provenance}{trust}", ""),)
     for newer in one.superseded_by:
         why = f": {newer.reason}" if newer.reason else ""
-        by = f"superseded by {newer.id}, {shown_time(newer.at)} by {newer.actor}{why}"
+        by = f"superseded by {named.id(newer.id)}, {shown_time(newer.at)} by {newer.actor}{why}"
         yield ((f"{indent}  {by}", "yellow"),)
     for cause in one.causes:
         yield ((f"{indent}  {cause.seq} {shown_time(cause.time)} {cause.what} by {cause.actor}", "dim"),)

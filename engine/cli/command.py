@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from engine.cli.numbers import NUMBER
 from engine.cli.session import Session
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -88,11 +89,12 @@ GLOBAL_OPTIONS: list[click.Parameter] = [
     _global("--json", help="Print the result as one JSON object."),
     _global("--quiet", "-q", help="Print only results and errors."),
     _global("--plain", help="No colours, tables or progress bars."),
+    _global("--full", help="Print whole ids, and every line of long reports."),
     _global("--actor", metavar="NAME", help="The actor recorded in the journal. [default: user]"),
     _global(
         "--wait",
         metavar="SECONDS",
-        type=float,
+        type=NUMBER,
         help="Seconds to wait for a store that is in use. [default: 2]",
     ),
 ]
@@ -144,6 +146,11 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
+def hyphenated(name: str) -> str:
+    """Return the name of a command or an option with `-` in place of each `_`."""
+    return name.replace("_", "-")
+
+
 def command(*lines: str, name: str | None = None) -> Callable[[Callable[..., int]], CommandWithHelp]:
     """Turn a function into a command. The docstring is the help text, and `lines` are the examples.
 
@@ -158,7 +165,7 @@ def command(*lines: str, name: str | None = None) -> Callable[[Callable[..., int
             cls=CommandWithHelp,
             help=inspect.cleandoc(function.__doc__ or ""),
             epilog=examples(*lines),
-            context_settings={"show_default": True},
+            context_settings={"show_default": True, "token_normalize_func": hyphenated},
         )
         return described(run)
 

@@ -17,6 +17,7 @@ from engine.base.error_translation import translated
 from engine.base.errors import EngineError, InvalidInputError
 from engine.base.version import __version__
 from engine.cli.command import command, option
+from engine.cli.numbers import NUMBER, WHOLE
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, line
@@ -38,8 +39,15 @@ _KERNELS = {
 
 @command("engine doctor", "engine doctor --json", "engine doctor --check")
 @option("--check", help="Check a random part of the store instead, for a few seconds.")
-@option("--seconds", metavar="N", type=float, default=5.0, help="The time of --check. [default: 5]")
-@option("--seed", metavar="N", type=int, help="The seed of an earlier --check, to choose the same events.")
+@option(
+    "--seconds",
+    metavar="N",
+    type=NUMBER,
+    default=5.0,
+    show_default=False,
+    help="The time of --check. [default: 5]",
+)
+@option("--seed", metavar="N", type=WHOLE, help="The seed of an earlier --check, to choose the same events.")
 def doctor(session: Session, check: bool, seconds: float, seed: int | None) -> int:
     """Show versions and settings, for a bug report.
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from engine.base.errors import InvalidInputError
 from engine.cli.command import command, option
+from engine.cli.labels import Labels, labels
 from engine.cli.mirroring import after_writes
-from engine.cli.options import at_least, dry_run
+from engine.cli.numbers import NUMBER, at_least
+from engine.cli.options import dry_run
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, counted, line
-from engine.knowledge.dreaming.cycle import DreamReport
+from engine.knowledge.dreaming.cycle import DUPLICATES_MAX, DreamReport
 from engine.knowledge.dreaming.watch import CYCLE_ATOMS, QUIET_SECONDS, until_signalled, watch
 from engine.query.duplicates import DuplicateGroup
 from engine.store.store import Store
 
-NAMES_SHOWN = 20
+EXAMPLES = 5
+"""The largest number of examples on one line of the report."""
 
 
 @command(
@@ -27,13 +30,13 @@ NAMES_SHOWN = 20
     "engine dream --watch --quiet-for 60",
 )
 @option("--budget", metavar="N", type=at_least(1), help="Process at most N atoms.")
-@option("--seconds", metavar="S", type=float, help="Start no new step after S seconds.")
+@option("--seconds", metavar="S", type=NUMBER, help="Start no new step after S seconds.")
 @dry_run("Show what would be done; change nothing.")
 @option("watching", "--watch", help="Keep running, and start a cycle whenever the store is idle.")
 @option(
     "--quiet-for",
     metavar="S",
-    type=float,
+    type=NUMBER,
     help="With --watch, the store is idle after S seconds without events. [default: 30]",
 )
 def dream(
@@ -47,8 +50,8 @@ def dream(
     """Tag untagged atoms, learn names, and add relations between atoms.
 
     Adds tags, entities and edges as the actor `dreamer`. Removes nothing, and does not restore
-    anything that somebody removed. Continues where the last cycle ended. Lists near-duplicates without
-    merging them.
+    anything that somebody removed. Continues where the last cycle ended. Counts near-duplicates without
+    merging them; with --full, prints the commands that would merge them.
     """
     if quiet_for is not None and not watching:
         raise InvalidInputError("--quiet-for has no effect without --watch", hint="add --watch")
@@ -57,9 +60,11 @@ def dream(
     if watching:
         return _watch(session, budget, seconds, quiet_for)
     with session.engine() as engine, session.meter("dreamt", "steps") as move:
+        since = engine.size
         report = engine.dream(budget=budget, seconds=seconds, dry_run=dry_run, progress=move)
+        named = labels(session, engine, [group.keep.id for group in report.duplicates])
         failure = None if dry_run else after_writes(session, engine)
-    return session.out.answer(_data(report), _shown(report), failure=failure)
+    return session.out.answer(_data(report), _shown(report, named, since, full=session.full), failure=failure)
 
 
 def _watch(session: Session, budget: int | None, seconds: float | None, quiet_for: float | None) -> int:
@@ -107,20 +112,57 @@ def _data(report: DreamReport) -> dict[str, object]:
     return {**plain(report), "duplicates": groups, "done": report.done}
 
 
-def _shown(report: DreamReport) -> Iterator[Line]:
+def _shown(report: DreamReport, named: Labels, since: int, *, full: bool) -> Iterator[Line]:
+    """Yield the report in at most ten lines; with `full`, also all names and a command for each merge."""
     would = " (would be)" if report.dry_run else ""
+    most = None if full else EXAMPLES
     yield line("looked at", counted(report.looked_at, "atom"))
-    yield line("tagged", f"{counted(report.tagged, 'atom')}, {counted(report.tags, 'tag')} added{would}")
-    names = f": {', '.join(report.entities[:NAMES_SHOWN])}" if report.entities else ""
-    more = ", ..." if len(report.entities) > NAMES_SHOWN else ""
-    yield line("entities", f"{len(report.entities):,} new of {report.known:,} known{names}{more}")
+    tags = _examples([f"#{tag}" for tag in report.common], most)
+    yield line(
+        "tagged", f"{counted(report.tagged, 'atom')}, {counted(report.tags, 'tag')} added{would}{tags}"
+    )
+    names = _examples(report.entities, most)
+    yield line("entities", f"{len(report.entities):,} new of {report.known:,} known{names}")
     yield line("mentions", f"{report.mentions:,} added{would}")
     yield line("relations", f"{report.relations:,} added{would}")
+    if report.duplicates:
+        yield line("near-twins", _twins(report.duplicates, named))
     yield line("left", f"{counted(report.left, 'atom')} for the next cycle" if report.left else "nothing")
-    for group in report.duplicates:
-        yield line("near-twins", _merge(group))
+    yield from (line("next", what) for what in _next(report, since))
+    if full:
+        for group in report.duplicates:
+            yield line("merge", _merge(group))
+
+
+def _examples(names: Sequence[str], most: int | None) -> str:
+    """Return the first names after a colon, with `…` if names are left out."""
+    if not names:
+        return ""
+    more = ", …" if most is not None and len(names) > most else ""
+    return f": {', '.join(names[:most])}{more}"
+
+
+def _twins(groups: Sequence[DuplicateGroup], named: Labels) -> str:
+    """Return the number of groups of near-duplicates, with the name of an atom of the first groups."""
+    atoms = sum(1 + len(group.others) for group in groups)
+    more = "at least " if len(groups) == DUPLICATES_MAX else ""
+    names = [named.name(group.keep.id) for group in groups]
+    return f"{more}{counted(len(groups), 'group')} of {counted(atoms, 'atom')}{_examples(names, 2)}"
+
+
+def _next(report: DreamReport, since: int) -> Iterator[str]:
+    """Yield what to do after a cycle, on at most two lines."""
+    if report.dry_run:
+        yield "`engine dream` does this"
+    elif report.left:
+        yield "`engine dream` continues"
+    elif report.changes:
+        undo = f"`engine revert --actor dreamer --since {since}` undoes this"
+        yield f"`engine tags` and `engine explore_neighbors NAME` show the result; {undo}"
+    if report.duplicates:
+        yield "`engine duplicates` lists near-twins; `engine duplicates --merge` merges them"
 
 
 def _merge(group: DuplicateGroup) -> str:
-    """Yield the shell commands with which a user can merge a group of near-duplicates."""
+    """Return the shell commands with which a user can merge a group of near-duplicates."""
     return "; ".join(f"engine merge {group.keep.id} {other.id}" for other in group.others)

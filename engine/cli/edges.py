@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.base.direction import Direction
+from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
 from engine.base.validation import choice
 from engine.cli.command import argument, command, option, repeated
+from engine.cli.labels import Labels, labels
+from engine.cli.numbers import at_least
 from engine.cli.options import (
     AS_OF,
     FORCE,
     NAMED,
     REASON,
     WEIGHT,
-    at_least,
     direction,
     filter_options,
     limit,
@@ -30,8 +32,13 @@ from engine.cli.shapes import Fields, Shown, Table
 from engine.commands import Link, RegisterType
 from engine.front.times import Moment
 from engine.ledger.codec import unpack
+from engine.ledger.records import type_code
 from engine.query.graph.find import Follow, Form, Found
 from proofs.codec import pack
+
+if TYPE_CHECKING:
+    from engine.base.model import Edge
+    from engine.engine import Engine
 
 EDGE = together(
     argument("src", "SRC", "The atom where the edge starts."),
@@ -59,6 +66,7 @@ def link(
     """
     raw = b"" if data is None else _packed(data)
     with session.engine() as engine:
+        _check_order(engine, "link", src, kind, dst)
         wanted = Link(engine.resolve(src), kind, engine.resolve(dst), weight, raw)
         receipt = engine.apply([RegisterType(kind), wanted] if register else [wanted])[-1]
     return session.done(receipt, "linked", "nothing to do: this edge already exists")
@@ -73,6 +81,7 @@ def unlink(session: Session, src: str, kind: str, dst: str, reason: str) -> int:
     `engine link` brings the edge back.
     """
     with session.engine() as engine:
+        _check_order(engine, "unlink", src, kind, dst)
         receipt = engine.unlink(engine.resolve(src), kind, engine.resolve(dst), reason)
     return session.done(receipt, "unlinked", "nothing to do: there is no live edge like this")
 
@@ -111,6 +120,23 @@ def unrelate(session: Session, subject: str, predicate: str, target: str, reason
     return session.done(receipt, "unrelated", "nothing to do: there is no live relation like this")
 
 
+def _check_order(engine: Engine, name: str, src: str, kind: str, dst: str) -> None:
+    """Check that the edge type stands between the two atoms.
+
+    Raises:
+        InvalidInputError: `kind` is no edge type, but `src` or `dst` is one.
+    """
+    with translated(), engine.store.view() as rows:
+        known = [type_code(rows, word) is not None for word in (src, kind, dst)]
+    if known[1] or not (known[0] or known[2]):
+        return
+    edge_type, first, second = (dst, src, kind) if known[2] else (src, kind, dst)
+    raise InvalidInputError(
+        f"{edge_type!r} is an edge type, and stands between the two atoms",
+        hint=f"engine {name} {first} {edge_type} {second}",
+    )
+
+
 def _packed(text: str) -> bytes:
     """Return the JSON value of `--data` as the canonical CBOR that an edge stores.
 
@@ -128,35 +154,50 @@ def _packed(text: str) -> bytes:
 @command(
     "engine edges 1f0c",
     "engine edges 'Maps of Content'",
-    "engine edges 1f0c --direction both --type references",
+    "engine edges 1f0c --direction out --type references",
 )
 @NAMED
-@direction("out")
+@direction("both")
 @repeated("types", "--type", metavar="TYPE", help="Only edges of this type. Repeatable.")
 @option("--tombstoned", help="Include hidden edges.")
 @limit(100)
 @AS_OF
 def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> int:
-    """List the edges of an atom, or of all pieces of a page."""
+    """List the edges of an atom, or of all pieces of a page.
+
+    An arrow shows whether an edge starts at the atom (→) or ends at it (←). After the type of the edge come
+    the id and the name of the other atom, the weight, and the state of the edge.
+    """
     with session.reading(as_of) as memory:
         page = page_of(memory, atom)
         ids = [memory.resolve(atom)] if page is None else page.ids
         each = (memory.edges(one, **wanted) for one in ids)
-        found = list(islice(chain.from_iterable(each), wanted["limit"]))
-        titles = memory.titles(one for edge in found for one in (edge.src, edge.dst))
+        # An edge between two pieces of the page is an edge of both.
+        found = list(islice(dict.fromkeys(chain.from_iterable(each)), wanted["limit"]))
+        named = labels(session, memory, (end for edge in found for end in (edge.src, edge.dst)))
     data = [
         {**plain(edge), "data": plain(unpack(edge.data, "edge data")) if edge.data else None}
         for edge in found
     ]
-    rows = (
-        (
-            *(edge.src, edge.type, edge.dst, f"{edge.weight:g}", edge.state.name.lower()),
-            *(titles.get(edge.src, ""), titles.get(edge.dst, "")),
-        )
-        for edge in found
-    )
-    head = ("from", "type", "to", "weight", "state", "from title", "to title")
-    return session.out.answer(data, [Table(head, rows)])
+    rows = [_row(edge, frozenset(ids), named) for edge in found]
+    session.out.listed(len(found), "edge", wanted["limit"])
+    heads = ("", "type", "id", "name", "weight", "state")
+    return session.out.answer(data, [Table(heads, rows)] if rows else [])
+
+
+def _row(edge: Edge, own: frozenset[str], named: Labels) -> tuple[str, ...]:
+    way, far = ("→", edge.dst) if edge.src in own else ("←", edge.src)
+    state, hidden = edge.state.name.lower(), named.hidden(far)
+    if hidden:
+        state += f", the atom is {hidden}"
+    return way, _type_of(edge), named.id(far), named.name(far), f"{edge.weight:g}", state
+
+
+def _type_of(edge: Edge) -> str:
+    """Return the type of an edge; of a relation whose type cannot be an edge type, the exact words."""
+    data = unpack(edge.data, "edge data") if edge.data else None
+    exact = data.get("predicate") if isinstance(data, dict) else None
+    return exact if isinstance(exact, str) else edge.type
 
 
 @command(
@@ -174,7 +215,7 @@ def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> i
     "--form",
     metavar="FORM",
     default="medium",
-    help="short (title), medium (title and 200 characters) or full.",
+    help="short (whole id and title), medium (title and 200 characters) or full.",
 )
 @filter_options("superseded")
 @AS_OF
@@ -200,7 +241,11 @@ def find(
         if start is not None:
             wanted |= {"from_": engine.resolve(start), "follow": walk}
         found = engine.find(form=shown, **wanted)
-    return session.out.answer(plain(found), (item for one in found for item in _found(one, shown, walked)))
+        # Programs read the short form, and a short id may become ambiguous later.
+        named = labels(session, engine, () if shown is Form.SHORT else (one.id for one in found))
+    session.out.listed(len(found), "atom", wanted["limit"])
+    lines = (item for one in found for item in _found(one, shown, walked, named))
+    return session.out.answer(plain(found), lines)
 
 
 @command("engine tags", "engine tags --limit 10")
@@ -214,13 +259,14 @@ def tags(session: Session, limit: int, as_of: Moment | None) -> int:
     with session.reading(as_of) as memory:
         counts = memory.tags()
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    session.out.listed(len(ranked), "tag", limit)
     data = [{"tag": name, "atoms": atoms} for name, atoms in ranked]
     return session.out.answer(data, [Table(("tag", "atoms"), ((name, str(atoms)) for name, atoms in ranked))])
 
 
-def _found(found: Found, form: Form, walked: bool) -> Iterator[Shown]:
+def _found(found: Found, form: Form, walked: bool, named: Labels) -> Iterator[Shown]:
     text = " ".join((found.text or "").split())
-    fields = [(found.id, "cyan")]
+    fields = [(named.id(found.id), "cyan")]
     if walked:
         fields.append((f"{found.hops} hop{'s' * (found.hops > 1)}", "green"))
     fields.append((found.title or ("" if text else "untitled"), "bold"))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import click
 
 from engine.base.errors import InvalidInputError, RefusedError, VerificationError
+from engine.base.validation import atom_id
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.mirroring import after_writes
 from engine.cli.options import ID, dry_run, one_of
@@ -16,6 +17,7 @@ from engine.cli.session import Session
 from engine.cli.shapes import Line, Table, counted, line
 from engine.erase.run import Erasable, Erasure
 from engine.front.settings import find_secrets
+from engine.ledger.queries import short_id
 from engine.secrets.kinds import DETECTORS
 from engine.secrets.policy import SecretsPolicy
 from engine.trust.secrets_scan import scan
@@ -149,6 +151,11 @@ def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
         session.meter("read", "events") as move,
     ):
         found = list(scan(rows, policy, move))
+        short = {
+            atom: atom if session.full else short_id(rows, atom_id(atom))
+            for leak in found
+            for atom in leak.atoms
+        }
     failure = None
     if found:
         atoms = {atom for leak in found for atom in leak.atoms}
@@ -160,7 +167,14 @@ def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
         )
     heads = ("seq", "event", "atoms", "field", "kind", "preview")
     lines = [
-        (str(leak.seq), leak.event, " ".join(leak.atoms), leak.field, leak.kind, leak.preview)
+        (
+            str(leak.seq),
+            leak.event,
+            " ".join(map(short.__getitem__, leak.atoms)),
+            leak.field,
+            leak.kind,
+            leak.preview,
+        )
         for leak in found
     ]
     return session.out.answer(

@@ -11,7 +11,8 @@ from typing import Any
 
 from engine.base.errors import InvalidInputError
 from engine.cli.command import argument, command, option, repeated
-from engine.cli.options import AS_OF, QUESTION, at_least, direction, filter_options, limit, together
+from engine.cli.numbers import at_least
+from engine.cli.options import AS_OF, QUESTION, direction, filter_options, limit, together
 from engine.cli.output import Output
 from engine.cli.session import Session
 from engine.cli.shapes import Shown, counted

@@ -12,6 +12,7 @@ from backends import store_exists
 from engine.base import validation
 from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
+from engine.cli.atoms import tell_tags
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.mirroring import after_writes
 from engine.cli.options import BUCKETS, dry_run, one_of
@@ -72,7 +73,6 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
 @option("--prune", help="Also tombstone the atoms of files that no longer exist or are excluded.")
 @option("sure", "--yes", help="Allow --prune even if none of the ingested files exists now.")
 @option("--force", help="Also ingest content that was erased.")
-@option("--full", help="List everything that was passed over, skipped or not resolved.")
 @dry_run()
 def ingest(
     session: Session,
@@ -82,7 +82,6 @@ def ingest(
     buckets: tuple[str, ...],
     exclude: tuple[str, ...],
     no_gitignore: bool,
-    full: bool,
     dry_run: bool,
     **options: Any,
 ) -> int:
@@ -91,10 +90,12 @@ def ingest(
     Reads Markdown, plain text and JSON Lines, and with the extra `files` also HTML, PDF and DOCX.
     Ingesting again writes only what changed. Other files in folders are passed over and counted. Files
     and lines that cannot be read are skipped and listed, and the exit code is 8. Creates the store if it
-    does not exist. Updates the mirror if the settings name one.
+    does not exist. Updates the mirror if the settings name one. With --full, lists everything that was
+    passed over, skipped or not resolved.
     """
     # Check the arguments first: a missing path must not leave an empty store behind.
     find_files(paths, name=name, root=root, exclude=exclude)
+    tell_tags(session, options["tags"])
     with _filled(session, dry_run=dry_run) as engine:
         with session.meter("read", "files") as move:
             report = engine.ingest(
@@ -109,6 +110,7 @@ def ingest(
                 **options,
             )
         mirror = None if dry_run else after_writes(session, engine)
+    full = session.full
     lines = files_lines(report, dry_run=dry_run, full=full)
     return _answer(session, report, lines, held=report.pieces, dry_run=dry_run, mirror=mirror, full=full)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING
 from engine.base.error_translation import translated
 from engine.base.errors import InconsistentError, InvalidInputError
 from engine.cli.command import argument, command, option
-from engine.cli.options import AS_OF, ID, at_least, limit
+from engine.cli.labels import Labels, ids_in, labels
+from engine.cli.numbers import at_least
+from engine.cli.options import AS_OF, ID, limit
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Table, counted, dumped
@@ -29,7 +32,8 @@ def history(session: Session, atom: str, as_of: Moment | None) -> int:
     """List all events of an atom, oldest first."""
     with session.reading(as_of) as memory:
         found = memory.history(memory.resolve(atom))
-    return session.out.answer(plain(found), [_table(found)])
+        named = labels(session, memory, ids_in(one.subject for one in found))
+    return session.out.answer(plain(found), [_table(found, named)])
 
 
 @command(
@@ -81,7 +85,8 @@ def log(
                 session.out.json_line(plain(item))
             return 0
         found = list(events)
-    return session.out.answer(plain(found), [_table(found)])
+        named = labels(session, memory, ids_in(one.subject for one in found))
+    return session.out.answer(plain(found), [_table(found, named)])
 
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:
@@ -128,16 +133,31 @@ def root(session: Session, as_of: Moment | None) -> int:
     return session.out.answer(plain(found), [found.root])
 
 
-def _table(items: Iterable[HistoryItem]) -> Table:
+def _table(items: Iterable[HistoryItem], named: Labels) -> Table:
     rows = (
-        (str(one.seq), shown_time(one.time), one.kind.name.lower(), one.actor, one.subject, _detail(one))
+        (
+            str(one.seq),
+            shown_time(one.time),
+            one.kind.name.lower(),
+            one.actor,
+            _subject(one, named),
+            _detail(one),
+        )
         for one in items
     )
     return Table(("event", "time", "what", "by", "on", "detail"), rows)
 
 
+def _subject(one: HistoryItem, named: Labels) -> str:
+    """Return the subject of an event, with its name unless the details show the text."""
+    name = "" if "content" in one.detail or " " in one.subject else named.name(one.subject)
+    return f"{named.subject(one.subject)} {name}".rstrip()
+
+
 def _detail(item: HistoryItem) -> str:
     left_out = {"ordinal", "replaced"}
     shown = {name: value for name, value in item.detail.items() if name not in left_out and value}
+    if isinstance(weight := shown.get("weight"), str):
+        shown["weight"] = struct.unpack(">f", bytes.fromhex(weight))[0]
     text = dumped(plain(shown)) if shown else ""
     return text if len(text) <= 120 else text[:119] + "…"

@@ -136,6 +136,7 @@ def _made(session: Session, engine: Engine, folder: str, style: str | None, *, d
         session.out.note(
             f"{page} was edited: "
             + (f"the edited page is now {now}" if now else "the edited page would be kept")
+            + "; `engine mirror pull` takes the edits"
         )
     return report
 

@@ -17,7 +17,8 @@ from engine.base.errors import (
 )
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.contradiction import compared, contradicted, swapped
-from engine.cli.options import EVIDENCE, at_least, one_of
+from engine.cli.numbers import at_least
+from engine.cli.options import EVIDENCE, one_of
 from engine.cli.output import STDIN, plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, counted, line

@@ -10,12 +10,8 @@ import click
 
 from engine.base.errors import InvalidInputError
 from engine.cli.command import Function, argument, option, repeated
+from engine.cli.numbers import NUMBER, WHOLE, at_least
 from engine.front.times import Moment, parse_moment, parse_time
-
-
-def at_least(number: int) -> click.IntRange:
-    """Return the Click type of integers that are at least `number`."""
-    return click.IntRange(min=number)
 
 
 def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> Moment | None:
@@ -101,7 +97,7 @@ CHECKPOINTS = repeated(
     "checkpoints", "--checkpoint", metavar="FILE", help="A checkpoint that the log must continue. Repeatable."
 )
 EXPECT = option("--expect", metavar="HEX", help="The expected root, 64 hex digits.")
-WEIGHT = option("--weight", metavar="X", type=float, default=1.0, help="The strength of the connection.")
+WEIGHT = option("--weight", metavar="X", type=NUMBER, default=1.0, help="The strength of the connection.")
 
 
 def limit(
@@ -145,9 +141,9 @@ ATOM_FIELDS = together(
     repeated("tags", "--tag", "-t", metavar="TAG", help="A tag for the atom. Repeatable."),
     repeated("buckets", "--bucket", help="A bucket for the atom. Repeatable."),
     option("--source", metavar="NAME", help="The origin of the text, such as a file name or URL."),
-    option("--sequence", metavar="N", type=int, help="The position of the atom within its source."),
+    option("--sequence", metavar="N", type=WHOLE, help="The position of the atom within its source."),
     option("--provenance", metavar="NAME", help="The provenance: internal, external or quarantine."),
-    option("--trust", metavar="N", type=int, help="The trust in the text, from 0 to 100."),
+    option("--trust", metavar="N", type=WHOLE, help="The trust in the text, from 0 to 100."),
     option("--created", metavar="TIME", callback=_microseconds, help="When the text was written."),
     repeated(
         "meta",

@@ -14,7 +14,7 @@ from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any, TextIO
 
 from engine.base.errors import EngineError
-from engine.cli.shapes import Fields, Shown, Table, dumped, shown
+from engine.cli.shapes import Fields, Shown, Table, counted, dumped, shown
 from engine.front.times import shown_time
 
 if TYPE_CHECKING:
@@ -98,6 +98,15 @@ class Output:
         """Print one line that is not a result to stderr, unless `--quiet` is given."""
         if not self.quiet:
             sys.stderr.write(shown(message, line=True) + "\n")
+
+    def listed(self, number: int, what: str, limit: int | None = None) -> None:
+        """Print a note with the length of a list, and say if `limit` may have cut the list off.
+
+        Nothing is printed with --json, whose result contains the number.
+        """
+        if not self.json:
+            cut = f"; there may be more, because --limit is {limit}" if number == limit else ""
+            self.note((counted(number, what) if number else f"no {what}s") + cut)
 
     def answer(
         self, data: Any, text: Iterable[Shown], *, count: int | None = None, failure: Failure | None = None

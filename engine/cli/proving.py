@@ -11,7 +11,8 @@ from uuid import UUID
 from engine.base.errors import InvalidInputError, RefusedError, VerificationError
 from engine.base.validation import folded_tag
 from engine.cli.command import argument, command, option
-from engine.cli.options import AS_OF, at_least, together
+from engine.cli.numbers import at_least
+from engine.cli.options import AS_OF, together
 from engine.cli.output import STDIN
 from engine.cli.session import Session
 from engine.cli.shapes import Line, Shown, Table, counted, line

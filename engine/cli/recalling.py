@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from engine.base.errors import InvalidInputError
 from engine.base.validation import choice
 from engine.cli.command import command, option
-from engine.cli.options import AS_OF, QUESTION, at_least, filter_options, limit
+from engine.cli.labels import Labels, labels
+from engine.cli.numbers import at_least
+from engine.cli.options import AS_OF, QUESTION, filter_options, limit
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, Shown, counted
@@ -66,8 +68,16 @@ def recall(
         answer = engine.recall(
             " ".join(query), limit=limit, budget=budget, explain=explain, per_page=per_page, **wanted
         )
+        named = labels(session, engine, _ids(answer))
     session.out.note(_about(answer))
-    return session.out.answer(plain(answer), _lines(answer), count=len(answer.hits))
+    return session.out.answer(plain(answer), _lines(answer, named), count=len(answer.hits))
+
+
+def _ids(answer: Recall) -> Iterator[str]:
+    yield from (one.id for one in answer.dropped)
+    for hit in answer.hits:
+        yield hit.id
+        yield from hit.duplicates
 
 
 @command(
@@ -120,19 +130,20 @@ def _about(answer: Recall) -> str:
     return "; ".join(parts)
 
 
-def _lines(answer: Recall) -> Iterator[Line]:
+def _lines(answer: Recall, named: Labels) -> Iterator[Line]:
     for rank, hit in enumerate(answer.hits, 1):
-        yield from _hit(rank, hit)
+        yield from _hit(rank, hit, named)
     for one in answer.dropped:
         yield (
             ("left out ", "dim"),
-            (one.id, "cyan"),
+            (named.id(one.id), "cyan"),
+            (f"  {named.name(one.id)}", ""),
             (f"  {one.score:.2f}", "green"),
             (f"  {one.reason}", "dim"),
         )
 
 
-def _hit(rank: int, hit: Hit) -> Iterator[Line]:
+def _hit(rank: int, hit: Hit, named: Labels) -> Iterator[Line]:
     heading = hit.title or hit.source or "untitled"
     if hit.page is not None and hit.title is not None and hit.title.casefold() != hit.page.casefold():
         heading = f"{hit.page} › {hit.title}"
@@ -141,9 +152,13 @@ def _hit(rank: int, hit: Hit) -> Iterator[Line]:
     for line in text.splitlines() if hit.content is not None else [" ".join(text.split())]:
         yield (("   ", ""), (line, ""))
     tags = "".join(f" #{tag}" for tag in hit.tags)
-    yield ((f"   {hit.id}", "cyan"), (f"  {hit.source}" if hit.source else "", "dim"), (tags, "magenta"))
+    yield (
+        (f"   {named.id(hit.id)}", "cyan"),
+        (f"  {hit.source}" if hit.source else "", "dim"),
+        (tags, "magenta"),
+    )
     if hit.duplicates:
-        yield ((f"   stands for {', '.join(hit.duplicates)}", "dim"),)
+        yield ((f"   stands for {', '.join(map(named.id, hit.duplicates))}", "dim"),)
     if hit.signals:
         yield ((f"   {'  '.join(f'{signal} {value:+.2f}' for signal, value in hit.signals.items())}", "dim"),)
 
@@ -188,6 +203,7 @@ def bright(session: Session, query: tuple[str, ...], form: str, **wanted: Any) -
     drawn = choice(Format, form, "--format")
     with session.engine() as engine:
         graph = engine.structured_graph(" ".join(query), **wanted)
+        named = labels(session, engine, (node.id for node in graph.nodes))
     shown = f"{counted(len(graph.nodes), 'atom')}, {counted(len(graph.relations), 'relation')}"
     session.out.note(f"{shown}; {graph.omitted:,} weaker ones omitted" if graph.omitted else shown)
     if drawn is Format.JSON and not session.out.json:
@@ -198,11 +214,11 @@ def bright(session: Session, query: tuple[str, ...], form: str, **wanted: Any) -
 
         text: Iterable[Shown] = [(mermaid if drawn is Format.MERMAID else dot)(graph).removesuffix("\n")]
     else:
-        text = _graph(graph)
+        text = _graph(graph, named)
     return session.out.answer(plain(graph), text, count=len(graph.nodes))
 
 
-def _graph(graph: BrightGraph) -> Iterator[Line]:
+def _graph(graph: BrightGraph, named: Labels) -> Iterator[Line]:
     numbers = {node.id: str(number) for number, node in enumerate(graph.nodes, 1)}
     for node in graph.nodes:
         heading = node.title or node.source or "untitled"
@@ -214,7 +230,7 @@ def _graph(graph: BrightGraph) -> Iterator[Line]:
         yield (("   ", ""), (" ".join(node.snippet.split()), ""))
         tags = "".join(f" #{tag}" for tag in node.tags)
         yield (
-            (f"   {node.id}", "cyan"),
+            (f"   {named.id(node.id)}", "cyan"),
             (f"  {node.source}" if node.source else "", "dim"),
             (tags, "magenta"),
         )

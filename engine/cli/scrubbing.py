@@ -7,6 +7,7 @@ import time
 
 from engine.base.errors import BusyError, InvalidInputError
 from engine.cli.command import command, option
+from engine.cli.numbers import NUMBER
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import line
@@ -16,9 +17,14 @@ from engine.trust.audit.scrub import Scrub, read_scrub, scrub_file, scrub_piece,
 
 @command("engine scrub", "engine scrub --share 10 --minutes 30")
 @option(
-    "--share", metavar="P", type=float, default=25.0, help="The percentage of time at work. [default: 25]"
+    "--share",
+    metavar="P",
+    type=NUMBER,
+    default=25.0,
+    show_default=False,
+    help="The percentage of time at work. [default: 25]",
 )
-@option("--minutes", metavar="N", type=float, help="Stop after this time; the next scrub continues.")
+@option("--minutes", metavar="N", type=NUMBER, help="Stop after this time; the next scrub continues.")
 def scrub(session: Session, share: float, minutes: float | None) -> int:
     """Read the whole store again, slowly, to find damage in time.
 

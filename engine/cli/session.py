@@ -44,6 +44,8 @@ class Session:
         self.memory: str | None = None
         self.actor = DEFAULT_ACTOR
         self.wait = DEFAULT_WAIT
+        self.full = False
+        """Print whole ids, and every line of a long report."""
         self.mirrored: int | None = None
         """The number of events that the mirror in the settings shows, if this command updated the mirror."""
         self.given: set[str] = set()

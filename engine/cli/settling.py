@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from engine.cli.command import argument, command, option
+from engine.cli.labels import Labels, labels
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Fields, Shown
@@ -25,7 +26,9 @@ def conflicts(session: Session) -> int:
     """
     with session.engine() as engine:
         found = engine.conflicts()
-    return session.out.answer(plain(found), (item for one in found for item in _lines(one)))
+        named = labels(session, engine, (atom.id for one in found for atom in (one.file, one.hand)))
+    session.out.listed(len(found), "conflict")
+    return session.out.answer(plain(found), (item for one in found for item in _lines(one, named)))
 
 
 @command(
@@ -47,13 +50,15 @@ def settle(session: Session, file: str, hand: str, keep: str) -> int:
     return session.done(receipt, "settled", "nothing to do")
 
 
-def _lines(conflict: Conflict) -> Iterator[Shown]:
+def _lines(conflict: Conflict, named: Labels) -> Iterator[Shown]:
     yield Fields(((conflict.file.source or "", "dim"),))
-    yield _atom(conflict.file, "file")
-    yield _atom(conflict.hand, "hand")
+    yield _atom(conflict.file, "file", named)
+    yield _atom(conflict.hand, "hand", named)
     yield ""
 
 
-def _atom(atom: Atom, side: str) -> Fields:
+def _atom(atom: Atom, side: str, named: Labels) -> Fields:
     state = atom.state.name.lower()
-    return Fields(((atom.id, "cyan"), (side, "green"), (state, ""), (beginning(atom.content or ""), "")))
+    return Fields(
+        ((named.id(atom.id), "cyan"), (side, "green"), (state, ""), (beginning(atom.content or ""), ""))
+    )

@@ -14,7 +14,7 @@ from importlib import import_module
 import click
 
 from engine.base.version import __version__
-from engine.cli.command import GLOBAL_OPTIONS, CommandWithHelp, examples
+from engine.cli.command import GLOBAL_OPTIONS, CommandWithHelp, examples, hyphenated
 from engine.cli.completion import COMPLETION_OPTIONS
 from engine.cli.session import Session
 
@@ -115,6 +115,61 @@ def spelled(name: str) -> str | None:
     return next((one for one in COMMANDS if one.replace("_", "-") == name.replace("_", "-")), None)
 
 
+_MEANT = {
+    "ask": ("recall",),
+    "cat": ("get",),
+    "check": ("verify-root", "doctor"),
+    "create": ("add", "init"),
+    "dedup": ("duplicates",),
+    "dedupe": ("duplicates",),
+    "delete": ("tombstone", "erase"),
+    "edit": ("revise",),
+    "forget": ("tombstone", "erase"),
+    "graph": ("bright", "explore_neighbors"),
+    "hide": ("tombstone",),
+    "info": ("status",),
+    "links": ("edges",),
+    "list": ("find",),
+    "ls": ("find",),
+    "new": ("add", "init"),
+    "note": ("add",),
+    "notes": ("find",),
+    "query": ("recall",),
+    "remove": ("tombstone", "erase"),
+    "replace": ("revise", "supersede"),
+    "restore": ("revive", "import", "rescue"),
+    "rm": ("tombstone", "erase"),
+    "search": ("recall", "find"),
+    "show": ("get",),
+    "stats": ("status",),
+    "sync": ("ingest", "mirror"),
+    "undo": ("revert",),
+    "update": ("revise", "ingest"),
+}
+"""A word that other programs use for a command → the commands that do this here."""
+_SIMILAR_MIN = 0.8
+"""How alike a word and the name of a command must be, from 0 to 1. Below this, suggestions are often wrong:
+`remove` would suggest `prove`."""
+_SUGGESTED = 3
+"""The largest number of commands that are suggested."""
+
+
+def suggested(word: str) -> list[str]:
+    """Return the commands that may be meant by a word that is no command, the most likely first.
+
+    They are the commands that do what the word means in other programs; otherwise those that have the word as
+    a part of their name, such as `verify`; otherwise those that are spelt in nearly the same way.
+    """
+    from difflib import get_close_matches
+
+    word = hyphenated(word.lower())
+    names = {hyphenated(name): name for name in COMMANDS}
+    found = list(_MEANT.get(word, ())) or [names[name] for name in names if word in name.split("-")]
+    return (found or [names[name] for name in get_close_matches(word, names, cutoff=_SIMILAR_MIN)])[
+        :_SUGGESTED
+    ]
+
+
 def loaded(name: str) -> CommandWithHelp:
     """Return the command with exactly this name, imported on first use."""
     module = import_module(f"engine.cli.{COMMANDS[name][0]}")
@@ -143,9 +198,7 @@ class Tree(click.Group):
         # Set before the command's options are parsed, so that an error in them can name the command.
         ctx.ensure_object(Session).out.command = name or args[0]
         if name is None and not args[0].startswith("-"):
-            from difflib import get_close_matches
-
-            near = " or ".join(get_close_matches(args[0], COMMANDS))
+            near = " or ".join(suggested(args[0]))
             ctx.fail(f"there is no command {args[0]!r}" + (f"; did you mean {near}?" if near else ""))
         return super().resolve_command(ctx, [name or args[0], *args[1:]])
 
@@ -182,5 +235,5 @@ def build() -> Tree:
             "engine ingest notes/", "engine recall 'when is the kettle descaled?'", "engine root"
         ),
         subcommand_metavar="COMMAND ...",
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": hyphenated},
     )

@@ -13,6 +13,7 @@ from engine.base.error_translation import translated
 from engine.base.errors import BusyError, EngineError
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.importing import named_kinds, said
+from engine.cli.mirror_edits import MirrorEdits
 from engine.cli.mirroring import after_writes
 from engine.cli.options import BUCKETS
 from engine.cli.output import plain
@@ -66,8 +67,9 @@ def watch(
     """Ingest a folder now, and again whenever files in it change.
 
     Runs until Ctrl-C. Reads only the files that changed, or the whole folder if files were added, renamed
-    or removed. The store is open only while files are ingested, so that other commands can use it. Updates
-    the mirror if the settings name one. With --json, prints one line for each batch of changes.
+    or removed. The store is open only while files are ingested, so that other commands can use it. If the
+    settings name a mirror, updates it, and takes the texts that are edited in its pages. With --json, prints
+    one line for each batch of changes.
     """
     # Check the arguments first: a missing folder must not leave an empty store behind.
     find_files([folder], name=name, exclude=exclude)
@@ -82,16 +84,17 @@ def watch(
         "prune": prune,
     }
     batches = IngestBatches(session, Path(folder), wanted)
+    edits = MirrorEdits(session, find_mirror(session.store, session.memory))
     with until_signalled() as stop:
-        watch_folders(
-            [Watched(batches.real, batches.take, batches.concerns)], stop, ignored=_own_places(session)
-        )
-    data = {"event": "stopped", "batches": batches.number, "events": batches.events}
+        watched = Watched(batches.real, batches.take, batches.concerns)
+        watch_folders([watched], stop, ignored=_own_places(session), between=edits.look)
+    events = batches.events + edits.events
+    data = {"event": "stopped", "batches": batches.number, "events": events}
     if session.out.json:
         session.out.json_line(data)
         return 0
     shown = f"after {batches.number:,} {'batch' if batches.number == 1 else 'batches'}"
-    return session.out.answer(data, [line("stopped", f"{shown}, {counted(batches.events, 'event')}")])
+    return session.out.answer(data, [line("stopped", f"{shown}, {counted(events, 'event')}")])
 
 
 def _own_places(session: Session) -> list[Path]:

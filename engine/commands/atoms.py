@@ -369,7 +369,7 @@ def _detail(record: AtomRecord) -> AtomDetail:
 
 
 ERASED = "this content was erased from the memory"
-FORCE_HINT = "pass force=True (--force) to record it again"
+FORCE_HINT = "record it again with --force (in Python, force=True)"
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 

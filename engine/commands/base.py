@@ -125,6 +125,23 @@ class Transaction:
             self._edges[key] = self._evidence.edge(src, code, dst)
         return self._edges[key]
 
+    def recorded_edges(self, edges: Sequence[EdgeDetail]) -> set[EdgeDetail]:
+        """Return those of the edges that were ever recorded, also as changed by the transaction's events.
+
+        This takes less time than looking up each edge with `edge`.
+
+        Raises:
+            CorruptionError: a record, or its absence, contradicts the journal.
+        """
+        rows = self.rows.multi_get([edge_from_key(*edge) for edge in edges])
+        new = [edge_key(*edge) for edge, row in zip(edges, rows, strict=True) if row is None]
+        self.check_unrecorded("edges", new)
+        return {
+            edge
+            for edge, row in zip(edges, rows, strict=True)
+            if row is not None and self.edge(*edge) is not None
+        }
+
     def check_unrecorded(self, namespace: str, keys: Sequence[bytes]) -> None:
         """Check that atoms or edges without records are new. No event of this transaction adds one of them.
 

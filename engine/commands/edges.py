@@ -43,7 +43,7 @@ def known_type(rows: Lookup, name_or_type: object) -> bytes:
     if code is None:
         raise NotFoundError(
             f"edge type {name!r} is neither built in nor registered",
-            hint="register the type first (register_type, or --register), or use a built-in type: "
+            hint="register the type with --register (in Python, register_type), or use a built-in type: "
             + ", ".join(kind.name.lower() for kind in EdgeType),
         )
     return code

@@ -251,7 +251,7 @@ def _refuse_superseded(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> 
         )
 
 
-_FORCE_HINT: Final = "pass force=True (--force) to merge them anyway"
+_FORCE_HINT: Final = "merge them anyway with --force (in Python, force=True)"
 
 
 def _refuse_unlike(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> None:

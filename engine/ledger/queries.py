@@ -14,6 +14,7 @@ from engine.base.errors import ConflictError, CorruptionError, InvalidInputError
 from engine.base.validation import atom_id, show_id
 from engine.kernels import NATIVE
 from engine.ledger.codec import decode_header, unpack
+from engine.ledger.entities import ENTITY
 from engine.ledger.fold import NO_ATOM
 from engine.ledger.journal import read_body, read_entry, read_header, subject_key
 from engine.ledger.layout import ATOM, EDGE_FROM, EDGE_TO, atom_key, journal_key, ordinal_key, payload_key
@@ -36,7 +37,11 @@ if TYPE_CHECKING:
 ID_DIGITS_MIN = 4
 """The minimum number of hexadecimal digits in an abbreviated atom id."""
 
+SHORT_ID_DIGITS = 8
+"""The minimum number of digits of a short id, which lists show in place of the whole id."""
+
 _CANDIDATES_SHOWN = 5
+_NAME_CHARS = 40
 _REBUILD = "run `engine rebuild`"
 
 
@@ -66,10 +71,37 @@ def resolve_id(rows: Reader, text: str) -> bytes:
     if not candidates:
         raise NotFoundError(f"no atom id begins with {digits}")
     if len(candidates) > 1:
-        names = ", ".join(map(show_id, candidates[:_CANDIDATES_SHOWN]))
+        names = ", ".join(_candidate(rows, atom) for atom in candidates[:_CANDIDATES_SHOWN])
         more = " and more" if len(candidates) > _CANDIDATES_SHOWN else ""
         raise ConflictError(f"several atom ids begin with {digits}: {names}{more}", hint="give more digits")
     return candidates[0]
+
+
+def _candidate(rows: Reader, atom: bytes) -> str:
+    """Return the short id of an atom with its title or the beginning of its text, for an error message."""
+    record = get_record(rows, atom)
+    if record.state is State.ERASED:
+        return f"{short_id(rows, atom)} (erased)"
+    title = None if record.kind == ENTITY else record.title  # the title of an entity is its type
+    name = title or " ".join(body_of(rows, record).content[: 2 * _NAME_CHARS].split())
+    cut = name if len(name) <= _NAME_CHARS else f"{name[: _NAME_CHARS - 1]}…"
+    return f"{short_id(rows, atom)} {cut!r}"
+
+
+def short_id(rows: Reader, atom: bytes) -> str:
+    """Return the first 8 digits of an id, or more if another atom's id begins with the same 8 digits."""
+    key = ATOM + atom
+    before = next(rows.scan(ATOM, key, reverse=True), None)
+    after = next(rows.scan(key + b"\x00", ATOM + b"\xff" * 17), None)
+    digits = atom.hex()
+    others = (found[0][len(ATOM) :].hex() for found in (before, after) if found is not None)
+    shared = max((_common_prefix(digits, other) for other in others), default=0)
+    return digits[: max(SHORT_ID_DIGITS, shared + 1)]
+
+
+def _common_prefix(one: str, other: str) -> int:
+    """Return the length of the common beginning of two different strings of equal length."""
+    return next(at for at, (left, right) in enumerate(zip(one, other, strict=True)) if left != right)
 
 
 def get_record(rows: Lookup, atom: bytes) -> AtomRecord:

@@ -20,9 +20,10 @@ from typing import Final
 
 from engine.base.patterns import lazy
 from engine.kernels import NATIVE
+from engine.ledger.queries import SHORT_ID_DIGITS
 from engine.text.tokens import estimate_tokens
 
-ID_DIGITS: Final = 8
+ID_DIGITS: Final = SHORT_ID_DIGITS
 """A heading shows this many of the first digits of an id. They cost about 5 tokens; a whole id costs 25.
 `Engine.resolve` accepts such a shortened id."""
 

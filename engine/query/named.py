@@ -154,8 +154,8 @@ def page_at(rows: Reader, found: Pieces) -> Page:
         created=found.records[0].created,
         ids=tuple(show_id(record.id) for record in found.records),
         text="\n\n".join(body.content for body in bodies),
-        links=tuple(_links(rows, found, Direction.OUT)),
-        backlinks=tuple(_links(rows, found, Direction.IN)),
+        links=_sorted(_links(rows, found, Direction.OUT)),
+        backlinks=_sorted(_links(rows, found, Direction.IN)),
     )
 
 
@@ -180,6 +180,11 @@ def _links(rows: Reader, found: Pieces, direction: Direction) -> Iterator[PageLi
         if (edge.type, other_end) not in seen and len(seen) < LINKS_MAX:
             seen.add((edge.type, other_end))
             yield PageLink(type_name(rows, edge.type), show_id(other.id), title_of(rows, other), other.source)
+
+
+def _sorted(links: Iterable[PageLink]) -> tuple[PageLink, ...]:
+    """Return links by type and title. The order of edges is that of ids, which differ between stores."""
+    return tuple(sorted(links, key=lambda link: (link.type, link.title, link.source or "", link.id)))
 
 
 def title_of(rows: Reader, record: AtomRecord) -> str:

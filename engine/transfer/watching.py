@@ -51,7 +51,13 @@ class Watched:
     """Return False for a path whose changes do not matter."""
 
 
-def watch(watched: Sequence[Watched], stop: Stop, *, ignored: Collection[Path] = ()) -> None:
+def watch(
+    watched: Sequence[Watched],
+    stop: Stop,
+    *,
+    ignored: Collection[Path] = (),
+    between: Callable[[], object] = lambda: None,
+) -> None:
     """Call the functions of `watched` until `stop` is set: at the start, and after each batch of changes.
 
     Changes while a function runs belong to the next batch, so none is lost.
@@ -60,6 +66,7 @@ def watch(watched: Sequence[Watched], stop: Stop, *, ignored: Collection[Path] =
         watched: The folders. If one contains another, a path belongs to the innermost.
         stop: What ends the watching. A function that runs is not interrupted.
         ignored: Real paths of files and folders whose changes are ignored, even if a folder contains them.
+        between: Called after each batch and each wait.
 
     Raises:
         NotFoundError: a folder does not exist.
@@ -81,6 +88,8 @@ def watch(watched: Sequence[Watched], stop: Stop, *, ignored: Collection[Path] =
                 raise NotFoundError(f"the folder {one.folder} is no longer there")
             if one.changed(pending[one.folder]):
                 del pending[one.folder]
+        if not stop.is_set():
+            between()
 
 
 def _batches(folders: Sequence[Path], stop: Stop) -> Iterator[set[Path]]:

@@ -112,13 +112,13 @@ def test_what_was_never_recorded_is_exit_3(cli: Cli, pair: Pair) -> None:
 
 
 def test_an_ambiguous_id_is_exit_6(cli: Cli) -> None:
-    """An ambiguous id is exit code 6, and the candidates are listed."""
+    """An ambiguous id is exit code 6, and the candidates are listed with their titles or texts."""
     ids = [f"abcd{digit}000-0000-4000-8000-000000000000" for digit in "123"]
     for atom in ids:
         cli("add", f"Text of {atom}", "--id", atom)
     result = cli("tombstone", "abcd", "--json")
     failed(result, 6, "conflict")
-    assert all(atom in result.err for atom in ids)
+    assert all(f"{atom[:8]} 'Text of {atom[:4]}" in result.err for atom in ids)
     assert cli("get", "ABCD-2", "--json").data["id"] == ids[1]
 
 

@@ -11,9 +11,18 @@ from engine.base import limits
 from engine.engine import Engine
 from engine.followers.base import catch_up, drop
 from engine.followers.columns import title_hash
-from engine.followers.names import NamesFollower, aliased, has_aliases, is_page, named, page_name
+from engine.followers.names import (
+    PAGE_SUFFIXES,
+    NamesFollower,
+    aliased,
+    has_aliases,
+    is_page,
+    named,
+    page_name,
+)
 from engine.ledger.journal import read_entries
 from engine.ledger.layout import NAMES
+from engine.transfer.ingest.walk import FORMATS
 from tests.query.recall.support import id_of
 from tests.support.engines import backend_of, engine_on
 
@@ -115,6 +124,11 @@ def test_erasing_an_atom_removes_its_names() -> None:
 def test_a_page_is_a_file_of_text_in_a_folder(source: str, page: bool) -> None:
     """Only the source of a text file is that of a page; a chat, a JSON Lines file or a bare name is not."""
     assert is_page(source) is page
+
+
+def test_the_suffixes_of_pages_are_those_that_ingest_reads() -> None:
+    """Each format but JSON Lines gives pages, and nothing else does."""
+    assert set(PAGE_SUFFIXES) == {suffix for suffix, kind in FORMATS.items() if kind != "jsonl"}
 
 
 def test_the_name_of_a_page_is_that_of_its_file() -> None:

@@ -150,3 +150,10 @@ def test_recall_folds_hits_by_page(tmp_path: Path) -> None:
         answer = memory.recall("tea", limit=20, explain=True)
         assert answer.folded == 6
         assert [one.reason for one in answer.dropped] == ["enough of its page"] * 6
+
+
+def test_an_alias_finds_its_page_if_no_text_has_its_words() -> None:
+    """The alias alone finds the atom if nothing else matches the question."""
+    with Engine.open("memory:") as other:
+        other.add("A map leads to notes.", aliases=["MOC"])
+        assert len(other.recall("what is a MOC?").hits) == 1

@@ -19,10 +19,12 @@ pub fn split(raw: &[u8]) -> Option<impl Iterator<Item = Option<(&[u8], &[u8])>>>
     let total: usize = lengths.iter().map(|&length| usize::from(length)).sum();
     let (mut terms, mut entries) = rest.split_at_checked(total)?;
     let sizes =
-        sizes.chunks_exact(SIZE_BYTES).map(|pair| Some(usize::from(u16::from_le_bytes([pair[0], pair[1]]))));
-    if sizes.clone().flatten().sum::<usize>() >= entries.len() {
+        sizes.chunks_exact(SIZE_BYTES).map(|pair| usize::from(u16::from_le_bytes([pair[0], pair[1]])));
+    // The last entry takes the rest of the pack, and is not empty.
+    if sizes.clone().sum::<usize>() >= entries.len() {
         return None;
     }
+    let sizes = sizes.map(Some);
     Some(lengths.iter().zip(sizes.chain([None])).map(move |(&length, size)| {
         let (term, other_terms) = terms.split_at_checked(usize::from(length))?;
         let (entry, others) = entries.split_at_checked(size.unwrap_or(entries.len()))?;

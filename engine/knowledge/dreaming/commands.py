@@ -17,13 +17,14 @@ from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands import Add, Link, RegisterType, Tag
 from engine.commands.base import Command, Transaction, receipt
+from engine.commands.edges import known_type
 from engine.knowledge.dreaming.survey import PAIR_EVIDENCE, Pair, ReadAtom, Survey, cached
 from engine.knowledge.dreaming.tokenized_text import Name, Names
-from engine.language.categories import Category, categories_of
+from engine.language.categories import Category
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key
 from engine.ledger.records import AtomRecord, Lookup
 from engine.store.past import subject_history
-from proofs.events import AtomBody, EventKind, TagsBody
+from proofs.events import AtomBody, EdgeBody, EdgeDetail, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
 
@@ -33,6 +34,9 @@ DREAMER: Final = "dreamer"
 CATEGORIES: Final = frozenset(category.value for category in Category)
 
 RELATED: Final = bytes([EdgeType.RELATED_TO])
+
+_PLAIN: Final = EdgeBody(validation.weight(1.0), b"")
+"""The body of the events that add edges `mentions`."""
 
 
 class TagOwners(NamedTuple):
@@ -114,8 +118,8 @@ class Enrich:
     """The ids of the entities that the atom mentions."""
     tags_most: int
     """The command adds tags only until the atom has this many tags, including tags by other actors."""
-    added: tuple[int, int] = field(default=(0, 0), init=False)
-    """The numbers of tags and edges added when the command was last decided."""
+    added: tuple[tuple[str, ...], int] = field(default=((), 0), init=False)
+    """The tags and the number of edges that were added when the command was last decided."""
 
     def decide(self, tx: Transaction) -> Receipt:
         """Append the events that add the tags and mentions.
@@ -125,13 +129,12 @@ class Enrich:
         first = len(tx.entries)
         record = tx.atom(self.id)
         if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
-            self.added = 0, 0
+            self.added = (), 0
             return receipt(self.id, State.LIVE)
         tags = self._tags(tx, record)
         if tags:
             Tag(show_id(self.id), tags).decide(tx)
-        edges = sum(self._mention(tx, entity) for entity in self.mentions)
-        self.added = len(tags), edges
+        self.added = tuple(tags), self._mention(tx)
         return receipt(self.id, State.LIVE, *tx.entries[first:])
 
     def _tags(self, tx: Transaction, record: AtomRecord) -> list[str]:
@@ -148,15 +151,26 @@ class Enrich:
         missing = [tag for tag in categories if tag_identity(tag) not in excluded]
         return new + missing if len(new) + len(missing) <= room else new
 
-    def _mention(self, tx: Transaction, entity: bytes) -> bool:
-        there = tx.atom(entity)
-        if there is None or there.state is not State.LIVE or entity == self.id:
-            return False
+    def _mention(self, tx: Transaction) -> int:
+        """Append the events that add those mentions that were never recorded, and return their number."""
+        there = [(entity, tx.atom(entity)) for entity in self.mentions if entity != self.id]
+        live = [entity for entity, record in there if record is not None and record.state is State.LIVE]
         code = tx.type_code(MENTIONS)
-        if code is not None and tx.edge(self.id, code, entity) is not None:
-            return False
-        RegisterType(MENTIONS).decide(tx)
-        return Link(show_id(self.id), MENTIONS, show_id(entity)).decide(tx).changed
+        if code is not None:
+            recorded = tx.recorded_edges([EdgeDetail(self.id, code, entity) for entity in live])
+            live = [entity for entity in live if EdgeDetail(self.id, code, entity) not in recorded]
+        if not live:
+            return 0
+        if code is None:
+            RegisterType(MENTIONS).decide(tx)
+            code = known_type(tx.rows, MENTIONS)
+        new = [EdgeDetail(self.id, code, entity) for entity in live]
+        if tx.screen is None:
+            tx.link(new, [_PLAIN] * len(new))
+        else:
+            for edge in new:
+                tx.append(EventKind.EDGE_ADDED, None, edge, _PLAIN)
+        return len(new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +219,10 @@ def commands_for(survey: Survey, names: Names, text: ReadAtom) -> list[Command]:
 
 def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> list[Name]:
     """Return those names of a text that are neither too rare nor too common, the rarest first."""
+    return cached(survey.names, text.record.ordinal, lambda: _chosen_names(survey, names, text, internal))
+
+
+def _chosen_names(survey: Survey, names: Names, text: ReadAtom, internal: bool) -> list[Name]:
     counted = []
     for name in names.found_in(text.tokenized, survey.config.known_per_atom):
         ordinals = survey.containing(name.tokens.words)
@@ -224,7 +242,7 @@ def _tags(
     for name in found[: survey.config.names_per_atom]:
         yield from _tag(name.text)
     if internal:
-        for pair in _shared_phrases(survey, names, text, found):
+        for pair in _shared_phrases(survey, names, text):
             yield from _tag("-".join(pair))
 
 
@@ -233,28 +251,30 @@ def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
 
     So a text gets either the tags of all its categories or none of these tags.
     """
-    found = categories_of(text.body.content, text.body.title)
+    found = text.categories
     return tuple(one.value.capitalize() for one in found) if survey.categories.issuperset(found) else ()
 
 
-def _shared_phrases(survey: Survey, names: Names, text: ReadAtom, found: Sequence[Name]) -> Iterator[Pair]:
+def _shared_phrases(survey: Survey, names: Names, text: ReadAtom) -> Iterator[Pair]:
     """Yield the phrases chosen for a text that are also chosen for at least one other text.
 
     Without this check, one phrase in five would become the tag of a single text, because a different phrase
     is chosen for the other texts with the same words.
     """
-    for pair in _phrases(survey, text, found):
+    for pair in _phrases(survey, names, text):
         for other in survey.read(survey.containing(pair)[:PAIR_EVIDENCE].to_array()):
             ordinal = other.record.ordinal
             if ordinal == text.record.ordinal or ordinal not in survey.internal:
                 continue
-            if pair in _phrases(survey, other, _names(survey, names, other, internal=True)):
+            if pair in _phrases(survey, names, other):
                 yield pair
                 break
 
 
-def _phrases(survey: Survey, text: ReadAtom, found: Sequence[Name]) -> tuple[Pair, ...]:
-    """Return the phrases chosen for a text: pairs of words that occur in several but not too many texts.
+def _phrases(survey: Survey, names: Names, text: ReadAtom) -> tuple[Pair, ...]:
+    """Return the phrases chosen for an internal text: pairs of words that occur in several texts.
+
+    Pairs that occur in too many texts are left out.
 
     The most frequent phrases come first.
     """
@@ -262,10 +282,10 @@ def _phrases(survey: Survey, text: ReadAtom, found: Sequence[Name]) -> tuple[Pai
     def made() -> tuple[Pair, ...]:
         had = tag_owners(survey.rows, text.record)
         # Removed tags are also counted, so that no phrase is added in place of a removed tag.
-        if (
-            len(had.others | had.removed) + len(found[: survey.config.names_per_atom])
-            >= survey.config.tags_min
-        ):
+        tags = len(had.others | had.removed)
+        if tags < survey.config.tags_min:
+            tags += len(_names(survey, names, text, internal=True)[: survey.config.names_per_atom])
+        if tags >= survey.config.tags_min:
             return ()
         counted = ((survey.sharing(pair), pair) for pair in text.tokenized.phrases())
         ranked = sorted((-count, pair) for count, pair in counted if count)
@@ -287,6 +307,8 @@ def _related(survey: Survey, found: Sequence[Name]) -> Iterator[Connect]:
     """Yield the commands that relate names in a text, if the names often occur together."""
     for pair in combinations(found, 2):
         one, other = sorted(pair, key=lambda name: name.tokens.words)
+        if (one.id, other.id) in survey.connected:
+            continue
         first, second = (survey.containing(name.tokens.words) & survey.internal for name in (one, other))
         shared, larger = len(first & second), max(len(first), len(second))
         if shared >= survey.config.together_min and shared >= survey.config.together_share * larger:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pyroaring import BitMap
 
+from engine.base.collection import without_collection
 from engine.base.error_translation import translated
 from engine.base.model import Receipt
 from engine.base.validation import atom_id
@@ -35,10 +37,12 @@ from proofs.leaves import State
 ORIGIN: Final = f"dreaming rules {RULES}"
 """The origin that is recorded with the dreamer's events. It names the version of the rules."""
 
-STEP: Final = 64
+STEP: Final = 256
 """The number of atoms that are read, and whose changes are committed, in one step. A cycle may end between
 two steps."""
 
+COMMON_MAX: Final = 10
+"""The largest number of tags that the report of a cycle names."""
 DUPLICATES_MAX: Final = 20
 """The largest number of groups of near-duplicates in the report of a cycle."""
 
@@ -55,6 +59,8 @@ class DreamReport:
     """The number of atoms to which at least one tag was added."""
     tags: int
     """The total number of tags added."""
+    common: tuple[str, ...]
+    """The tags that were added to the most atoms, at most 10, the most common first."""
     entities: tuple[str, ...]
     """The names of the entities added, in the order in which they were learned."""
     known: int
@@ -135,7 +141,8 @@ class _Cycle:
         self.cursor = due.cursor
         self._rejected: set[tuple[str, ...]] = set()
         self._learned: list[str] = []
-        self._read = self._looked_at = self._tagged = self._tags = self._mentions = self._relations = 0
+        self._tags = Counter[str]()
+        self._read = self._looked_at = self._tagged = self._mentions = self._relations = 0
         self._left = 0
 
     def run(self) -> None:
@@ -160,10 +167,11 @@ class _Cycle:
     def _learn(self) -> None:
         ordinals = self._to_read()
         for part in self._steps(ordinals):
-            commands = list(self._names_in(part))
-            receipts = self._store.commit(commands, DREAMER, origin=ORIGIN)
-            for command, receipt in zip(commands, receipts, strict=True):
-                self._add_name(command, receipt)
+            with without_collection():
+                commands = list(self._names_in(part))
+                receipts = self._store.commit(commands, DREAMER, origin=ORIGIN)
+                for command, receipt in zip(commands, receipts, strict=True):
+                    self._add_name(command, receipt)
             self._read += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read, len(ordinals) + len(self._round.texts))
@@ -200,10 +208,11 @@ class _Cycle:
         pending = self._pending()
         ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
         for part in self._steps(ordinals):
-            commands: list[Command] = []
-            for text in self._survey.read(part):
-                commands += commands_for(self._survey, self._round.names, text)
-            self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
+            with without_collection():
+                commands: list[Command] = []
+                for text in self._survey.read(part):
+                    commands += commands_for(self._survey, self._round.names, text)
+                self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read + self._looked_at, self._read + len(ordinals))
@@ -222,10 +231,12 @@ class _Cycle:
             if isinstance(command, Enrich):
                 tags, edges = command.added
                 self._tagged += bool(tags)
-                self._tags += tags
+                self._tags.update(tags)
                 self._mentions += edges
             elif isinstance(command, Connect):
                 self._relations += receipt.changed
+                if receipt.state is State.LIVE:
+                    self._survey.connected.add((atom_id(command.src), atom_id(command.dst)))
 
     def report(self, duplicates: Iterable[DuplicateGroup], *, dry_run: bool) -> DreamReport:
         """Return the report of this cycle."""
@@ -233,7 +244,8 @@ class _Cycle:
             read=self._read,
             looked_at=self._looked_at,
             tagged=self._tagged,
-            tags=self._tags,
+            tags=self._tags.total(),
+            common=tuple(sorted(self._tags, key=lambda tag: (-self._tags[tag], tag))[:COMMON_MAX]),
             entities=tuple(self._learned),
             known=len(self._round.names),
             mentions=self._mentions,

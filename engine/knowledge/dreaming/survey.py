@@ -16,8 +16,9 @@ from backends.base import Reader
 from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.tokenized_text import TokenizedText, Tokens, is_given_name
-from engine.language.categories import Category, categories_of
+from engine.knowledge.dreaming.tokenized_text import Name, TokenizedText, Tokens, is_given_name
+from engine.language.categories import TEXT_CHARS_MAX, Category, categories_of
+from engine.language.categories.rules import categories_in
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
@@ -27,8 +28,11 @@ from engine.text.words import STOP_WORDS
 from proofs.events import AtomBody
 from proofs.sets import Group
 
-CACHED_MAX: Final = 8192
-"""The largest number of entries in each cache. A full cache is cleared."""
+CACHED_MAX: Final = 1 << 16
+"""The largest number of entries in each cache. A full cache is cleared, except the cache of texts."""
+TOKENS_MAX: Final = 1 << 21
+"""The largest number of tokens in the cache of texts; they take about 100 MB. The texts that were not used
+for the longest time are dropped."""
 PAIR_EVIDENCE: Final = 8
 """The largest number of atoms that are read to decide if two words are a phrase that several texts share.
 These atoms contain both words."""
@@ -47,6 +51,14 @@ class ReadAtom(NamedTuple):
     body: AtomBody
     tokenized: TokenizedText
 
+    @property
+    def categories(self) -> tuple[Category, ...]:
+        """The categories of the atom."""
+        content, tokenized = self.body.content, self.tokenized
+        if len(content) > min(TEXT_CHARS_MAX, tokenized.chars):
+            return categories_of(content, self.body.title)
+        return categories_in(tokenized.read, tokenized.named)
+
 
 class Survey:
     """A snapshot in which records, tags and index are at the head. The data read from it is cached."""
@@ -64,7 +76,14 @@ class Survey:
         self._terms: dict[str, BitMap] = {}
         self._containing: dict[tuple[str, ...], BitMap] = {}
         self._read: dict[int, ReadAtom] = {}
+        self._tokens = 0
+        """The number of tokens of the texts in `_read`."""
         self._pairs: dict[Pair, bool] = {}
+        self.names: dict[int, list[Name]] = {}
+        """The ordinal of an atom → the names chosen for the text of the atom. Names are chosen only after all
+        names of the round are known."""
+        self.connected: set[tuple[bytes, bytes]] = set()
+        """The pairs of entities that are known to be related. Nothing is to be done for them again."""
         self.phrases: dict[int, tuple[Pair, ...]] = {}
         """The ordinal of an atom → the phrases chosen for the text of the atom."""
 
@@ -87,16 +106,19 @@ class Survey:
 
     def read(self, ordinals: Sequence[int]) -> list[ReadAtom]:
         """Return the atoms with these ordinals."""
-        new = [ordinal for ordinal in ordinals if ordinal not in self._read]
-        if len(self._read) + len(new) > CACHED_MAX:
-            self._read.clear()
-            new = list(ordinals)
+        known = self._read
+        found = {ordinal: known.pop(ordinal) for ordinal in ordinals if ordinal in known}
+        new = [ordinal for ordinal in ordinals if ordinal not in found]
         if new:
             records = records_of(self.rows, ids_at(self.rows, new))
             for ordinal, record, body in zip(new, records, bodies_of(self.rows, records), strict=True):
                 tokenized = TokenizedText(body.title, body.content, self.config.chars)
-                self._read[ordinal] = ReadAtom(record, body, tokenized)
-        return [self._read[ordinal] for ordinal in ordinals]
+                found[ordinal] = ReadAtom(record, body, tokenized)
+                self._tokens += len(tokenized.words)
+        known.update(found)  # the texts used last are the last in the dictionary
+        while self._tokens > TOKENS_MAX or len(known) > CACHED_MAX:
+            self._tokens -= len(known.pop(next(iter(known))).tokenized.words)
+        return [found[ordinal] for ordinal in ordinals]
 
     def is_name(self, tokens: Tokens) -> bool:
         """Return True if a sequence of capitalised words is a name.
@@ -148,7 +170,7 @@ class Survey:
         chosen = spread(self.internal, self.config.category_sample)
         counts = dict.fromkeys(Category, 0)
         for text in self.read(chosen):
-            for category in categories_of(text.body.content, text.body.title):
+            for category in text.categories:
                 counts[category] += 1
         most = max(self.config.hub_min, self.config.hub_share * len(chosen))
         return frozenset(category for category, found in counts.items() if found <= most)

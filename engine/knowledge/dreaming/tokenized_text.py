@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.language.categories.marked_text import MARKS, Mark, MarkedText, tokens_of
-from engine.language.categories.people import named_in
+from engine.language.categories.people import NamedPeople, named_in
 from engine.language.lexicon import ADVERBS, FUNCTION_WORDS, is_verb
 from engine.ledger.entities import entity_identity
 from engine.text.words import STOP_WORDS
@@ -59,10 +60,16 @@ class TokenizedText:
     """The tokens of an atom's title and content."""
 
     def __init__(self, title: str | None, content: str, chars: int) -> None:
+        self.chars = chars
         text = content[:chars] if title is None else f"{title}\n{content[:chars]}"
         self.read = MarkedText(text)
         self.surfaces = list(map(_bare, self.read.tokens))
         self.words = list(map(str.lower, self.surfaces))
+
+    @cached_property
+    def named(self) -> NamedPeople:
+        """The sequences of capitalised words in the text."""
+        return named_in(self.read)
 
     def names(self, config: DreamConfig) -> list[Tokens]:
         """Return the first `candidates_per_atom` capitalised word sequences that may be names, each once."""
@@ -76,7 +83,7 @@ class TokenizedText:
         return list(found.values())
 
     def _runs(self) -> Iterator[tuple[int, int]]:
-        for run in named_in(self.read).runs:
+        for run in self.named.runs:
             start, end = run.start, run.end
             while start < end and self._begins_no_name(start):
                 start += 1
@@ -117,8 +124,8 @@ class TokenizedText:
         """Count how often the words of a name are used in this text, and in which spelling."""
         size, first = len(tokens.words), tokens.words[0]
         inside = begins = lower = 0
-        for at, word in enumerate(self.words):
-            if word != first or tuple(self.words[at : at + size]) != tokens.words:
+        for at in [at for at, word in enumerate(self.words) if word == first]:
+            if tuple(self.words[at : at + size]) != tokens.words:
                 continue
             if tuple(self.surfaces[at : at + size]) != tokens.surfaces:
                 lower += 1
@@ -245,16 +252,19 @@ class Names:
         name matches only in its own spelling.
         """
         found: dict[bytes, Name] = {}
-        words, at = text.words, 0
-        while at < len(words) and len(found) < most:
-            step = 1
-            for size in self._lengths.get(words[at], ()):
+        words, lengths, after = text.words, self._lengths, 0
+        # Few words begin a name, and a comprehension finds them fast: this loop runs over every text.
+        for at in [at for at, word in enumerate(words) if word in lengths]:
+            if at < after:
+                continue
+            for size in lengths[words[at]]:
                 name = self._by_words.get(tuple(words[at : at + size]))
                 if name is not None and _is_spelled(name, text.surfaces[at]):
                     found.setdefault(name.id, name)
-                    step = size
+                    after = at + size
                     break
-            at += step
+            if len(found) == most:
+                break
         return list(found.values())
 
 

@@ -23,8 +23,8 @@ from engine.store.store import Store
 QUIET_SECONDS: Final = 30.0
 """The time in seconds without new events after which a store is idle."""
 CYCLE_ATOMS: Final = 1000
-"""The largest number of atoms in a cycle. A cycle reads about 300 atoms a second, so other processes wait
-only a few seconds for it."""
+"""The largest number of atoms in a cycle. A cycle reads about 1,500 atoms a second, so other processes
+wait less than a second for it."""
 
 
 class StopSignal:

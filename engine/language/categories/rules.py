@@ -64,7 +64,13 @@ _HINTS: Final = (
 
 def classify(text: str) -> tuple[Category, ...]:
     """Return the categories of a text, in the order of `Category`."""
-    return _categories(_category_marks(text))
+    marked = MarkedText(text)
+    return categories_in(marked, named_in(marked))
+
+
+def categories_in(marked: MarkedText, named: NamedPeople) -> tuple[Category, ...]:
+    """Return the categories of a text that was already marked, and whose people were already found."""
+    return _categories(_category_marks(marked, named))
 
 
 @cache
@@ -73,9 +79,7 @@ def _categories(marks: int) -> tuple[Category, ...]:
     return tuple(one for one in Category if marks & bits.get(one, getattr(Mark, one.name, 0)))
 
 
-def _category_marks(text: str) -> int:
-    marked = MarkedText(text)
-    named = named_in(marked)
+def _category_marks(marked: MarkedText, named: NamedPeople) -> int:
     result = marked.seen & STRONG | _hinted(marked)
     if named.several:
         result |= _RELATIONSHIP

@@ -19,20 +19,14 @@ from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.ledger.entities import ENTITY
 from engine.ledger.journal import LogState, read_log
-from engine.ledger.layout import ATOM
-from engine.ledger.queries import body_of, get_record, resolve_id
+from engine.ledger.queries import get_record, resolve_id, short_id
 from engine.ledger.records import AtomRecord
-from engine.query.budget import ID_DIGITS
+from engine.query.labels import name_of
 from engine.query.positions import Positions
 from engine.query.recall.signals.bm25 import idf
-from engine.query.snippets import beginning
 from engine.query.view import View
 from proofs.leaves import State
 from proofs.sets import Group
-
-NAMED_BY_TEXT = frozenset({ENTITY, "observation"})
-"""The kinds of atoms whose content is shown as the name of the atom. The title of such an atom
-holds the type of the entity or the name of the observed entity (`engine.knowledge`)."""
 
 NAME_CHARS = 32
 """The largest length of an atom's name in a triple, in characters."""
@@ -89,13 +83,7 @@ class Scope:
 
     def short_id(self, atom: bytes) -> str:
         """Return the first 8 digits of an id, or more if another atom's id begins with the same 8 digits."""
-        rows, key = self.rows, ATOM + atom
-        before = next(rows.scan(ATOM, key, reverse=True), None)
-        after = next(rows.scan(key + b"\x00", ATOM + b"\xff" * 17), None)
-        digits = atom.hex()
-        others = (found[0][len(ATOM) :].hex() for found in (before, after) if found is not None)
-        shared = max((_common_prefix(digits, other) for other in others), default=0)
-        return digits[: max(ID_DIGITS, shared + 1)]
+        return short_id(self.rows, atom)
 
     def weights(self, terms: tuple[str, ...]) -> dict[str, float]:
         """Return the inverse document frequency (idf) of each term."""
@@ -103,14 +91,7 @@ class Scope:
 
     def name(self, record: AtomRecord) -> str:
         """Return the name to show for an atom: an entity's name, a title, or the beginning of the text."""
-        if record.kind not in NAMED_BY_TEXT and record.title is not None:
-            return beginning(record.title, NAME_CHARS)
-        return beginning(body_of(self.rows, record).content, NAME_CHARS)
-
-
-def _common_prefix(one: str, other: str) -> int:
-    """Return the length of the common beginning of two different strings of equal length."""
-    return next(at for at, (left, right) in enumerate(zip(one, other, strict=True)) if left != right)
+        return name_of(self.rows, record, NAME_CHARS)
 
 
 @contextmanager

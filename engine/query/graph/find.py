@@ -175,7 +175,9 @@ def _hops(follow: Follow) -> tuple[int, int]:
     most = integer(follow.max_hops, "max_hops", limits.MAX_HOPS_CAP)
     fewest = integer(follow.min_hops, "min_hops")
     if fewest > most:
-        raise InvalidInputError(f"min_hops is {fewest}, but must not be above max_hops, which is {most}")
+        raise InvalidInputError(
+            f"the minimum number of hops, {fewest}, is above the maximum number of hops, {most}"
+        )
     return fewest, most
 
 

@@ -222,7 +222,8 @@ def _aliases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
     if not named:
         return pool
     pool = anchors.extended(scope, pool, found, [one.ordinal for one in named])
-    share, best = scope.signals.alias, anchors.top_score(pool)
+    # If no text has a word of the question, there is no score to take a share of.
+    share, best = scope.signals.alias, anchors.top_score(pool) or 1.0
     phrases.add_amounts(
         scope, pool, aliases.SIGNAL, {one.ordinal: share * one.weight * best for one in named}
     )

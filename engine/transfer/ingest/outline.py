@@ -113,7 +113,7 @@ def _empty_sections(
         body = range(start + bool(level), end)
         children = _taken(below, level) if level else []
         says = any(_says(text, parts[number], bare[number]) for number in body)
-        offsets = parts[start].block.start, parts[end - 1].block.end
+        offsets = _below(text, parts[start]), parts[end - 1].block.end
         left_out = any(bare[number] for number in body) or bisect_left(gaps, offsets[0]) < bisect_right(
             gaps, offsets[1]
         )
@@ -122,6 +122,15 @@ def _empty_sections(
             below.append((level, has_text))
         if not has_text:
             yield start, end
+
+
+def _below(text: str, part: Part) -> int:
+    """Return the offset below the line of a heading: a comment in this line leaves the heading as it is."""
+    start = part.block.start
+    if not part.level:
+        return start
+    first = start + len(text[start : part.block.end]) - len(text[start : part.block.end].lstrip())
+    return text.find("\n", first) + 1 or len(text) + 1
 
 
 def _says(text: str, part: Part, bare: bool) -> bool:

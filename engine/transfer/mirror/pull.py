@@ -101,6 +101,21 @@ def follow(
         return PullReport(place.path, (), (), sync(store, place, progress=progress))
 
 
+def is_edited(folder: str | os.PathLike[str]) -> bool:
+    """Return True if a page of the mirror in `folder` was edited or removed. The store is not needed.
+
+    The result is False if there is no mirror.
+
+    Raises:
+        RefusedError: The folder contains files but is not a mirror.
+    """
+    with place_at(folder, lock=False) as place, existing(place, None) as found:
+        if found is None or found.manifest is None:
+            return False
+        files = found.manifest.files
+        return any(disk.digest(found.folder, path) != listed.sha256 for path, listed in files.items())
+
+
 def _is_mirror(place: MirrorPlace, store_id: str) -> bool:
     with existing(place, store_id) as found:
         return found is not None and found.manifest is not None
@@ -161,13 +176,16 @@ def _compare_all(store: Store, copies: Sequence[_Copy]) -> None:
         for copy in copies:
             if not _open(copy):
                 continue
+            size, head = copy.manifest.size, store.roots(rows).size
             reason = "the manifest does not agree with the store"
-            erased = erased_since(rows, copy.manifest.size, store.roots(rows).size)
-            if erased is None:
-                with store_at(store, rows, copy.manifest.size) as (_, then):
-                    _compare(then, copy.manifest.style, [copy])
+            erased = erased_since(rows, size, head)
+            if size > head:
+                reason = f"the page shows {size:,} events, but the store has only {head:,}"
+            elif erased is not None:
+                reason = f"the page was written before event {erased}, which erased content"
             else:
-                reason = f"the page was written before event {erased} erased content, and differs from it"
+                with store_at(store, rows, size) as (_, then):
+                    _compare(then, copy.manifest.style, [copy])
             for path in _open(copy):
                 copy.pages[path].found = _refused(reason)
 

@@ -56,13 +56,13 @@ def test_steps_of_another_size_append_the_same(monkeypatch: pytest.MonkeyPatch) 
 def test_what_is_kept_in_memory_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     """The size of the caches does not change the result."""
     results = []
-    for most in (8192, 2):
-        monkeypatch.setattr("engine.knowledge.dreaming.survey.CACHED_MAX", most)
+    for name, most in (("CACHED_MAX", 8192), ("CACHED_MAX", 2), ("TOKENS_MAX", 20)):
+        monkeypatch.setattr(f"engine.knowledge.dreaming.survey.{name}", most)
         with engine_on() as engine:
             added(engine, *LETTERS, "the tide clock is late", "a tide clock for sale")
             engine.dream(config=EAGER)
             results.append(left_in(engine))
-    assert results[0] == results[1]
+    assert results[0] == results[1] == results[2]
 
 
 def test_backends_do_not_matter(tmp_path: object) -> None:

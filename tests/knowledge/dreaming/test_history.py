@@ -74,7 +74,7 @@ def test_a_text_that_changed_meanwhile_gets_nothing() -> None:
         engine.revise(atom, content="another text")
         command = Enrich(record.id, record.payload_seq, ("tag",), (), (), 8)
         engine.apply([command], actor=DREAMER)
-        assert (engine.get(atom).tags, command.added) == ((), (0, 0))
+        assert (engine.get(atom).tags, command.added) == ((), ((), 0))
 
 
 def test_a_hidden_text_gets_nothing() -> None:
@@ -82,7 +82,7 @@ def test_a_hidden_text_gets_nothing() -> None:
     with engine_on() as engine:
         (atom,) = added(engine, "a text")
         engine.tombstone(atom)
-        assert enrich(engine, atom, "tag").added == (0, 0)
+        assert enrich(engine, atom, "tag").added == ((), 0)
 
 
 def test_categories_are_left_to_who_gave_or_took_one() -> None:

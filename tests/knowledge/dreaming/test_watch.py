@@ -12,7 +12,7 @@ import pytest
 
 from backends.memory import MemoryBackend
 from engine.base.errors import BusyError, InvalidInputError
-from engine.knowledge.dreaming.cycle import DreamReport
+from engine.knowledge.dreaming.cycle import STEP, DreamReport
 from engine.knowledge.dreaming.watch import StopSignal, until_signalled, watch
 from engine.store.store import Store
 from tests.knowledge.dreaming.support import EAGER, LETTERS, added, dreamt
@@ -144,10 +144,10 @@ def test_a_signal_ends_it(number: signal.Signals) -> None:
 def test_a_cycle_ends_at_its_next_step_when_told() -> None:
     """A signal during a cycle ends it at the next step and leaves the rest."""
     store = Opened()
-    added(store.engine, *(f"text number {number}" for number in range(200)))
+    added(store.engine, *(f"text number {number}" for number in range(2 * STEP)))
     ended = threading.Event()
     report = store.engine.dream(stop=ended.is_set, progress=lambda _done, _total: ended.set(), config=EAGER)
-    assert 0 < report.read < 200
+    assert 0 < report.read < 2 * STEP
     assert report.left
 
 

@@ -32,12 +32,12 @@ def test_groups_are_listed_for_people(cli: Cli, copies: Ids) -> None:
     """Each atom has a line, the one to keep first, and each group ends with an empty line."""
     lines = cli("duplicates").out.splitlines()
     assert [line.split()[:2] for line in lines] == [
-        [copies[0], "keep"],
-        [copies[1], "0"],
-        [copies[2], "0"],
+        [copies[0][:8], "keep"],
+        [copies[1][:8], "0"],
+        [copies[2][:8], "0"],
         [],
-        [copies[3], "keep"],
-        [copies[4], "0"],
+        [copies[3][:8], "keep"],
+        [copies[4][:8], "0"],
         [],
     ]
     assert KETTLE in lines[0]
@@ -154,3 +154,10 @@ def test_unmerging_what_was_tombstoned_is_a_conflict(cli: Cli, copies: Ids) -> N
     cli("tombstone", copies[0], "--reason", "stale")
     result = cli("unmerge", copies[0])
     assert (result.code, "stale" in result.err, "engine revive" in result.err) == (6, True, True)
+
+
+def test_texts_that_share_one_frequent_word_are_no_group(cli: Cli) -> None:
+    """Texts whose fingerprints are equal only because of one repeated word are not listed."""
+    for start in (0, 50, 100):
+        cli("add", " ".join(f"word{number}" for number in range(start, start + 50)))
+    assert cli("duplicates", "--json").data == []

@@ -140,3 +140,10 @@ def test_a_list_of_urls_is_bare() -> None:
     assert is_bare("1. https://a.example/x\n2. <https://b.example>\n\n<br/> ![[x.png]]")
     assert not is_bare("1. see https://a.example/x")
     assert not is_bare("no link")
+
+
+@pytest.mark.parametrize("comment", ["%%later%%", "<!-- later -->"])
+def test_a_heading_with_a_comment_in_its_line_is_kept(comment: str) -> None:
+    """A heading without a body is left out only if a comment was left out below it."""
+    document, _ = parse_markdown(f"# Oak {comment}\n\n# Ash\n\n{comment}\n\n# Elm\n\nTall.\n", "notes/a.md")
+    assert [piece.content for piece in document.pieces] == ["# Oak \n\n# Elm\n\nTall."]

@@ -1,0 +1,67 @@
+"""Notice changes in a folder that is replaced as a whole now and then, such as a mirror.
+
+The system watches folders by their identity, not by their names. When a different folder gets the name, the
+watch begins again, and everything in the new folder may have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from watchfiles import Change
+
+QUIET_MS: Final = 400
+"""A change is reported when there was no further change for this time. The file may then be complete."""
+BATCH_MS: Final = 5_000
+"""A change is reported at the latest after this time."""
+
+
+class ReplacedFolder:
+    """The changes in a folder. The folder need not exist yet."""
+
+    def __init__(self, folder: Path) -> None:
+        """Remember the folder; watching begins with the first call of `changed`."""
+        self._folder = folder
+        self._watched: tuple[int, int] | None = None
+        self._events: Iterator[set[tuple[Change, str]]] | None = None
+
+    def changed(self) -> bool:
+        """Return True if something in the folder may have changed since the last call. Do not wait for it."""
+        present = self._identity()
+        if present != self._watched:
+            return self._begin(present)
+        return self._events is not None and bool(next(self._events))
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Return what identifies the folder, or None if there is no folder."""
+        try:
+            status = self._folder.lstat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _begin(self, present: tuple[int, int] | None) -> bool:
+        from watchfiles import watch
+
+        self._watched = self._events = None
+        if present is None:
+            return False
+        events = watch(
+            self._folder,
+            watch_filter=None,
+            debounce=BATCH_MS,
+            step=QUIET_MS,
+            rust_timeout=1,
+            yield_on_timeout=True,
+            raise_interrupt=True,
+            ignore_permission_denied=True,
+        )
+        try:
+            next(events)
+        except OSError:
+            return False  # the folder was removed; the next call looks again
+        self._watched, self._events = present, events
+        return True
