@@ -106,7 +106,7 @@ def ingest(
                 exclude=exclude,
                 gitignore=not no_gitignore,
                 dry_run=dry_run,
-                progress=lambda at: move(at.files, at.total),
+                progress=lambda at: move(at.files, at.total, at.activity),
                 **options,
             )
         mirror = None if dry_run else after_writes(session, engine)

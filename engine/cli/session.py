@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from backends import locate
 from backends.base import Backend
@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 DEFAULT_ACTOR = "user"
 DEFAULT_WAIT = 2.0
 """The seconds to wait for a store that is in use, long enough for a few short commands to finish."""
+
+
+class Move(Protocol):
+    """A function that shows the progress of a command."""
+
+    def __call__(self, done: int, total: int, activity: str = "", /) -> None:
+        """Show that `done` of `total` things are done, and what is being done now, if this takes long."""
 
 
 class Session:
@@ -160,13 +167,16 @@ class Session:
         return self.out.answer(receipt_data(receipt), [receipt.subject])
 
     @contextmanager
-    def meter(self, what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-        """Yield a function (done, total) that shows a progress bar; print the totals at the end."""
+    def meter(self, what: str, unit: str) -> Iterator[Move]:
+        """Yield a function (done, total) that shows a progress bar; print the totals at the end.
+
+        The function accepts a third argument: what is being done now, if this takes long.
+        """
         bar: Any = None
         last = 0
         started = time.perf_counter()
 
-        def move(done: int, total: int) -> None:
+        def move(done: int, total: int, activity: str = "") -> None:
             nonlocal bar, last
             last = done
             if bar is None and self.out.live:
@@ -174,7 +184,7 @@ class Session:
 
                 bar = Bar(what)
             if bar is not None:
-                bar.move(done, total)
+                bar.move(done, total, activity or what)
 
         try:
             yield move

@@ -63,12 +63,15 @@ class Bar:
         self._progress.start()
         self._moved = 0.0
 
-    def move(self, done: int, total: int) -> None:
-        """Set the progress to `done` of `total`; the bar is redrawn only a few times per second."""
+    def move(self, done: int, total: int, what: str) -> None:
+        """Set the progress to `done` of `total`, and the text to `what`.
+
+        The bar is redrawn only a few times per second.
+        """
         now = time.monotonic()
         if done >= total or now - self._moved >= SECONDS_BETWEEN_UPDATES:
             self._moved = now
-            self._progress.update(self._task, completed=done, total=total)
+            self._progress.update(self._task, completed=done, total=total, description=shown(what, line=True))
 
     def close(self) -> None:
         """Remove the bar."""

@@ -189,7 +189,9 @@ class IngestBatches:
                 [self.folder],
                 **self.wanted,
                 only=only,
-                progress=(lambda _: None) if move is None else (lambda at: move(at.files, at.total)),
+                progress=(lambda _: None)
+                if move is None
+                else (lambda at: move(at.files, at.total, at.activity)),
             )
 
     def _tell(self, report: IngestReport, appended: int, mirror: str | None) -> None:

@@ -30,7 +30,7 @@ from engine.ledger.queries import edges_at
 from engine.ledger.records import default_id_of
 from engine.query.conflicts import conflicts
 from engine.store.dry_run import dry_run_store
-from engine.store.store import Store
+from engine.store.store import COMMIT_CHUNK, Store
 from engine.transfer.ingest.ahead import Read, reading
 from engine.transfer.ingest.documents import (
     Document,
@@ -52,6 +52,10 @@ from proofs.events import EventKind
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group
 
+_LARGE_BYTES: Final = 1 << 20
+_LINKS_BETWEEN: Final = 10_000
+"""The number of texts with links between two reports of progress."""
+
 ACTOR: Final = "ingest"
 """The actor of all events of an ingest."""
 
@@ -68,6 +72,8 @@ class IngestProgress:
     files: int
     total: int
     pieces: int
+    activity: str = ""
+    """What takes long now, such as `reading notes/long.md`; otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +172,12 @@ def ingest(
         check_folders(rows, places, [item.source for item in found], moved=moved)
     folders = [source_of(path, name=name, root=root) for path in map(Path, paths) if path.is_dir()]
     with dry_run_store(store, when=dry_run) as target:
-        run = _IngestRun(target, template, found, places, only)
+        run = _IngestRun(target, template, found, places, only, progress)
         missing = run.missing_sources(folders if prune else [], sure=sure)
         run.look_for_renamed(folders)
         run.look_for_excluded([] if prune else folders)
         with reading(run.files, screen) as read:
-            run.apply(run.contents(read, progress))
+            run.apply(run.contents(read))
         run.apply(run.moved())
         run.apply(run.prune(missing))
         target.follow(target.tags)
@@ -209,8 +215,12 @@ class _IngestRun(ImportRun):
         found: Sequence[Found],
         folders: Mapping[str, str],
         only: Collection[Path] | None,
+        progress: Callable[[IngestProgress], None],
     ) -> None:
         super().__init__(store, ACTOR)
+        self._progress = progress
+        self._done = 0
+        """The number of files read so far."""
         self._folders = folders
         self._template = template
         files = [item for item in found if isinstance(item, SourceFile)]
@@ -236,7 +246,17 @@ class _IngestRun(ImportRun):
         """True if texts were recorded that a file of this run may continue."""
         self.moves = Moves(ACTOR, self.id_key, self.former)
 
-    def contents(self, read: Read, progress: Callable[[IngestProgress], None]) -> Iterator[Command]:
+    def _say(self, activity: str = "") -> None:
+        self._progress(IngestProgress(self._done, len(self.files), self._pieces, activity))
+
+    def _saying(self, commands: Sequence[Command], what: str) -> Iterator[Command]:
+        """Yield the commands, and say after every thousand of them how many there were."""
+        for number, command in enumerate(commands):
+            if number and not number % COMMIT_CHUNK:
+                self._say(f"{what}: {number:,} of {len(commands):,}")
+            yield command
+
+    def contents(self, read: Read) -> Iterator[Command]:
         """Yield the commands for the contents of the files, file by file."""
         lines = 0
         waiting: list[Document] = []
@@ -245,6 +265,8 @@ class _IngestRun(ImportRun):
             if file.format == "jsonl" or len(waiting) >= _TOGETHER:
                 yield from self._documents(waiting)
                 waiting = []
+            if _is_large(file):
+                self._say(f"reading {file.source}")
             for item in read(file):
                 if isinstance(item, Skipped):
                     whole = whole and item.line is not None
@@ -255,11 +277,14 @@ class _IngestRun(ImportRun):
                     waiting.append(item)
                 else:
                     line = item.line
+                    if not line % COMMIT_CHUNK:
+                        self._say(f"reading {file.source}: line {line:,}")
                     yield from self._line(item, file, lines)
             lines += line
             if whole and file.format == "jsonl":
                 yield from self.prune([file.source], "no longer in its file")
-            progress(IngestProgress(done, len(self.files), self._pieces))
+            self._done = done
+            self._say()
         yield from self._documents(waiting)
 
     def _atom(self, source: str, piece: Piece, sequence: int | None = None) -> Add:
@@ -304,8 +329,8 @@ class _IngestRun(ImportRun):
                 else:
                     self.moves.collect(plan)
                     self._waiting += waiting
-        for plan in plans:
-            yield from plan.commands
+        for document, plan in zip(documents, plans, strict=True):
+            yield from self._saying(plan.commands, f"writing {document.source}")
         yield from commands
 
     def _atoms(self, document: Document) -> list[Add]:
@@ -442,7 +467,9 @@ class _IngestRun(ImportRun):
         )
         # A link to a picture or another file that is not ingested is not broken.
         aside = Targets([item.source for item in self.passed_over], lambda _: [(b"", None)])
-        for source, atom, links, is_new in self._pending_links:
+        for number, (source, atom, links, is_new) in enumerate(self._pending_links):
+            if number and not number % _LINKS_BETWEEN:
+                self._say(f"linking: {number:,} of {len(self._pending_links):,}")
             resolved = targets.resolve_all(links, source)
             self._note_unresolved(aside, source, links, resolved)
             others = dict.fromkeys(found for found in resolved if found is not None and found != atom)
@@ -502,6 +529,14 @@ class _IngestRun(ImportRun):
             passed_over=self.passed_over,
             excluded=self._excluded_live,
         )
+
+
+def _is_large(file: SourceFile) -> bool:
+    """Return True if reading the file may take seconds."""
+    try:
+        return file.path.stat().st_size >= _LARGE_BYTES
+    except OSError:
+        return False  # reading the file will say why
 
 
 def _has_references(rows: Reader, atom: bytes) -> bool:

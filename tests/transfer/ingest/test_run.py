@@ -292,3 +292,20 @@ def test_an_atom_of_a_person_under_the_folder_s_name_is_no_obstacle(notes: Folde
     notes.engine.add("Mine.", source="notes/old.md")
     notes.write("a.md", NOTE)
     assert notes.ingest(prune=True).added == 2
+
+
+def test_a_long_file_says_what_is_done_with_it(notes: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a large file is read, and after every thousand of its texts, the progress names it."""
+    monkeypatch.setattr("engine.transfer.ingest.run._LARGE_BYTES", 10_000)
+    notes.write("long.md", "".join(f"# H{number}\n\nSee [[b]].\n\n" for number in range(2100)))
+    notes.write("lines.jsonl", "".join(f'{{"text": "line {number}"}}\n' for number in range(1001)))
+    notes.write("short.md", "Oak.")
+    said: list[str] = []
+    notes.engine.ingest([notes.path], progress=lambda at: said.append(at.activity))
+    assert [text for text in said if text] == [
+        "reading notes/lines.jsonl",
+        "reading notes/lines.jsonl: line 1,000",
+        "reading notes/long.md",
+        "writing notes/long.md: 1,000 of 2,100",
+        "writing notes/long.md: 2,000 of 2,100",
+    ]
