@@ -276,9 +276,9 @@ def files_lines(report: IngestReport, *, dry_run: bool = False, full: bool = Fal
     )
     if report.left_out:
         yield line("left out", f"{report.left_out:,} comments, badges and bare link lists")
-    if report.conflicts:
+    if report.conflicts or report.open_conflicts:
         hint = "" if dry_run else "; `engine conflicts` lists them"
-        yield line("conflicts", f"{report.conflicts:,} new{hint}")
+        yield line("conflicts", f"{report.conflicts:,} new, {report.open_conflicts:,} open{hint}")
     shown = report.unresolved if full else report.unresolved[:UNRESOLVED_SHOWN]
     yield from (line("unresolved", f"{one.source}: {one.target}") for one in shown)
     if len(shown) < len(report.unresolved):

@@ -144,9 +144,7 @@ def _lines(answer: Recall, named: Labels) -> Iterator[Line]:
 
 
 def _hit(rank: int, hit: Hit, named: Labels) -> Iterator[Line]:
-    heading = hit.title or hit.source or "untitled"
-    if hit.page is not None and hit.title is not None and hit.title.casefold() != hit.page.casefold():
-        heading = f"{hit.page} › {hit.title}"
+    heading = hit.heading or hit.source or "untitled"
     yield ((f"{rank}. ", "dim"), (heading, "bold"), (f"  {hit.score:.2f}", "green"), (_role(hit), "dim"))
     text = hit.snippet if hit.content is None else hit.content
     for line in text.splitlines() if hit.content is not None else [" ".join(text.split())]:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 def conflicts(session: Session) -> int:
     """List texts of files that conflict with changes by hand.
 
-    A conflict arises if a text in a file changed, and its atom had been revised or hidden by hand.
-    `engine ingest` keeps both versions, and `engine settle` settles the conflict.
+    A conflict arises if a text in a file changed, and its atom had been revised or hidden by hand. `engine
+    ingest` keeps both versions, and `engine settle` settles the conflict. If the file was deleted or lost
+    the text, and `engine ingest` hid the atom, the reason is shown.
     """
     with session.engine() as engine:
         found = engine.conflicts()
@@ -59,6 +60,8 @@ def _lines(conflict: Conflict, named: Labels) -> Iterator[Shown]:
 
 def _atom(atom: Atom, side: str, named: Labels) -> Fields:
     state = atom.state.name.lower()
+    if atom.tombstone is not None and atom.tombstone.reason:
+        state = f"{state}: {atom.tombstone.reason}"
     return Fields(
         ((named.id(atom.id), "cyan"), (side, "green"), (state, ""), (beginning(atom.content or ""), ""))
     )

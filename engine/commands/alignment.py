@@ -14,7 +14,7 @@ The result depends only on the texts, the titles and their order.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -50,6 +50,8 @@ def align(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | Non
 
     Both sequences are in the order of the file. No index occurs twice.
     """
+    if [passage.content for passage in known] == [passage.content for passage in wanted]:
+        return list(range(len(wanted)))
     found = _equal(known, wanted)
     if None not in found:
         return found
@@ -71,17 +73,47 @@ def align(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | Non
 
 
 def _equal(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | None]:
-    """Align equal contents in order. Texts that the file still had are used before texts that it had lost."""
-    places: dict[str, deque[int]] = {}
-    for present in (True, False):
-        for index, passage in enumerate(known):
-            if passage.is_present is present:
-                places.setdefault(passage.content, deque()).append(index)
-    found: list[int | None] = []
-    for passage in wanted:
-        waiting = places.get(passage.content)
-        found.append(waiting.popleft() if waiting else None)
+    """Align equal contents. Texts that the file still had are used before texts that it lost.
+
+    If a text has not as many copies as before, copies that kept their place are aligned first.
+    """
+    found: list[int | None] = [None] * len(wanted)
+    olds = Counter(passage.content for passage in known if passage.is_present)
+    news = Counter(passage.content for passage in wanted)
+    kept = {content for content, number in news.items() if olds[content] == number}
+    everything = [index for index, passage in enumerate(known) if passage.is_present]
+    _pair(
+        [index for index in everything if known[index].content in kept],
+        range(len(wanted)),
+        known,
+        wanted,
+        found,
+    )
+    if None in found:
+        rest = [index for index, passage in enumerate(known) if passage.content in news.keys() - kept]
+        for gap_olds, gap_news in list(_gaps(found, rest, len(known))):
+            _pair(gap_olds, gap_news, known, wanted, found)
+        _pair(rest, range(len(wanted)), known, wanted, found)
     return found
+
+
+def _pair(
+    olds: Iterable[int],
+    news: Iterable[int],
+    known: Sequence[Passage],
+    wanted: Sequence[Passage],
+    found: list[int | None],
+) -> None:
+    """Align known passages with wanted passages of equal content in order, if both are free."""
+    used = set(found)
+    places: dict[str, deque[int]] = {}
+    for index in sorted(olds, key=lambda index: not known[index].is_present):
+        if index not in used:
+            places.setdefault(known[index].content, deque()).append(index)
+    for at in news:
+        waiting = places.get(wanted[at].content)
+        if found[at] is None and waiting:
+            found[at] = waiting.popleft()
 
 
 def _gaps(

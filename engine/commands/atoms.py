@@ -18,7 +18,7 @@ from engine.base.validation import atom_id, show_id
 from engine.commands.base import Transaction, receipt
 from engine.ledger.layout import destroyed_key
 from engine.ledger.queries import body_of
-from engine.ledger.records import AtomRecord, Lookup, default_id
+from engine.ledger.records import AtomRecord, Lookup, default_id, default_id_of
 from proofs.codec import encode_body
 from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, TagsBody
 from proofs.further import Scalar
@@ -113,7 +113,7 @@ class Add(_ReusableFields):
         if self.id is None and self.key is None:
             atom, record, body = _by_content(tx, body)
         else:
-            atom = default_id_of(tx, body) if self.id is None else atom_id(self.id)
+            atom = default_id_of(tx.id_key, body) if self.id is None else atom_id(self.id)
             record = tx.atom(atom)
         if record is None or record.state is State.ERASED:
             if record is not None and not self.force:
@@ -285,29 +285,35 @@ class Untag(_ReusableFields):
         return receipt(record.id, record.state, entry)
 
 
-def default_id_of(tx: Transaction, body: AtomBody) -> bytes:
-    """Return the id that an atom with this body gets if the caller gives no id."""
-    return default_id(tx.id_key, body.source, body.content, body.occurrence, body.key)
+def ids_of_copies(
+    id_key: bytes, source: str | None, content: str, first: int = 0
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the occurrence and the id of each copy of a content in a source, from the occurrence `first` on.
+
+    An id may belong to an atom that was revised and has a different content now. Then the next one is tried.
+
+    Raises:
+        RefusedError: Too many ids were tried.
+    """
+    for occurrence in range(first, first + limits.RESULTS_MAX):
+        yield occurrence, default_id(id_key, source, content, occurrence, None)
+    raise RefusedError(
+        f"{limits.RESULTS_MAX} atoms of this source had this content and were revised since",
+        hint="add the content with a different source, or with a key",
+    )
 
 
 def _by_content(tx: Transaction, body: AtomBody) -> tuple[bytes, AtomRecord | None, AtomBody]:
     """Return the id and the record of the atom with this content, and the body with the occurrence of the id.
 
     An id is skipped if its atom was revised and has a different content now.
-
-    Raises:
-        RefusedError: Too many atoms of the source had this content and were revised.
     """
-    for occurrence in range(body.occurrence, body.occurrence + limits.RESULTS_MAX):
-        wanted = body if occurrence == body.occurrence else body._replace(occurrence=occurrence)
-        atom = default_id_of(tx, wanted)
+    for occurrence, atom in ids_of_copies(tx.id_key, body.source, body.content, body.occurrence):
         record = tx.atom(atom)
         if record is None or says(tx.rows, record, body.content):
-            return atom, record, wanted
-    raise RefusedError(
-        f"{limits.RESULTS_MAX} atoms of this source had this content and were revised since",
-        hint="add the content with a different source, or with a key",
-    )
+            same = occurrence == body.occurrence
+            return atom, record, body if same else body._replace(occurrence=occurrence)
+    raise AssertionError("unreachable: ids_of_copies raises an error at its end")
 
 
 def says(rows: Lookup, record: AtomRecord, content: str) -> bool:

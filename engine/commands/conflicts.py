@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from engine.base.errors import ConflictError, InvalidInputError
+from engine.base.errors import ConflictError, InvalidInputError, RefusedError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Add, Tombstone, recorded
@@ -63,6 +63,7 @@ class Settle:
             InvalidInputError: `keep` is not one of `CHOICES`.
             NotFoundError: One of the atoms was never recorded.
             ConflictError: There is no conflict between the two atoms.
+            RefusedError: `keep` is `file`, but the text is no longer in a file: both atoms would be hidden.
         """
         if self.keep not in CHOICES:
             raise InvalidInputError(f"keep must be {', '.join(CHOICES[:-1])} or {CHOICES[-1]}")
@@ -73,6 +74,12 @@ class Settle:
             raise ConflictError(
                 f"there is no conflict between atom {show_id(file.id)} and atom {show_id(hand.id)}",
                 hint="`engine conflicts` lists the conflicts",
+            )
+        if self.keep == "file" and file.state is not State.LIVE and hand.state is State.LIVE:
+            raise RefusedError(
+                f"atom {show_id(file.id)} is {file.state.name.lower()}; if it were kept, both texts would be "
+                "hidden",
+                hint="use `--keep hand`; to hide the other text, too, use `engine tombstone` after that",
             )
         first = len(tx.entries)
         Unlink(show_id(file.id), CONFLICTS_WITH, show_id(hand.id), f"settled: kept {self.keep}").decide(tx)

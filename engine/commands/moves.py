@@ -3,18 +3,20 @@
 While an ingest reads the files one by one, it collects the texts that a file lost and the texts that a file
 gained. When it has read all files, it decides which recorded text a gained text continues:
 
-1. an equal text that another file lost;
-2. the text of its own file with which it was aligned;
-3. a very similar text that another file lost;
-4. an equal text that a file lost earlier, so that an ingest hid its atom.
+1. an equal text that another file lost, or that was rewritten there;
+2. the text of its own file with which it was aligned, if they are very similar;
+3. an equal text that a file lost earlier, so that an ingest hid its atom;
+4. a very similar text that another file lost, or that was rewritten there;
+5. the text of its own file with which it was aligned.
 
+A text is rewritten if it was aligned with a text that is not very similar.
 In each step, texts are used in the order of the files. The texts of files that no longer exist count as lost.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -28,7 +30,7 @@ from engine.commands.new_ids import NewIds, Planned
 from engine.commands.reconcile import GONE, RetireAtom
 from engine.commands.renames import FormerSources
 from engine.commands.sources import SourcePlan
-from engine.commands.words import WordIndex
+from engine.commands.words import WordIndex, dice
 
 HELD_CHARS_MAX: Final = 1 << 26
 """The number of characters of gained texts that are collected. Later texts are settled file by file."""
@@ -106,14 +108,22 @@ class Moves:
         self._find_equal([one for one in left if one.is_live and one.passage.is_present], found)
         self._find_equal(hidden, found)
         self._find_equal([one for one in gone if one.is_live and one.passage.is_present], found)
-        for at, gained in enumerate(self._gained):
-            found[at] = found[at] or gained.own
-        released = _without(self._own(), found)
-        self._find_equal([one for one in released if not one.is_lost], found)
-        self._find_similar(_without([*present, *released], found), found)
-        lost = [one for one in (*recorded, *released) if one.is_lost]
+        aligned = {at: gained.own for at, gained in enumerate(self._gained) if gained.own is not None}
+        rewritten = {at: own for at, own in aligned.items() if self._is_rewritten(at, own)}
+        self._find_equal(list(rewritten.values()), found)
+        _keep(found, {at: own for at, own in aligned.items() if at not in rewritten})
+        free = [one for one in aligned.values() if not one.is_lost]
+        self._find_equal(_without(free, found), found)
+        lost = [one for one in _without([*recorded, *aligned.values()], found) if one.is_lost]
         self._find_equal(sorted(lost, key=lambda one: -one.record.last_seq), found)
+        self._find_similar(_without([*present, *free], found), found)
+        _keep(found, rewritten)
         return found
+
+    def _is_rewritten(self, at: int, own: Known) -> bool:
+        """Return True if a gained text is not very similar to the text with which it was aligned."""
+        content = self._gained[at].add.content
+        return not own.has(content) and dice(_words(own.passage.content), _words(content)) < MOVED_MIN
 
     def _find_equal(self, texts: Sequence[Known], found: list[Known | None]) -> None:
         """Let gained texts continue equal texts, which are used in the given order."""
@@ -132,20 +142,29 @@ class Moves:
 
     def _find_similar(self, texts: Sequence[Known], found: list[Known | None]) -> None:
         """Let gained texts continue the most similar texts. Short texts are not compared."""
-        present = [one for one in texts if one.passage.is_present]
-        olds = [(one, words) for one in present if (words := _words(one.passage.content)) is not None]
+        olds = [(one, _words(one.passage.content)) for one in texts]
+        olds = [(one, words) for one, words in olds if words.total() >= WORDS_MIN]
         if not olds:
             return
         index = WordIndex([words for _, words in olds], MOVED_MIN)
         rated: list[tuple[float, bool, int, int]] = []
         for at, gained in enumerate(self._gained):
-            if found[at] is None and (words := _words(gained.add.content)) is not None:
+            words = _words(gained.add.content)
+            if found[at] is None and words.total() >= WORDS_MIN:
                 rated += [(-score, not olds[old][0].is_live, at, old) for score, old in index.similar(words)]
         used: set[int] = set()
         for _, _, at, old in sorted(rated):
             if found[at] is None and old not in used:
                 used.add(old)
                 found[at] = olds[old][0]
+
+
+def _keep(found: list[Known | None], aligned: Mapping[int, Known]) -> None:
+    """Let gained texts continue the texts with which they were aligned, if no other text continues these."""
+    used = {one.record.id for one in found if one is not None}
+    for at, own in aligned.items():
+        if found[at] is None and own.record.id not in used:
+            found[at] = own
 
 
 def _in_order(texts: Iterable[Known]) -> list[Known]:
@@ -159,7 +178,5 @@ def _without(texts: Iterable[Known], found: Iterable[Known | None]) -> list[Know
     return [one for one in texts if one.record.id not in continued_ids]
 
 
-def _words(text: str) -> Counter[str] | None:
-    """Return the words of a text, or None if they are too few to be compared."""
-    words = Counter(text.split())
-    return words if words.total() >= WORDS_MIN else None
+def _words(text: str) -> Counter[str]:
+    return Counter(text.split())

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from backends.base import Reader
 from engine.commands.atoms import Add
 from engine.commands.file_texts import given_by
-from engine.commands.reconcile import UpsertAtom, is_written_by, wanted_id
+from engine.commands.reconcile import UpsertAtom, is_written_by
 from engine.ledger.journal import entries_back
 from engine.ledger.layout import atom_key
 from engine.ledger.queries import bodies_of
-from engine.ledger.records import AtomRecord, Lookup, decode_atom
+from engine.ledger.records import AtomRecord, Lookup, decode_atom, default_id_of
 from proofs.events import AtomBody
 from proofs.leaves import State
 
@@ -39,7 +39,7 @@ class NewIds:
 
     def prepare(self, rows: Reader, adds: Sequence[Add]) -> None:
         """Look up the records of the first ids of `adds` together. Forget the records found before."""
-        ids = [wanted_id(self._id_key, add) for add in adds]
+        ids = [default_id_of(self._id_key, add) for add in adds]
         found = rows.multi_get(list(map(atom_key, ids)))
         self._recorded = dict(zip(ids, found, strict=True))
 
@@ -51,7 +51,7 @@ class NewIds:
         """
         wanted = add
         while True:
-            atom = wanted_id(self._id_key, wanted)
+            atom = default_id_of(self._id_key, wanted)
             if atom not in self._used:
                 record = self._record(rows, atom)
                 if record is None or record.state is State.ERASED:

@@ -31,7 +31,7 @@ from engine.commands.edges import Link, RegisterType, TypeName, Unlink
 from engine.ledger.adding import default_ids
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
-from engine.ledger.records import AtomRecord, Lookup, default_id
+from engine.ledger.records import AtomRecord, Lookup, default_id_of
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
@@ -44,13 +44,8 @@ GONE: Final = "no longer in its file"
 _TAGGING: Final = (EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED)
 
 
-def wanted_id(id_key: bytes, wanted: Add) -> bytes:
-    """Return the id of the atom that `wanted` adds; the atom may already exist."""
-    return default_id(id_key, wanted.source, wanted.content, wanted.occurrence, wanted.key)
-
-
 def wanted_ids(id_key: bytes, wanted: Sequence[Add]) -> list[bytes]:
-    """Return what `wanted_id` returns for each of `wanted`; with a kernel, in half of the time."""
+    """Return what `default_id_of` returns for each of `wanted`; with a kernel, in half of the time."""
     # The other fields of a body do not matter for its id.
     return default_ids(
         id_key,
@@ -146,7 +141,7 @@ class UpsertAtom:
         Raises:
             RefusedError: The atom was erased, and `override` is set without `force`.
         """
-        atom = wanted_id(tx.id_key, self.wanted) if self.atom is None else self.atom
+        atom = default_id_of(tx.id_key, self.wanted) if self.atom is None else self.atom
         record = tx.atom(atom)
         body = None if record is None or record.state is State.ERASED else tx.body(record)
         if not self.override and is_refused(tx.rows, tx.id_key, self.wanted, record, body):

@@ -16,6 +16,7 @@ from blake3 import blake3
 
 from engine.base import limits, validation
 from engine.base.errors import InvalidInputError, LimitError
+from engine.commands.atoms import ids_of_copies
 from engine.commands.sequence import STEP
 from engine.knowledge.model import Entity, Relation
 from engine.ledger.codec import unpack
@@ -166,13 +167,5 @@ def sequence_of(record: AtomRecord) -> int:
 
 
 def ids_of(id_key: bytes, kind: str, name: str, content: str) -> Iterator[bytes]:
-    """Yield the ids that an atom with this content can have. Try them in order.
-
-    An id may belong to an atom that was revised and now has a different content. Then the next id is used.
-    """
-    source = source_of(kind, name)
-    for occurrence in range(limits.RESULTS_MAX):
-        yield default_id(id_key, source, content, occurrence, None)
-    raise InvalidInputError(
-        f"over {limits.RESULTS_MAX} atoms of {source} had this content and were revised since"
-    )
+    """Yield the ids that an atom with this content can have. Try them in order (`ids_of_copies`)."""
+    return (atom for _, atom in ids_of_copies(id_key, source_of(kind, name), content))

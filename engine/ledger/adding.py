@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.kernels import NATIVE
 from engine.ledger.fold import content_record
 from engine.ledger.layout import atom_key, ordinal_key
-from engine.ledger.records import default_id, encode_atom
+from engine.ledger.records import default_id_of, encode_atom
 from engine.ledger.runs import Run, run_of, run_twin
 from proofs.events import AtomBody, AtomDetail, EventKind, Header
 from proofs.log import Frontier
@@ -80,4 +80,4 @@ def default_ids(id_key: bytes, bodies: Sequence[AtomBody]) -> list[bytes]:
 
 def default_ids_twin(id_key: bytes, bodies: Sequence[AtomBody]) -> list[bytes]:
     """Do the work of `default_ids` in Python."""
-    return [default_id(id_key, body.source, body.content, body.occurrence, body.key) for body in bodies]
+    return [default_id_of(id_key, body) for body in bodies]

@@ -312,6 +312,31 @@ def type_code(rows: Lookup, name: str) -> bytes | None:
     return rows.get(type_name_key(name))
 
 
+class Described(Protocol):
+    """An atom to add, or the body of an atom: the fields that the id is derived from."""
+
+    @property
+    def source(self) -> str | None:
+        """The source, or None."""
+
+    @property
+    def content(self) -> str:
+        """The text."""
+
+    @property
+    def occurrence(self) -> int:
+        """The number of equal texts that come earlier in the source."""
+
+    @property
+    def key(self) -> str | None:
+        """The key that the caller gave, or None."""
+
+
+def default_id_of(id_key: bytes, atom: Described) -> bytes:
+    """Return the id that this atom gets if the caller gives no id (`default_id`)."""
+    return default_id(id_key, atom.source, atom.content, atom.occurrence, atom.key)
+
+
 def default_id(id_key: bytes, source: str | None, content: str, occurrence: int, key: str | None) -> bytes:
     """Return the id that an atom gets if the caller gives no id (SPEC: Atom ids).
 

@@ -29,6 +29,8 @@ def passages(*contents: str) -> list[Passage]:
         ([OAK, ASH, ELM], [OAK, ELM], [0, 2]),
         ([OAK], [NEW], [None]),
         ([OAK, OAK], [OAK, OAK, OAK], [0, 1, None]),
+        ([ASH, OAK], [OAK, ASH, OAK], [None, 0, 1]),
+        ([OAK, ASH, OAK], [ASH, OAK], [1, 2]),
         ([OAK, ASH, ELM], [ELM, OAK, ASH.replace("faster", "slower")], [2, 0, 1]),
         ([f"{OAK} {ASH}"], [OAK, ASH], [0, None]),
         ([f"{OAK} {ASH} {ELM} {NEW}"], [OAK, ASH], [0, None]),

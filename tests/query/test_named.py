@@ -109,6 +109,12 @@ def test_exploration_resolves_pages(memory: Engine) -> None:
     assert explorer.explore_expand("MOC").text == memory.page("MOC").text
 
 
+def test_hints_show_the_page_and_its_section(memory: Engine) -> None:
+    """A hint has the title of the page, and that of the section if they differ."""
+    shown = {hint.title for hint in memory.explorer().explore_recall("Links join notes").hints}
+    assert "Links › Why" in shown
+
+
 def test_a_hidden_page_is_not_found(memory: Engine) -> None:
     """A page without live pieces has no name any more."""
     for one in memory.page("MOC").ids:

@@ -20,10 +20,10 @@ from engine.commands.reconcile import (
     UpsertAtom,
     UpsertEdge,
     reconcile_edges,
-    wanted_id,
 )
 from engine.commands.sequence import place
 from engine.commands.sources import retire_others
+from engine.ledger.records import default_id_of
 from proofs.events import EventKind
 from proofs.sets import tag_identity
 from tests.support.engines import engine_on
@@ -53,7 +53,7 @@ EVERY = [Add("x", source=SOURCE, key=key) for key in ("k1", "k2", "k3")]
 
 def ids(engine: Engine) -> list[bytes]:
     """Return the ids of all atoms that can be wanted."""
-    return [wanted_id(engine.store.identity.id_key, one) for one in EVERY]
+    return [default_id_of(engine.store.identity.id_key, one) for one in EVERY]
 
 
 def held(engine: Engine, said: list[Add], links: set[tuple[str, str]] = frozenset()) -> list[EventKind]:  # type: ignore[assignment]
@@ -64,7 +64,7 @@ def held(engine: Engine, said: list[Add], links: set[tuple[str, str]] = frozense
     def carry_out(commands: list[Command]) -> None:
         done.extend(event.kind for receipt in store.commit_many(commands, OURS) for event in receipt.events)
 
-    atoms = [wanted_id(store.identity.id_key, one) for one in said]
+    atoms = [default_id_of(store.identity.id_key, one) for one in said]
     with store.view(store.tags) as rows:
         recorded = atoms_of(rows, SOURCE)
         known = [recorded[atom].sequence if atom in recorded else None for atom in atoms]
@@ -75,7 +75,9 @@ def held(engine: Engine, said: list[Add], links: set[tuple[str, str]] = frozense
     carry_out(commands)
     for one, atom in zip(said, atoms, strict=True):
         others = [
-            wanted_id(store.identity.id_key, replace(one, key=dst)) for src, dst in links if src == one.key
+            default_id_of(store.identity.id_key, replace(one, key=dst))
+            for src, dst in links
+            if src == one.key
         ]
         with store.view(store.tags) as rows:
             targets = sorted(other for other in others if other != atom)
@@ -145,7 +147,7 @@ def test_what_nobody_else_touched_is_as_it_is_wanted(
     held(engine, said, links)
     live = []
     for one in EVERY:
-        atom = wanted_id(engine.store.identity.id_key, one)
+        atom = default_id_of(engine.store.identity.id_key, one)
         wanted = next((other for other in said if other.key == one.key), None)
         if wanted is None:
             with engine.store.view() as rows:
@@ -163,7 +165,7 @@ def test_what_nobody_else_touched_is_as_it_is_wanted(
         targets = {edge.dst for edge in engine.edges(found.id)}
         there = {one.key for one in [*said, *earlier]}
         assert targets == {
-            show_id(wanted_id(engine.store.identity.id_key, replace(one, key=dst)))
+            show_id(default_id_of(engine.store.identity.id_key, replace(one, key=dst)))
             for src, dst in links
             if src == wanted.key != dst and dst in there
         }

@@ -68,7 +68,8 @@ def hints_of(
 
 
 def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
-    titles = [None if hit.title is None else beginning(hit.title, TITLE_CHARS) for hit in hits]
+    headings = [hit.heading for hit in hits]
+    titles = [None if heading is None else beginning(heading, TITLE_CHARS) for heading in headings]
     shared = Counter(titles)
     shown = []
     for hit, title in zip(hits, titles, strict=True):

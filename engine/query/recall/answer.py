@@ -88,6 +88,13 @@ class Hit:
     page: str | None = None
     """The title of the page that the atom belongs to, or None if it does not come from a file."""
 
+    @property
+    def heading(self) -> str | None:
+        """The title of the page and that of the atom, if they differ; otherwise the one there is, or None."""
+        if self.page is None or self.title is None or self.title.casefold() == self.page.casefold():
+            return self.title or self.page
+        return f"{self.page} › {self.title}"
+
 
 @dataclass(frozen=True, slots=True)
 class Recall:

@@ -23,7 +23,8 @@ from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_tokens
 from engine.query.duplicates import are_near, near_earlier
 from engine.query.filters import in_categories
 from engine.query.recall.answer import Dropped, Hit, Role
-from engine.query.recall.protocol import Ranking
+from engine.query.recall.pool import Pool
+from engine.query.recall.protocol import Ranking, complete
 from engine.query.recall.retired import SupersededAtoms
 from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.query.recall.signals import aliases
@@ -81,7 +82,8 @@ class Chosen:
         """The candidates that were left out, at most DROPPED_MAX; empty unless the answer is explained."""
         self.tokens = 0
         self._scope = scope
-        self._ranking = ranking
+        self.ranking = ranking
+        """The ranking from which the hits are chosen."""
         self._target = target
         self._budget = budget
         self._categories = categories
@@ -90,19 +92,21 @@ class Chosen:
         self._left_out: list[tuple[Ranked, str]] = []
         self._duplicates: dict[int, list[int]] = {}
         """Maps the index of a hit to the ordinals of its near-duplicates, the best first."""
-        self._by_words = ranking.pool.parts["words"] > 0
-        if aliases.SIGNAL in ranking.pool.parts:
-            self._by_words |= ranking.pool.parts[aliases.SIGNAL] > 0
+        self._by_words = _by_words(ranking.pool)
         self._per_page = per_page
         self._pages: Counter[int] = Counter()
         """The hash of the source of each page among the hits, with the number of hits of the page."""
         self.folded = 0
         """The number of candidates that are not hits because enough hits are of the same page."""
         self._walkers_max = int(scope.config.protocol.walkers * target)
-        self.is_complete = True
-        """False if hits are missing because the ranking is not complete (`Ranking.first`)."""
         self.fingerprints: list[int] = []
         """The fingerprints of the hits, in the order of the hits."""
+
+    def complete(self) -> Ranking:
+        """Complete the ranking; the candidates that were looked at stay as they are. Return it."""
+        self.ranking = complete(self._scope, self.ranking)
+        self._by_words = _by_words(self.ranking.pool)
+        return self.ranking
 
     @property
     def is_full(self) -> bool:
@@ -196,7 +200,7 @@ class Chosen:
             content=None if left is None else shown,
             tokens=cost(shown),
             duplicates=(),
-            signals=self._ranking.pool.explained(one.row) if self._explain else None,
+            signals=self.ranking.pool.explained(one.row) if self._explain else None,
             path=self._path(one) if role is Role.WALKER else (),
         )
 
@@ -205,13 +209,13 @@ class Chosen:
 
         The anchor is omitted if it does not belong to the wanted categories.
         """
-        anchor = self._ranking.hop_anchors.get(one.ordinal)
+        anchor = self.ranking.hop_anchors.get(one.ordinal)
         path: tuple[str, ...] = ()
         if anchor is not None:
             atom = self._scope.atom(anchor)
             if self._is_wanted(atom):
                 path = (show_id(atom.record.id),)
-        return (*path, *(f"#{tag}" for tag in sorted(self._ranking.walked.get(one.ordinal, ()))))
+        return (*path, *(f"#{tag}" for tag in sorted(self.ranking.walked.get(one.ordinal, ()))))
 
 
 def choose(
@@ -229,7 +233,7 @@ def choose(
 
     The whole ranking is read if there would otherwise be fewer than `target` hits. But reading stops after
     2 · `target` + 20 candidates have exceeded the budget. If the ranking is not complete and more of it is
-    needed, the result is not complete either.
+    needed, it is completed.
     """
     chosen = Chosen(scope, ranking, target, budget, categories, per_page)
     superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
@@ -257,7 +261,13 @@ def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -
     micros = pool.micros_at(rows)
     hits = chosen.fingerprints
     start, end = 0, min(target, BLOCK)
-    while start < len(rows):
+    while start < len(rows) or ranking.first is not None:
+        if start >= len(rows):
+            ranking = chosen.complete()
+            pool = ranking.pool
+            rows = pool.ranked()
+            micros = pool.micros_at(rows)
+            continue
         if chosen.is_full and not scope.explain:
             last = _after_equal(micros, target + SPARE)
             others = scope.index.facts.fingerprints[pool.ordinals[rows[start:last]]]
@@ -276,7 +286,14 @@ def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -
             scores = (micros[start + begin : end][:BLOCK] / MICRO).tolist()
             yield from map(Ranked, block.tolist(), ordinals.tolist(), scores, fingerprints.tolist(), alike)
         start, end = end, end + BLOCK
-    chosen.is_complete = ranking.first is None
+
+
+def _by_words(pool: Pool) -> NDArray[np.bool_]:
+    """Return True for each candidate that contains a word of the question, or has an alias in it."""
+    found: NDArray[np.bool_] = pool.parts["words"] > 0
+    if aliases.SIGNAL in pool.parts:
+        found |= pool.parts[aliases.SIGNAL] > 0
+    return found
 
 
 def _after_equal(micros: NDArray[np.int64], end: int) -> int:

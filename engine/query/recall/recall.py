@@ -73,11 +73,7 @@ def recall(
     chosen = choose(
         scope, ranking, target, budget=budget, categories=filters.categories, per_page=most_of_page
     )
-    if not chosen.is_complete:
-        ranking = protocol.complete(scope, ranking)
-        chosen = choose(
-            scope, ranking, target, budget=budget, categories=filters.categories, per_page=most_of_page
-        )
+    ranking = chosen.ranking
     used = {tag for hit in chosen.hits for tag in hit.path if tag.startswith("#")}
     return Recall(
         query=query,

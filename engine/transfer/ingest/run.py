@@ -21,12 +21,14 @@ from engine.commands import Add, Command
 from engine.commands.file_texts import atoms_of
 from engine.commands.moves import Moves
 from engine.commands.new_ids import Planned
-from engine.commands.reconcile import UpsertAtom, UpsertEdge, reconcile_edges, wanted_id
+from engine.commands.reconcile import UpsertAtom, UpsertEdge, reconcile_edges
 from engine.commands.renames import FormerSources
 from engine.commands.sequence import STEP, place
 from engine.commands.sources import SourcePlan, plan_new_sources, plan_source, retire_others
 from engine.followers.tags import values
 from engine.ledger.queries import edges_at
+from engine.ledger.records import default_id_of
+from engine.query.conflicts import conflicts
 from engine.store.dry_run import dry_run_store
 from engine.store.store import COMMIT_CHUNK, Store
 from engine.transfer.ingest.ahead import Read, reading
@@ -100,6 +102,8 @@ class IngestReport:
     conflicts: int
     """The number of texts that are new in the files, and whose atoms a different actor had revised or hidden.
     Each of these texts is a new atom, with an edge `conflicts_with` to the other atom."""
+    open_conflicts: int
+    """The number of all conflicts that are not settled, also those of files that no longer exist."""
     skipped: tuple[Skipped, ...]
     """The items that were not ingested."""
     warnings: tuple[Skipped, ...]
@@ -180,7 +184,9 @@ def ingest(
         run.apply(run.links())
         if target.secret_filter is not None:
             target.secret_filter.count(screen)
-    return run.report()
+        with target.view() as rows:
+            open_conflicts = len(conflicts(rows))
+    return run.report(open_conflicts)
 
 
 class _Links(NamedTuple):
@@ -381,7 +387,7 @@ class _IngestRun(ImportRun):
             self.reports.append(Skipped(file.source, reason, line.line))
             return
         add = self._atom(source, piece, line.line * STEP if piece.sequence is None else piece.sequence)
-        first = self._lines.setdefault(wanted_id(self.id_key, add), before + line.line) - before
+        first = self._lines.setdefault(default_id_of(self.id_key, add), before + line.line) - before
         if first != line.line:
             where = f"at line {first}" if first > 0 else "in an earlier file"
             what = "the same text in this source" if piece.id is None else f"the id {piece.id!r}"
@@ -494,7 +500,7 @@ class _IngestRun(ImportRun):
         records.sort(key=lambda record: (record.sequence or 0, record.id))
         return [(record.id, record.title) for record in records]
 
-    def report(self) -> IngestReport:
+    def report(self, open_conflicts: int) -> IngestReport:
         """Return the report of the run."""
         count = self.counts
         for source, number in sorted(self.erased.items()):
@@ -517,6 +523,7 @@ class _IngestRun(ImportRun):
             unresolved=tuple(self._unresolved),
             erased=self.erased.total(),
             conflicts=self.conflicts,
+            open_conflicts=open_conflicts,
             skipped=self.skipped,
             warnings=self.warnings,
             passed_over=self.passed_over,

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from engine.commands import Add, Command
-from engine.commands.reconcile import RetireAtom, RetireEdge, UpsertAtom, UpsertEdge, wanted_id
-from engine.ledger.records import Lookup, default_id, read_atom
+from engine.commands.reconcile import RetireAtom, RetireEdge, UpsertAtom, UpsertEdge
+from engine.ledger.records import Lookup, default_id, default_id_of, read_atom
 from engine.transfer.other_programs.base import Item
 from proofs.codec import pack
 
@@ -41,7 +41,7 @@ class ItemCommands:
 
     def id(self, atom: Add) -> bytes:
         """Return the id that an atom has or will have."""
-        return wanted_id(self._id_key, atom)
+        return default_id_of(self._id_key, atom)
 
     def commands(self, rows: Lookup, item: Item) -> Iterator[Command]:
         """Yield the commands for an item; if the item had more pieces before, tombstone the surplus atoms."""

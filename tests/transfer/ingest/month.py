@@ -46,6 +46,15 @@ class Paragraph:
     """The number of words that changed since the last ingest."""
     atom: str | None = None
     """The atom that must have the text as long as the match is clear; None if it is not known."""
+    was: str | None = None
+    """The content when the atom was looked up."""
+    has_copies: bool = False
+    """True if the text or a part of it was copied, split or joined: then the match is not clear."""
+
+    def copied(self) -> Paragraph:
+        """Return a copy."""
+        self.has_copies = True
+        return Paragraph(self.text, self.heading, has_copies=True)
 
     @property
     def content(self) -> str:
@@ -208,7 +217,7 @@ class Month:
         old, words = paragraphs[at], paragraphs[at].text.split()
         middle = self.random.randint(0, len(words))
         texts = [" ".join(part) for part in (words[:middle], words[middle:]) if part]
-        paragraphs[at : at + 1] = [Paragraph(text, old.heading) for text in texts]
+        paragraphs[at : at + 1] = [Paragraph(text, old.heading, has_copies=True) for text in texts]
         return True
 
     def join(self) -> bool:
@@ -218,7 +227,7 @@ class Month:
             return False
         paragraphs, at = found
         one, other = paragraphs[at : at + 2]
-        paragraphs[at : at + 2] = [Paragraph(f"{one.text} {other.text}", one.heading)]
+        paragraphs[at : at + 2] = [Paragraph(f"{one.text} {other.text}", one.heading, has_copies=True)]
         return True
 
     def move(self) -> bool:
@@ -259,7 +268,7 @@ class Month:
             return False
         one = found[0][found[1]]
         at = self.random.randint(0, len(self.files[name]))
-        self.files[name].insert(at, Paragraph(one.text, one.heading))
+        self.files[name].insert(at, one.copied())
         return True
 
     def rename(self) -> bool:
@@ -279,7 +288,7 @@ class Month:
         name = self.any_file()
         if name is None:
             return False
-        self.files[self.new_name()] = [Paragraph(one.text, one.heading) for one in self.files[name]]
+        self.files[self.new_name()] = [one.copied() for one in self.files[name]]
         return True
 
     def delete_file(self) -> bool:
@@ -411,7 +420,8 @@ class Month:
         if not found:
             return False
         one = self.random.choice(found)
-        keep = self.random.choice(("file", "hand", "both"))
+        sides = ("file", "hand", "both") if one.file.state is State.LIVE else ("hand", "both")
+        keep = self.random.choice(sides)
         self.engine.settle(one.file.id, one.hand.id, keep)
         return True
 
@@ -513,12 +523,13 @@ class Month:
     def check_hidden(self, before: Before, atoms: dict[str, Atom], pieces: dict[str, list[str]]) -> None:
         """What people hid stays hidden, and does not come back as another atom without a conflict."""
         texts = Counter(text for one in pieces.values() for text in one)
-        hidden: dict[str, int] = Counter(before.hidden.values())
+        open_ = {id_: text for id_, text in before.hidden.items() if not self.was_in_conflict(id_)}
+        hidden = Counter(open_.values())
         was = Counter(atom.content for atom in before.atoms.values() if atom.state is State.LIVE)
         now = Counter(atom.content for atom in atoms.values() if atom.state is State.LIVE)
         for id_, text in before.hidden.items():
             assert atoms[id_].state is State.TOMBSTONED, f"{id_} was hidden by hand"
-            if not self.was_in_conflict(id_):
+            if id_ in open_:
                 most = max(was[text], texts[text] - hidden[text])
                 assert now[text] <= most, f"the hidden text of {id_} came back: {text!r}"
                 self.check_similar(before, atoms, id_, text, texts)
@@ -579,15 +590,17 @@ class Month:
         for name, paragraphs in self.files.items():
             for one in paragraphs:
                 found = owners.get((f"{self.folder.name}/{name}", one.content), [])
-                clear = len(found) == number[one.content] == 1
-                # A text that was changed while its file was missing, and its atom pruned, is a new text.
-                if one.atom is not None and one.changed and before.atoms[one.atom].state is not State.LIVE:
+                clear = len(found) == number[one.content] == 1 and not one.has_copies
+                was = None if one.atom is None else before.atoms[one.atom]
+                # The match is not clear if a text was changed after its atom was pruned, or if its atom
+                # continued another text while the text was in no file.
+                if was and ((one.changed and was.state is not State.LIVE) or was.content != one.was):
                     one.atom = None
                 if one.atom is not None and clear and self.is_untouched(one.atom):
                     assert found == [one.atom], f"{one.content!r} has the atom {found}, not {one.atom}"
                     self.figures.pinned += 1
                 one.atom = found[0] if clear and self.is_untouched(found[0]) else None
-                one.changed = 0
+                one.changed, one.was = 0, one.content
 
     def is_untouched(self, atom: str) -> bool:
         """Return True if only ingest wrote, hid and revived the atom."""

@@ -51,6 +51,8 @@ def test_page_facts_are_recorded_once_and_follow_the_file(notes: Folder) -> None
     assert (after.id, after.aliases, after.meta) == (before.id, ("Pot",), {"page": "Tea"})
     assert after.created < 0
     assert not notes.ingest().changed
+    notes.write("a.md", "---\ntitle: Tea\naliases: [Can]\ndate: 1901-02-03\n---\nThe kettle.\n")
+    assert notes.ingest().revised == 1
     notes.write("a.md", "The kettle.\n")
     notes.ingest()
     (last,) = notes.atoms("a.md")

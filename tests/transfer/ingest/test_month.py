@@ -8,23 +8,34 @@ import pytest
 
 from engine import Engine
 from tests.support.engines import salt_of, ticking
+from tests.support.soak import seed, times
 from tests.transfer.ingest.month import Figures, Month
 
+BACKENDS = pytest.mark.parametrize("url", ["", "sqlite:"], ids=["leveldb", "sqlite"])
 
-def month(folder: Path, url: str, seed: int, days: int) -> Figures:
+
+def month(folder: Path, url: str, number: int, days: int) -> Figures:
     """Live through some days, check every law after each ingest, and return what happened."""
     folder.mkdir(exist_ok=True)
     with Engine.open(f"{url}{folder / 'store'}", clock=ticking(), salts=salt_of) as engine:
-        life = Month(folder / "notes", engine, seed)
+        life = Month(folder / "notes", engine, number)
         life.live(days)
         life.check_store()
     return life.figures
 
 
-@pytest.mark.parametrize("url", ["", "sqlite:"])
-@pytest.mark.parametrize("seed", range(2))
-def test_some_days_of_edits_lose_nothing(tmp_path: Path, url: str, seed: int) -> None:
+@BACKENDS
+@pytest.mark.parametrize("number", range(2))
+def test_some_days_of_edits_lose_nothing(tmp_path: Path, url: str, number: int) -> None:
     """After every ingest of some days, every law about edits holds."""
-    figures = month(tmp_path, url, seed, 4)
+    figures = month(tmp_path, url, number, 4)
     assert figures.ingests > 4
     assert figures.pinned > 10
+
+
+@pytest.mark.soak
+@BACKENDS
+def test_a_month_of_edits_loses_nothing(tmp_path: Path, url: str) -> None:
+    """The same holds for 100 months."""
+    for number in range(times(100)):
+        month(tmp_path / str(number), url, seed(number), 20)

@@ -50,7 +50,7 @@ def sections(engine: Engine, style: StyleName) -> tuple[str, list[tuple[str, str
     return page.path, [(one.atom, one.frame, one.text) for one in page.sections]
 
 
-@settings(max_examples=times(120))
+@settings(max_examples=times(240))
 @given(
     st.sampled_from(list(StyleName)), st.integers(0, len(TEXTS) - 1), st.integers(0, 40), TEXT, st.booleans()
 )
@@ -93,7 +93,7 @@ def test_an_edit_of_one_section_changes_no_other_atom(
         assert all(edit.outcome is Outcome.SAME for edit in again.edits)
 
 
-@settings(max_examples=times(60))
+@settings(max_examples=times(200))
 @given(st.integers(0, 1_000_000), st.integers(0, 400), st.binary(max_size=30))
 def test_any_bytes_in_a_page_change_only_texts_that_they_touch(start: int, size: int, new: bytes) -> None:
     """After any bytes of a page were replaced, each atom has its text, or the text of its section."""
