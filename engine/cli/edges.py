@@ -132,7 +132,7 @@ def _check_order(engine: Engine, name: str, src: str, kind: str, dst: str) -> No
         return
     edge_type, first, second = (dst, src, kind) if known[2] else (src, kind, dst)
     raise InvalidInputError(
-        f"{edge_type!r} is an edge type, and stands between the two atoms",
+        f"{edge_type!r} is an edge type; give it between the two atoms",
         hint=f"engine {name} {first} {edge_type} {second}",
     )
 

@@ -252,7 +252,7 @@ def _sharing(
     names_of: Sequence[dict[str, str]],
     weights: dict[str, float],
 ) -> Iterator[Relation]:
-    """Yield a relation for each pair of atoms that share a tag or bucket whose weight is above 0.
+    """Yield a relation for each pair of atoms that share a tag or bucket with a weight above 0.
 
     `names_of` holds one mapping for each atom: it maps the identity of each tag or bucket of the atom to the
     spelling that the atom uses.

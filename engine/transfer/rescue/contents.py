@@ -38,7 +38,7 @@ class Contents:
     missing: list[Missing] = field(default_factory=list)
     """The events without a content, ascending."""
     rows: dict[int, bytes] = field(default_factory=dict)
-    """Seq → payload, for each event whose first found row is not the right one."""
+    """Seq → payload, for each event whose payload is not the first row that was found for it."""
     repaired: list[int] = field(default_factory=list)
     """The events in whose contents a flipped bit was corrected."""
 

@@ -55,7 +55,7 @@ class Headers:
     repaired: tuple[int, ...]
     """The events in whose headers a flipped bit was corrected."""
     rows: dict[int, bytes] = field(default_factory=dict)
-    """Seq → header, for each event whose first found row is not the right one."""
+    """Seq → header, for each event whose header is not the first row that was found for it."""
 
 
 def choose_headers(found: FoundRows, *, unconfirmed: bool = False) -> Headers:
