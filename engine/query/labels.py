@@ -43,9 +43,10 @@ def labels_of(rows: Reader, ids: Iterable[str]) -> dict[str, Label]:
 
 
 def _shown_name(rows: Reader, record: AtomRecord) -> str:
-    """Return the name of an atom in a list; a piece of a page without a title has the title of the page."""
-    untitled = record.title is None and record.kind not in NAMED_BY_TEXT and record.state is not State.ERASED
-    return title_of(rows, record) if untitled else name_of(rows, record, NAME_CHARS)
+    """Return the name of an atom in a list; a piece of a page has the title of the page."""
+    if record.kind in NAMED_BY_TEXT or record.state is State.ERASED:
+        return name_of(rows, record, NAME_CHARS)
+    return beginning(title_of(rows, record), NAME_CHARS)
 
 
 def name_of(rows: Lookup, record: AtomRecord, chars: int) -> str:
