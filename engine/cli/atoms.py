@@ -100,11 +100,14 @@ def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int
         page = page_of(engine, atom, as_of)
         if page is None:
             found = engine.get(engine.resolve(atom), as_of=as_of)
+        else:
+            ends = (link.id for link in (*page.links, *page.backlinks))
+            named = labels(session, engine, [*page.ids, *ends])
     if page is not None:
         if content and not session.out.json:
             session.out.exact(page.text)
             return 0
-        return session.out.answer(plain(page), page_lines(page))
+        return session.out.answer(plain(page), page_lines(page, named))
     if content and not session.out.json:
         session.out.exact(found.content)
         return 0

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from engine.base.errors import InvalidInputError, NotFoundError
+from engine.cli.labels import Labels
 from engine.cli.shapes import Shown, line
 from engine.front.times import Moment, shown_time
 
@@ -28,7 +29,7 @@ def page_of(memory: Engine, given: str, as_of: Moment | None = None) -> Page | N
     return None
 
 
-def page_lines(page: Page) -> Iterator[Shown]:
+def page_lines(page: Page, named: Labels) -> Iterator[Shown]:
     """Yield the lines that show a page."""
     yield line("title", page.title)
     yield line("page", page.source)
@@ -37,15 +38,15 @@ def page_lines(page: Page) -> Iterator[Shown]:
     if page.tags:
         yield line("tags", " ".join(f"#{tag}" for tag in page.tags))
     yield line("created", shown_time(page.created))
-    yield line("pieces", " ".join(page.ids))
+    yield line("pieces", " ".join(map(named.id, page.ids)))
     for link in page.links:
-        yield line("link", _link(link))
+        yield line("link", _link(link, named))
     for link in page.backlinks:
-        yield line("backlink", _link(link))
+        yield line("backlink", _link(link, named))
     yield ""
     yield page.text
 
 
-def _link(link: PageLink) -> str:
-    where = link.source or link.id
+def _link(link: PageLink, named: Labels) -> str:
+    where = link.source or named.id(link.id)
     return f"{link.title} ({where})" if link.type == "references" else f"{link.type} {link.title} ({where})"

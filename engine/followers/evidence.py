@@ -64,7 +64,7 @@ HINT: Final = "run `engine rebuild`, then `engine verify-root`"
 PENDING_MAX: Final = 3 * limits.FOLLOW_EVENTS_MAX
 """The maximum number of events that the trees do not include yet and whose subjects are kept in memory."""
 UNREAD_MAX: Final = 1024
-"""The maximum number of such events whose headers are read. If there are more, updating the trees is
+"""The maximum number of these events whose headers are read. If there are more, updating the trees is
 faster."""
 SURE_MAX: Final = 1 << 16
 """The maximum number of atoms that are remembered because their records were found to be correct."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress, islice
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +26,19 @@ from engine.ledger.queries import bodies_of, edges_at, get_record, ids_at, recor
 from engine.ledger.records import AtomRecord
 from engine.query.arrays import distinct
 from engine.query.snippets import beginning
+from engine.text.analyzer import index_terms
 from engine.text.simhash import NEAR_BITS, distance, near_pairs
+from proofs.events import AtomBody
 from proofs.leaves import EdgeType
+
+SHARED_MIN: Final = 0.5
+"""The smallest share of their different words that two near-duplicates have in common.
+
+If one word makes up a third of a text, as in `row 1, row 2, …`, the fingerprint of the text is that of the
+word alone. Then texts without another word in common have equal fingerprints.
+"""
+COMPARED_CHARS: Final = 1 << 15
+"""Only the words in this many characters at the beginning of a text are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +61,7 @@ class DuplicateGroup:
     """Two or more live atoms connected by pairs of near-duplicates.
 
     Two atoms of the group need not be near-duplicates of each other: both may be near-duplicates of a third.
+    Each atom has at least half of its different words in common with the atom to keep.
     """
 
     keep: Duplicate
@@ -90,7 +104,8 @@ def duplicates(
         found = [group_of(of_live, at)] if is_live else []
     groups = [_best_first(rows, live[group].tolist()) for group in found if len(group) > 1]
     groups.sort(key=lambda group: group[0].ordinal)
-    return [_duplicate_group(rows, group, fingerprints) for group in groups[:limit]]
+    made = (_duplicate_group(rows, group, fingerprints) for group in groups)
+    return list(islice((group for group in made if group is not None), limit))
 
 
 def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
@@ -190,9 +205,16 @@ def _best_first(rows: Reader, ordinals: Sequence[int]) -> list[AtomRecord]:
 
 def _duplicate_group(
     rows: Reader, group: Iterable[AtomRecord], fingerprints: NDArray[np.uint64]
-) -> DuplicateGroup:
+) -> DuplicateGroup | None:
+    """Return the group without the atoms that share too few words with the atom to keep; None if all do."""
     records = list(group)
     keep = int(fingerprints[records[0].ordinal])
+    bodies = bodies_of(rows, records)
+    terms = _terms_of(bodies[0])
+    alike = [_share_words(terms, _terms_of(body)) for body in bodies]
+    records, bodies = list(compress(records, alike)), list(compress(bodies, alike))
+    if len(records) == 1:
+        return None
     found = [
         Duplicate(
             show_id(record.id),
@@ -202,8 +224,16 @@ def _duplicate_group(
             record.tags,
             record.source,
         )
-        for record, body in zip(records, bodies_of(rows, records), strict=True)
+        for record, body in zip(records, bodies, strict=True)
     ]
     pairs = zip(found[1:], records[1:], strict=True)
     others = sorted(pairs, key=lambda pair: (pair[0].distance, pair[1].ordinal))
     return DuplicateGroup(found[0], tuple(other for other, _ in others))
+
+
+def _terms_of(body: AtomBody) -> frozenset[str]:
+    return frozenset(index_terms(body.content[:COMPARED_CHARS]))
+
+
+def _share_words(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= SHARED_MIN * len(one | other)

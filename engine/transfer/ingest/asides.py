@@ -42,7 +42,7 @@ _WORD: Final = re.compile(r"[^\W_]")
 
 
 class Lines:
-    """The line numbers of a text from which parts were left out, perhaps in several passes."""
+    """Maps the lines of a text to lines of its file, although parts of the file were left out."""
 
     def __init__(self, text: str) -> None:
         """Number the lines of a text from which nothing was left out yet."""

@@ -176,13 +176,16 @@ def _compare_all(store: Store, copies: Sequence[_Copy]) -> None:
         for copy in copies:
             if not _open(copy):
                 continue
+            size, head = copy.manifest.size, store.roots(rows).size
             reason = "the manifest does not agree with the store"
-            erased = erased_since(rows, copy.manifest.size, store.roots(rows).size)
-            if erased is None:
-                with store_at(store, rows, copy.manifest.size) as (_, then):
-                    _compare(then, copy.manifest.style, [copy])
+            erased = erased_since(rows, size, head)
+            if size > head:
+                reason = f"the page shows {size:,} events, but the store has only {head:,}"
+            elif erased is not None:
+                reason = f"the page was written before event {erased}, which erased content"
             else:
-                reason = f"the page was written before event {erased} erased content, and differs from it"
+                with store_at(store, rows, size) as (_, then):
+                    _compare(then, copy.manifest.style, [copy])
             for path in _open(copy):
                 copy.pages[path].found = _refused(reason)
 

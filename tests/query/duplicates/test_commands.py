@@ -154,3 +154,10 @@ def test_unmerging_what_was_tombstoned_is_a_conflict(cli: Cli, copies: Ids) -> N
     cli("tombstone", copies[0], "--reason", "stale")
     result = cli("unmerge", copies[0])
     assert (result.code, "stale" in result.err, "engine revive" in result.err) == (6, True, True)
+
+
+def test_texts_that_share_one_frequent_word_are_no_group(cli: Cli) -> None:
+    """Texts whose fingerprints are equal only because of one repeated word are not listed."""
+    for start in (0, 50, 100):
+        cli("add", " ".join(f"word{number}" for number in range(start, start + 50)))
+    assert cli("duplicates", "--json").data == []

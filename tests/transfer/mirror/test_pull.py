@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engine.base.errors import NotFoundError, RefusedError
 from engine.engine import Engine
 from engine.secrets.policy import SecretsPolicy
-from engine.transfer.mirror.report import Outcome, PullReport
+from engine.transfer.mirror import pull as pull_module
+from engine.transfer.mirror.report import MirrorReport, Outcome, PullReport
+from engine.transfer.mirror.sync import sync
 from tests.support.engines import engine_on
 from tests.transfer.mirror.parsing import listed, tree
 
@@ -376,6 +379,18 @@ def test_secrets_and_limits_apply(tmp_path: Path) -> None:
     assert secret not in "".join(change.reason for change in report.untaken)
 
 
+def test_a_page_of_a_later_state_is_kept(engine: Engine, tmp_path: Path) -> None:
+    """An edit on a page that shows more events than the store has, after a restore, is kept."""
+    later = filled()
+    later.add("later", source="notes.md")
+    later.mirror(tmp_path / "m")
+    edited(page_with(tmp_path / "m", "The last one."), "The last one.", "Edited.")
+    report = engine.mirror_pull(tmp_path / "m")
+    assert "the store has only" in report.untaken[0].reason
+    assert "Edited." in kept_text(report)
+    assert is_fresh(engine, tmp_path / "m")
+
+
 def pull_without_sync(engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pull, but end after the store was written, as if the process was killed."""
 
@@ -426,6 +441,44 @@ def test_an_entity_gets_no_second_atom(engine: Engine, tmp_path: Path) -> None:
     (change,) = engine.mirror_pull(tmp_path / "m").untaken
     assert (change.atom, "is an entity" in change.reason) == (ann, True)
     assert "Anna" not in contents(engine).values()
+
+
+def test_an_edit_during_a_pull_is_kept(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that is edited again after it was read, in the mirror or aside, is kept for the next pull."""
+    engine.mirror(tmp_path / "m")
+    path = page_with(tmp_path / "m", "The last one.").relative_to(tmp_path / "m")
+    edited(tmp_path / "m" / path, "The last one.", "Aside.")
+    engine.mirror(tmp_path / "m")
+    edited(tmp_path / "m" / path, "In two lines.", "In the mirror.")
+
+    def edited_before(*args: Any, **options: Any) -> MirrorReport:
+        edited(tmp_path / "m" / path, "Because of the heading.", "Too late for the mirror.")
+        edited(tmp_path / "m.edited" / "1" / path, "print('code')", "print('too late')")
+        return sync(*args, **options)
+
+    monkeypatch.setattr(pull_module, "sync", edited_before)
+    engine.mirror_pull(tmp_path / "m")
+    monkeypatch.undo()
+    assert is_fresh(engine, tmp_path / "m")
+    report = engine.mirror_pull(tmp_path / "m")
+    assert {edit.atom for edit in report.edits if edit.outcome is Outcome.REVISED} == {IDS[1], IDS[3]}
+    found = contents(engine)
+    assert [found[IDS[number]].splitlines()[-1] for number in (0, 5)] == ["In the mirror.", "Aside."]
+    assert (engine.conflicts(), listed(tmp_path)) == ([], ["m"])
+
+
+def test_a_page_that_is_too_large_is_kept(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page over the limit is not read, and kept."""
+    engine.mirror(tmp_path / "m")
+    edited(page_with(tmp_path / "m", "The last one."), "The last one.", "Edited.")
+    monkeypatch.setattr(pull_module, "PAGE_BYTES_MAX", 100)
+    report = engine.mirror_pull(tmp_path / "m")
+    assert ("more than 100 bytes" in report.untaken[0].reason, report.edits) == (True, ())
+    assert "Edited." in kept_text(report)
 
 
 def test_there_must_be_a_mirror(engine: Engine, tmp_path: Path) -> None:
