@@ -50,8 +50,9 @@ def test_an_ambiguous_name_lists_the_paths(notes: Cli) -> None:
 def test_edges_of_a_page_are_listed_with_titles(notes: Cli) -> None:
     """`edges` lists the edges of all pieces of a page, with the titles of both ends."""
     (row,) = notes("edges", "MOC").out.splitlines()
-    assert row.split("\t")[-2:] == ["Map", "Kettle"]
-    assert notes("edges", "vault/Kettle", "--direction", "in").out == row + "\n"
+    assert [row.split("\t")[at] for at in (0, 1, 3)] == ["→", "references", "Kettle"]
+    (row,) = notes("edges", "vault/Kettle", "--direction", "in").out.splitlines()
+    assert [row.split("\t")[at] for at in (0, 1, 3)] == ["←", "references", "How"]
 
 
 def test_an_unknown_name_is_not_found(notes: Cli) -> None:
