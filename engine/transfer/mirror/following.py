@@ -51,16 +51,18 @@ class FollowingMirror:
 
     def after_write(self, *, now: bool) -> None:
         """Bring the mirror up to date, or do so after the pause unless `now` is set. Raise no EngineError."""
-        if not self._lock.acquire(blocking=now):
-            return  # a sync is running in another thread, which looks for later writes when it has finished
-        try:
-            if self._closed:
+        # If the lock is taken, the thread that has it looks for later writes after it has released the lock.
+        while self._lock.acquire(blocking=now):
+            try:
+                if self._closed:
+                    return
+                if now or time.monotonic() >= self._resume:
+                    self._sync()
+                self._sync_later()
+            finally:
+                self._lock.release()
+            if not self._is_waiting():
                 return
-            if now or time.monotonic() >= self._resume:
-                self._sync()
-            self._sync_later()
-        finally:
-            self._lock.release()
 
     def close(self) -> None:
         """Bring the mirror up to date for the last time."""
@@ -76,9 +78,13 @@ class FollowingMirror:
         with self._lock:
             yield
 
+    def _is_waiting(self) -> bool:
+        """Return True if there are events that no sync has shown and no timer will show."""
+        return self._timer is None and self.problem is None and not self._closed and self._is_behind()
+
     def _sync_later(self) -> None:
         """Begin a sync after the pause if there are events that the last sync did not show."""
-        if self._timer is None and self.problem is None and self._is_behind():
+        if self._is_waiting():
             self._timer = threading.Timer(max(self._resume - time.monotonic(), 0), self._after_pause)
             self._timer.daemon = True
             self._timer.start()
@@ -89,6 +95,8 @@ class FollowingMirror:
             if not self._closed:
                 self._sync()
                 self._sync_later()
+        if self._is_waiting():
+            self.after_write(now=False)
 
     def _is_behind(self) -> bool:
         try:

@@ -110,9 +110,13 @@ def test_a_burst_of_writes_is_shown_after_the_pause(memory: Engine, tmp_path: Pa
         thread.start()
     for thread in threads:
         thread.join()
-    mirror = memory._mirror
-    while mirror is not None and mirror._timer is not None:
-        mirror._timer.join()
+    assert memory._mirror is not None
+    while True:
+        with memory._mirror.at_rest():
+            timer = memory._mirror._timer
+        if timer is None:
+            break
+        timer.join()
     assert memory.check_mirror(tmp_path / "m").ok
 
 
