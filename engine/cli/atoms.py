@@ -304,8 +304,8 @@ def duplicates(
     """List groups of near-duplicate atoms.
 
     In each group, the atom to keep comes first. Each other atom is listed with the number of bits in which
-    its fingerprint differs from that of the atom to keep. --merge merges the atoms that differ in fewer than
-    3 bits.
+    its fingerprint differs from the fingerprint of the atom to keep. --merge merges the atoms that differ in
+    fewer than 3 bits.
     """
     if (yes or dry_run) and not merging:
         raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")

@@ -115,7 +115,7 @@ def explore_recall(session: Session, given: str | None, query: str | None, **wan
 def explore_peek(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
     """Show about 200 characters of an atom.
 
-    With --query, shows the passage around the words of the query, otherwise the beginning.
+    With --query, shows the passage around the words of the query. Otherwise, shows the beginning.
     """
     asked = _one(given, atom, "--id", "an atom's id")
     return _ask(session, Explorer.explore_peek, asked, **wanted)

@@ -245,8 +245,8 @@ def _judgement(
 def key(session: Session, action: str, file: str, name: str | None) -> int:
     """Create or show a key that signs checkpoints.
 
-    Prints the verifier key, which others need to check signatures, and writes the verifier key to
-    FILE.vkey. FILE is secret, and an existing FILE is never overwritten.
+    Prints the verifier key and writes it to FILE.vkey. Others need the verifier key to check signatures.
+    FILE is secret, and an existing FILE is never overwritten.
     """
     one_of(["new", "show"], action, "action")
     if action == "new":

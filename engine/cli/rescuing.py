@@ -18,8 +18,8 @@ from engine.transfer.rescue.run import rescue as rescue_store
 @command("engine rescue notes -o notes-rescued", "engine rescue sqlite:notes.db -o sqlite:rescued.db --json")
 @argument("source", "STORE", "The damaged store.")
 @option("--output", "-o", metavar="NEW", required=True, help="The path or URL of the new store.")
-@option("--erase-lost", help="Keep the events after a lost content; erase its atom in the new store.")
-@option("--unconfirmed", help="Keep events whose headers may have changed, as the log's hashes show.")
+@option("--erase-lost", help="Keep the events after lost content; erase the content's atom in the new store.")
+@option("--unconfirmed", help="Keep events even if the log's hashes do not confirm their headers.")
 def rescue(session: Session, source: str, output: str, erase_lost: bool, unconfirmed: bool) -> int:
     """Make a new store from the journal that is left in a damaged store.
 

@@ -28,9 +28,9 @@ from engine.trust.audit.scrub import Scrub, read_scrub, scrub_file, scrub_piece,
 def scrub(session: Session, share: float, minutes: float | None) -> int:
     """Read the whole store again, slowly, to find damage in time.
 
-    Pauses between small pieces, and then other commands can use the store. If it is interrupted, the next
-    run continues. Exit code 4 means that damage was found. `engine status` shows when a scrub last found the
-    store without damage.
+    Pauses after each small piece, so that other commands can use the store. If the command is interrupted,
+    the next run continues. Exit code 4 means that damage was found. `engine status` shows when a scrub last
+    found the store without damage.
     """
     if not 0 < share <= 100 or (minutes is not None and not minutes > 0):
         raise InvalidInputError("--share must be above 0 and at most 100, and --minutes above 0")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def conflicts(session: Session) -> int:
     """List texts of files that conflict with changes by hand.
 
-    A conflict arises if a text in a file changed, and its atom had been revised or hidden by hand. `engine
+    A conflict arises if a text in a file changes after its atom was revised or hidden by hand. `engine
     ingest` keeps both versions, and `engine settle` settles the conflict. If the file was deleted or lost
     the text, and `engine ingest` hid the atom, the reason is shown.
     """

@@ -35,8 +35,8 @@ def init(session: Session) -> int:
 def status(session: Session) -> int:
     """Show what is in the store.
 
-    Changes nothing, and does not update derived data that is out of date. The counts are those after the
-    last event nevertheless.
+    Changes nothing: derived data that is out of date is not updated. The counts nevertheless include the
+    last event.
     """
     from engine.trust.audit.scrub import read_scrub, scrub_file
 

@@ -92,8 +92,8 @@ def rebuild(session: Session) -> int:
 def copy(session: Session, source: str, target: str) -> int:
     """Copy a store to another place or backend, with the same root.
 
-    Opens the copy again, checks every event in it, and prints the root after checking that both stores have
-    the same root. Continues an interrupted copy.
+    Opens the copy again and checks every event in it. Checks that both stores have the same root, and prints
+    the root. Continues an interrupted copy.
     """
     with translated():
         places = [(os.path.realpath(found.path), found.memory) for found in map(locate, (source, target))]
