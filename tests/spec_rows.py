@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
-from tests.spec_facts import Terms, document
+from blake3 import blake3
+
+from tests.spec_facts import Terms, document, title_number
 from tests.spec_naive import (
     GIVES_ORDINAL,
     ON_ATOMS,
@@ -39,6 +42,10 @@ BODY = [name for _, name, *_ in table("atom body")]
 EDGE = record_fields("Edge record")
 SHOWN = {"tombstoned_at": None, "tombstoned_reason": "", "tombstoned_by": ""}
 
+META, ALIASES = 2, 3
+"""The numbers of two further fields of a body (SPEC 3.4)."""
+PAGE_FILE: Final = re.compile(r"(.*)\.(?:md|markdown|txt|text|html|htm|pdf|docx)", re.IGNORECASE | re.DOTALL)
+
 Event = tuple[list[Any], list[Any]]
 Record = dict[str, Any]
 
@@ -50,7 +57,7 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows = {b"j/" + u(seq, 8): header for seq, header in enumerate(headers)}
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal) if payload is not None}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
-    for name in ("records", "index", "tags", "trees", "log"):
+    for name in ("records", "index", "tags", "trees", "log", "names"):
         version = {"index": 7, "trees": 3, "records": 2, "tags": 2}.get(name, 1)
         rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
     leaves: dict[str, dict[bytes, bytes]] = {}
@@ -66,7 +73,39 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
         rows |= pages(name, found)
         other = stored.get(b"i/head", b"") if name == "index" else b""
         rows[b"t/" + name.encode() + b"/\xff"] = u(len(headers), 8) + tree_root(name, found) + other
-    return rows | stored | record_rows(events)
+    return rows | stored | record_rows(events) | names_rows(events, terms, stop_words)
+
+
+def names_rows(events: Sequence[Event], terms: Terms, stop_words: frozenset[str]) -> dict[bytes, bytes]:
+    """SPEC 8: return the rows of `names`."""
+    giving: list[list[Any] | None] = [body for fields, body in events if fields[3] in GIVES_ORDINAL]
+    found: dict[bytes, list[int]] = {}
+    for ordinal, body in enumerate(giving):
+        if body is None:
+            continue
+        source, further = body[5] or "", body[-1] if isinstance(body[-1], dict) else {}
+        keys = dict.fromkeys(_alias_keys(further.get(ALIASES, ()), terms, stop_words))
+        folder, _, file = source.rpartition("/")
+        if folder and (cut := PAGE_FILE.fullmatch(file)):
+            stated = further.get(META, {}).get("page")
+            keys |= dict.fromkeys([_exact(cut[1]), *([_exact(stated)] if isinstance(stated, str) else [])])
+        for key in keys:
+            found.setdefault(key, []).append(ordinal)
+    aliased = sum(key.startswith(b"n/p") for key in found)
+    rows = {key: b"".join(u(ordinal, 4) for ordinal in ordinals) for key, ordinals in found.items()}
+    return rows | ({b"n/a": u(aliased, 8)} if aliased else {})
+
+
+def _alias_keys(aliases: Sequence[str], terms: Terms, stop_words: frozenset[str]) -> Iterator[bytes]:
+    for alias in aliases:
+        yield _exact(alias)
+        if number := title_number(alias, terms, stop_words):
+            yield b"n/p" + u(number, 8)
+
+
+def _exact(name: str) -> bytes:
+    """Return the key of a row `e`; the names of the examples have no character that needs more than this."""
+    return b"n/e" + blake3(re.sub(r"[\s_-]+", " ", name.casefold()).strip().encode()).digest(8)
 
 
 def index_rows(
