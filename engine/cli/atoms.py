@@ -94,7 +94,7 @@ def revise(session: Session, atom: str, text: str | None, force: bool, **options
 def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int:
     """Show one atom, even if it is hidden or erased; or a page.
 
-    A page is what one ingested file gave. It is shown with its links and its backlinks.
+    A page consists of the atoms from one ingested file. It is shown with its links and its backlinks.
     """
     with session.engine() as engine:
         page = page_of(engine, atom, as_of)

@@ -22,8 +22,8 @@ def conflicts(session: Session) -> int:
     """List texts of files that conflict with changes by hand.
 
     A conflict arises if a text in a file changes after its atom was revised or hidden by hand. `engine
-    ingest` keeps both versions, and `engine settle` settles the conflict. If the file was deleted or lost
-    the text, and `engine ingest` hid the atom, the reason is shown.
+    ingest` keeps both versions, and `engine settle` settles the conflict. If the text is no
+    longer in the file, and `engine ingest` hid the atom for this reason, the reason is shown.
     """
     with session.engine() as engine:
         found = engine.conflicts()

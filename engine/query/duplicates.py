@@ -61,7 +61,7 @@ class DuplicateGroup:
     """Two or more live atoms connected by pairs of near-duplicates.
 
     Two atoms of the group need not be near-duplicates of each other: both may be near-duplicates of a third.
-    Each atom has at least half of its different words in common with the atom to keep.
+    Each atom shares at least half of its distinct words with the atom to keep.
     """
 
     keep: Duplicate

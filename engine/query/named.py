@@ -1,4 +1,4 @@
-"""Pages: what one file gave, found by its path, its title or one of its aliases (docs/pages.md).
+"""Pages: the atoms from one file, found by its path, its title or one of its aliases (docs/pages.md).
 
 A page consists of the live atoms of its file, its pieces. It has the links of all its pieces, and is linked
 to by every link to one of them.

@@ -140,7 +140,7 @@ class RecallConfig:
     hits themselves."""
 
     per_page: int = 2
-    """The largest number of hits of one page; 0 for any number. A page is what one file gave
+    """The largest number of hits of one page; 0 for any number. A page consists of the atoms from one file
     (`engine.followers.names.is_page`)."""
 
     def __post_init__(self) -> None:

@@ -111,7 +111,10 @@ class Pool:
 
 
 def ranked(micros: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the rows of the best `most` scores above 0, the best first, and of those equal to the last."""
+    """Return the rows of the `most` highest scores above 0, and of all scores that equal the last of them.
+
+    The highest score comes first.
+    """
     order = np.argsort(-micros, kind="stable")
     lowest = max(1, int(micros[order[most - 1]])) if most else 1
     return order[: np.count_nonzero(micros >= lowest)]
