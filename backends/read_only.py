@@ -3,7 +3,8 @@
 LevelDB and SQLite write into their files even to read them, for instance to finish what a crash left behind.
 So such a store is opened as a private copy. The copy is in a folder under TMPDIR, and is removed when the
 handle is closed. Tables of LevelDB never change, so the copy only links to them. Durable writes are refused.
-Other writes, such as the rows of followers that lack events, are kept in the copy, for this handle only.
+Other writes are kept in the copy, for this handle only. For instance, followers that lack events write their
+rows there.
 """
 
 from __future__ import annotations

@@ -278,9 +278,10 @@ def _walked_tags(scope: RecallScope, pool: Pool) -> list[walk.WalkedTag]:
 
 
 def _walk_is_vain(scope: RecallScope, pool: Pool, first: int, score: float) -> bool:
-    """Return True if the walk certainly leaves the `first` best candidates and their scores as they are.
+    """Return True if the walk can change neither the best candidates (`first` of them) nor their scores.
 
-    It only raises scores of atoms without words of the question: each by at most its share of `score`.
+    The walk raises only the scores of atoms that contain no word of the question. Each of these scores is
+    raised by at most a share of `score`.
     """
     best = pool.ranked(first)
     if not 0 < first <= len(best):

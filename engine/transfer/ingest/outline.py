@@ -63,7 +63,7 @@ class _Places:
 
 
 def leave_out(text: str, parts: list[Part], gaps: Sequence[int]) -> LeftOut:
-    """Leave out the bare link lists, and each heading that says nothing without what was left out under it.
+    """Leave out the bare link lists, and each heading under which nothing is left.
 
     A heading is kept if there is text under it, or a link to another page, which the heading may describe; or
     if it never had anything under it. `gaps` are the offsets, ascending, where comments and badges were left
