@@ -82,7 +82,7 @@ class Alongside:
         self._running: Future[None] | None = None
 
     def begin(self) -> None:
-        """Wait until the work that was begun before has ended, and begin it again.
+        """Wait for the end of the previous round of work, then begin a new round.
 
         Raises:
             Exception: the error that ended the work that was begun before.

@@ -141,7 +141,7 @@ def _says(text: str, part: Part, bare: bool) -> bool:
 
 
 def _taken(below: list[tuple[int, bool]], level: int) -> list[bool]:
-    """Remove from `below` the sections under a heading of this level; return for each whether it has text."""
+    """Remove the sections under a heading of this level from `below`; return which of them have text."""
     taken = []
     while below and below[-1][0] > level:
         taken.append(below.pop()[1])
