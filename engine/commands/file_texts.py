@@ -41,7 +41,7 @@ class Known(NamedTuple):
         return self.is_own and not self.is_live and not self.passage.is_present
 
     def has(self, content: str) -> bool:
-        """Return True if this is the content of the atom, or the text that the file gave."""
+        """Return True if `content` is the content of the atom or the text in the file."""
         return content in {self.passage.content, self.body.content}
 
 

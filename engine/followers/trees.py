@@ -133,7 +133,7 @@ Subject = tuple[str, bytes]
 def _changed_values(
     entries: Sequence[Entry], places: Sequence[int], rows: Reader
 ) -> tuple[Mapping[Subject, Value | None], Mapping[Subject, Value]]:
-    """Return the values that leaves must have had before `entries`, and the values that they have afterwards.
+    """Return the values of leaves before and after `entries`.
 
     Only the entries at `places` count. None stands for a leaf that does not exist.
     """

@@ -144,7 +144,7 @@ class Chosen:
         return ""
 
     def leave_out(self, one: Ranked, reason: str) -> None:
-        """Record a candidate that is not a hit, if an explained answer is to list it."""
+        """Record a candidate that is not a hit. Only an explained answer lists such candidates."""
         if self._explain and len(self._left_out) < DROPPED_MAX:
             self._left_out.append((one, reason))
 

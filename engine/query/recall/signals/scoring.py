@@ -126,7 +126,7 @@ class Lists:
         return [*(one[0] for one in self._terms), *(one[0] for one in self._tags)]
 
     def bounds(self) -> NDArray[np.float64]:
-        """Return a matrix: the most that any document of a part (column) can gain from a list (row)."""
+        """Return, for each list (row) and part (column), an upper bound for what a document gains."""
         bounds = np.zeros((len(self._terms) + len(self._tags), len(self._starts)))
         for number, (weight, rows, _) in enumerate(self._terms):
             for part, row in enumerate(rows):
