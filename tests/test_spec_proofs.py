@@ -260,8 +260,8 @@ def test_format_characters_are_listed() -> None:
     ("sentence", "value"),
     [
         ('proof = ["{}", 2,', MAGIC),
-        ("at most {:,} bytes if there is one claim", PROOF_BYTES_MAX),
-        ("in all other cases at most {:,} (else `size`)", BUNDLE_BYTES_MAX),
+        ("the file has at most {:,} bytes; in all", PROOF_BYTES_MAX),
+        ("in all other cases it has at most {:,} (else `size`)", BUNDLE_BYTES_MAX),
         ("arrays nested more than {} deep", DEPTH_MAX),
         ("more than 2^{} items", ITEMS_MAX.bit_length() - 1),
         ("at most {} hashes (else `form`)", PATH_HASHES_MAX),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from engine.commands import alignment, words
+from tests.support.mutated_import import import_beside
 
 OAK = "The oak beside the gate was planted in the year of the flood."
 ASH = "An ash grows faster than most people think, above all in wet ground."
@@ -21,10 +21,7 @@ def mutant(module: ModuleType, old: str, new: str) -> ModuleType:
     assert module.__file__ is not None
     source = Path(module.__file__).read_text()
     assert source.count(old) == 1
-    changed = ModuleType(f"{module.__name__}_mutant")
-    sys.modules[changed.__name__] = changed  # dataclasses and named tuples look up their module
-    exec(compile(source.replace(old, new), module.__file__, "exec"), vars(changed))  # noqa: S102
-    return changed
+    return import_beside(f"{module.__name__}_mutant", Path(module.__file__), source.replace(old, new))
 
 
 def copies_keep_their_place(module: ModuleType) -> bool:

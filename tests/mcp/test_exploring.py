@@ -18,7 +18,7 @@ def test_recall_gives_hints_whose_ids_the_other_verbs_take(memory: Memory, kettl
     """The id in a hint is a prefix of an atom's id and leads to its text."""
     hint = memory.found("explore_recall", query="when is the kettle descaled?")["hints"][0]
     assert kettle.startswith(hint["id"])
-    assert hint["title"] == "Kettle"
+    assert hint["title"] == "tea › Kettle"
     assert "Mondays" in memory.found("explore_peek", id=hint["id"], query="kettle")["text"]
     expanded = memory.found("explore_expand", id=hint["id"])
     assert (expanded["id"], expanded["next"]) == (kettle, None)

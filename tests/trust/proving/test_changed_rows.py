@@ -16,6 +16,7 @@ from engine.ledger.layout import (
     INDEX_BLOCKS,
     INDEX_ROWS,
     INDEX_SUMMARIES,
+    NAMES,
     journal_key,
     payload_key,
     tree_prefix,
@@ -47,10 +48,10 @@ HONEST = {
     for head in (None, HEAD)
 }
 KINDS = sorted(
-    set(FAMILIES.values()) - {b"i/", ERASURE, DESTROYED}
+    set(FAMILIES.values()) - {b"i/", ERASURE, DESTROYED, NAMES}
     | {b"i/doc/", b"i/head", INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES}
 )
-"""The prefixes of the keys of each kind of row; nothing is erased here (tests/erase)."""
+"""The prefixes of the keys of each kind of row. The store has no erasures (tests/erase) and no names."""
 
 
 def one_bit(rows: Rows, chosen: Random) -> Changes:
