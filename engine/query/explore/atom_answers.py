@@ -83,7 +83,7 @@ def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
 
 
 def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> Peek:
-    """Return at most `chars` characters of an atom's text: around the words of `query`, or the beginning."""
+    """Return at most `chars` characters of an atom's text, around the words of `query` or at its start."""
     content = body_of(scope.rows, record).content
     terms = analyze_question(query, now=scope.log.time).terms if query else ()
     weights = scope.weights(terms)

@@ -1,7 +1,7 @@
 """The signal `alias`: atoms with another name that occurs in the question (`engine.followers.names`).
 
-The alias need not occur in the text of the atom. So such an atom can be found although no word of the
-question is in it.
+The alias need not occur in the text of the atom. So the signal can find an atom that contains no word of the
+question.
 """
 
 from __future__ import annotations
