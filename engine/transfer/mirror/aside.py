@@ -114,7 +114,7 @@ def kept_pages(place: MirrorPlace, store_id: str) -> Iterator[list[Kept]]:
 def remove_kept(kept: Kept, taken: Mapping[str, str]) -> None:
     """Delete pages whose edits are in the store, and the manifest if no page is left.
 
-    `taken` contains these pages: path → SHA-256. A page that was edited again since is kept.
+    `taken` contains these pages: path → SHA-256. A page that was edited again after that is kept.
     """
     for path, sha256 in taken.items():
         if disk.digest(kept.folder, path) == sha256:

@@ -35,7 +35,7 @@ _BOMS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe
 
 
 def from_html(raw: bytes) -> Converted:
-    """Convert an HTML file. Its title and date are those of its `head`.
+    """Convert an HTML file. The title and the date are taken from its `head`.
 
     Raises:
         BadItemError: the file is not text, or its elements are nested too deeply.
@@ -70,7 +70,7 @@ def _check_nesting(soup: BeautifulSoup) -> None:
 
 
 class _Markdown(MarkdownConverter):  # type: ignore[misc, unused-ignore]
-    """The converter of `markdownify`, without pictures; it escapes only what would be read as a mark."""
+    """The converter of `markdownify`, without pictures. It escapes only characters that would be markup."""
 
     def escape(self, text: str, parent_tags: Any) -> str:
         del parent_tags
