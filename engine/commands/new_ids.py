@@ -30,7 +30,7 @@ class NewIds:
     """The ids of the atoms that a plan adds for the pieces of one file."""
 
     def __init__(self, actor: str, id_key: bytes, known: AbstractSet[bytes]) -> None:
-        """`known` are the atoms with which the pieces of the file were compared."""
+        """Prepare ids for a file whose pieces were compared with the atoms `known`."""
         self._actor = actor
         self._id_key = id_key
         self._known = known

@@ -104,7 +104,7 @@ def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> 
 def expanded_of(scope: Scope, found: AtomRecord | Pieces, offset: int) -> Expanded:
     """Return an atom with the part of its text from character `offset` to the end.
 
-    For a page, return its first piece, but with the text and the number of edges of all pieces.
+    For a page, return the fields of its first piece, but the text and the number of edges of all pieces.
 
     Raises:
         InvalidInputError: the text ends before `offset`.

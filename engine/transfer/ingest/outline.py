@@ -55,7 +55,7 @@ class _Places:
         self._removed = list(accumulate((end - start for start, end in spans), initial=0))
 
     def of(self, offset: int) -> int:
-        """Return the offset in the remaining text; for a part that was left out, of what precedes it."""
+        """Return the offset in the remaining text. A removed part maps to the character before it."""
         number = bisect_right(self._starts, offset)
         if number and offset < self._ends[number - 1]:
             return self._starts[number - 1] - self._removed[number - 1] - 1

@@ -1,8 +1,8 @@
 """Keep edited pages in the folder `NAME.edited` beside the mirror, until their edits are taken.
 
-Each run that replaces edited pages creates a numbered folder there. It has the form of a mirror: a manifest,
-and the edited pages at their paths. The manifest states what each page showed when it was written, so that
-the edits can be taken later (`engine.transfer.mirror.pull`).
+Each run that replaces edited pages creates a numbered folder in `NAME.edited`. This folder has the form of a
+mirror: a manifest, and the edited pages at their paths. The manifest describes each page as it was written,
+so that the edits can be taken later (`engine.transfer.mirror.pull`).
 """
 
 from __future__ import annotations

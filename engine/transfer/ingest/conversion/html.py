@@ -93,7 +93,7 @@ class _Markdown(MarkdownConverter):  # type: ignore[misc, unused-ignore]
 
 
 def _decoded(raw: bytes) -> str:
-    """Decode as the byte order mark or the file itself says, otherwise as UTF-8 or else as Windows-1252."""
+    """Decode as the byte order mark or the file declares, otherwise as UTF-8, or else as Windows-1252."""
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
             return raw.decode(encoding, "replace")
