@@ -1,4 +1,4 @@
-"""Settings of the whole process that are changed while some work is going on."""
+"""Settings of the whole process that are changed for the duration of some work."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ T = TypeVar("T")
 class ProcessSetting(Generic[T]):
     """A setting that has a different value while at least one block needs it.
 
-    Blocks may overlap in any order, in one thread or in several. When the last of them ends, the setting gets
-    the value back that it had before the first.
+    Blocks may overlap in any order, in one thread or in several. When the last block ends, the setting is
+    restored to the value that it had before the first block.
     """
 
     def __init__(self, read: Callable[[], T], write: Callable[[T], object], during: Callable[[T], T]) -> None:
-        """Create the object, and change nothing yet.
+        """Create the object without changing the setting.
 
         Args:
             read: Returns the present value.
             write: Sets the value.
-            during: Returns the value during the blocks, given the value before them.
+            during: Takes the value before the blocks and returns the value during the blocks.
         """
         self._read, self._write, self._during = read, write, during
         self._lock = threading.Lock()

@@ -113,7 +113,7 @@ def _data(report: DreamReport) -> dict[str, object]:
 
 
 def _shown(report: DreamReport, named: Labels, since: int, *, full: bool) -> Iterator[Line]:
-    """Yield the report in at most ten lines; with `full`, also all names and a command for each merge."""
+    """Yield the report in at most ten lines. With `full`, add all names and a command for each merge."""
     would = " (would be)" if report.dry_run else ""
     most = None if full else EXAMPLES
     yield line("looked at", counted(report.looked_at, "atom"))
@@ -135,7 +135,7 @@ def _shown(report: DreamReport, named: Labels, since: int, *, full: bool) -> Ite
 
 
 def _examples(names: Sequence[str], most: int | None) -> str:
-    """Return the first names after a colon, with `…` if names are left out."""
+    """Return a colon and the first names, followed by `…` if names are left out."""
     if not names:
         return ""
     more = ", …" if most is not None and len(names) > most else ""
@@ -143,7 +143,7 @@ def _examples(names: Sequence[str], most: int | None) -> str:
 
 
 def _twins(groups: Sequence[DuplicateGroup], named: Labels) -> str:
-    """Return the number of groups of near-duplicates, with the name of an atom of the first groups."""
+    """Return the number of groups of near-duplicates, and the name of an atom of each of the first groups."""
     atoms = sum(1 + len(group.others) for group in groups)
     more = "at least " if len(groups) == DUPLICATES_MAX else ""
     names = [named.name(group.keep.id) for group in groups]
@@ -151,7 +151,7 @@ def _twins(groups: Sequence[DuplicateGroup], named: Labels) -> str:
 
 
 def _next(report: DreamReport, since: int) -> Iterator[str]:
-    """Yield what to do after a cycle, on at most two lines."""
+    """Yield the advice for the user after a cycle, on at most two lines."""
     if report.dry_run:
         yield "`engine dream` does this"
     elif report.left:

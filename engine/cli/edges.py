@@ -124,7 +124,7 @@ def _check_order(engine: Engine, name: str, src: str, kind: str, dst: str) -> No
     """Check that the edge type stands between the two atoms.
 
     Raises:
-        InvalidInputError: `kind` is no edge type, but `src` or `dst` is one.
+        InvalidInputError: `kind` is not an edge type, but `src` or `dst` is one.
     """
     with translated(), engine.store.view() as rows:
         known = [type_code(rows, word) is not None for word in (src, kind, dst)]
@@ -194,7 +194,7 @@ def _row(edge: Edge, own: frozenset[str], named: Labels) -> tuple[str, ...]:
 
 
 def _type_of(edge: Edge) -> str:
-    """Return the type of an edge; of a relation whose type cannot be an edge type, the exact words."""
+    """Return the type of an edge. If a relation's words cannot be an edge type, return the exact words."""
     data = unpack(edge.data, "edge data") if edge.data else None
     exact = data.get("predicate") if isinstance(data, dict) else None
     return exact if isinstance(exact, str) else edge.type
@@ -254,7 +254,7 @@ def find(
 def tags(session: Session, limit: int, as_of: Moment | None) -> int:
     """List the tags, each with its number of atoms.
 
-    The most used tag comes first. Only live atoms are counted.
+    The most frequent tag comes first. Only live atoms are counted.
     """
     with session.reading(as_of) as memory:
         counts = memory.tags()

@@ -236,10 +236,10 @@ def _answer(
         session: The current run.
         report: The counts, the skipped items and the warnings.
         lines: The report as text, without the number of skipped items.
-        held: The number of items that were imported, or would be in a dry run.
+        held: The number of items that were imported. In a dry run, the number that would be imported.
         dry_run: True if nothing was to be written.
-        mirror: The failure of updating the mirror, if any. It is printed as a note if the command
-            also fails for a different reason.
+        mirror: The error that occurred while the mirror was updated, if any. If the command also fails for a
+            different reason, this error is printed as a note.
         full: Name all skipped items and warnings in the result; otherwise, the first 20 of each are noted.
     """
     warnings = () if isinstance(report, GraphImportReport) else report.warnings
@@ -268,7 +268,7 @@ def _answer(
 
 
 def files_lines(report: IngestReport, *, dry_run: bool = False, full: bool = False) -> Iterator[Line]:
-    """Yield the lines that tell what an ingest did, without the skipped items and the warnings."""
+    """Yield the lines of an ingest's report, except the lines of skipped items and warnings."""
     yield line("files", f"{report.files:,} with {report.pieces:,} pieces")
     yield line("atoms", _counts(report, ("added", "revised", "retagged", "revived", "tombstoned")))
     yield line(
@@ -314,7 +314,7 @@ def _things(report: GraphImportReport) -> Iterator[Line]:
 
 
 def said(items: Iterable[Skipped]) -> list[str]:
-    """Return a sentence for each item: where it is, and the reason."""
+    """Return a sentence for each item that states the place of the item and the reason."""
     return [f"{item.source}{'' if item.line is None else f':{item.line}'}: {item.reason}" for item in items]
 
 
@@ -329,6 +329,6 @@ def _most_first(counted: tuple[str, int]) -> tuple[int, str]:
 
 
 def _counts(report: Any, names: Sequence[str]) -> str:
-    """Return those counts of a report that are not 0, such as `3 added, 1 revised`."""
+    """Return the counts of a report that are not 0, such as `3 added, 1 revised`."""
     found = [f"{getattr(report, name):,} {name}" for name in names if getattr(report, name)]
     return ", ".join(found) or "nothing to do"

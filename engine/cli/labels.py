@@ -1,4 +1,4 @@
-"""The ids and names of atoms in lists: short ids, unless whole ids are asked for with --full or --json."""
+"""The ids and names of atoms in lists. Ids are short unless --full or --json is given."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Labels:
         self._full = full
 
     def id(self, atom: str) -> str:
-        """Return the short id of an atom; with `full`, or if there is no such atom, the given text."""
+        """Return the short id of an atom. With `full`, or if there is no such atom, return the given text."""
         return atom if self._full or atom not in self._found else self._found[atom].id
 
     def name(self, atom: str) -> str:
@@ -37,7 +37,7 @@ class Labels:
         return "" if state == "live" else state
 
     def subject(self, text: str) -> str:
-        """Return the subject of an event: an atom, or the ends of an edge with the type between them."""
+        """Return the subject of an event: an atom, or an edge as its two ends with its type between them."""
         src, *kind = text.split(" ")
         if not kind:
             return self.id(text)
@@ -52,7 +52,7 @@ def ids_in(subjects: Iterable[str]) -> Iterator[str]:
 
 
 def labels(session: Session, memory: Engine, atoms: Iterable[str]) -> Labels:
-    """Return the labels of the atoms with these whole ids. With --json nothing is read."""
+    """Return the labels of the atoms with these whole ids. With --json, read nothing."""
     if session.out.json:
         return Labels({}, full=True)
     from engine.query.labels import labels_of

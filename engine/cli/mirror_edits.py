@@ -17,8 +17,8 @@ from engine.transfer.replaced_folder import ReplacedFolder
 class MirrorEdits:
     """Takes the edits in the mirror of the settings.
 
-    When the mirror itself is brought up to date, its pages are as they were written. So this change of the
-    folder is not taken for an edit, and the store is not even opened.
+    After the mirror is brought up to date, its pages are exactly as the program wrote them. This change of
+    the folder is therefore not mistaken for an edit, and the store is not even opened.
     """
 
     session: Session
@@ -32,7 +32,7 @@ class MirrorEdits:
     _waits: bool = False
 
     def look(self) -> None:
-        """Take the edits if something in the mirror changed, or could not be taken earlier."""
+        """Take the edits if something in the mirror changed, or if edits could not be taken earlier."""
         if self.folder is None:
             return
         if self._changes is None:

@@ -1,4 +1,4 @@
-"""The types of options that are numbers, with error messages in words."""
+"""The types of options whose values are numbers. Their error messages are written in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages on the command line: arguments that are the path, the title or an alias of a page."""
+"""Pages on the command line: an argument may be the path, the title or an alias of a page."""
 
 from __future__ import annotations
 

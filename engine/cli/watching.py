@@ -68,8 +68,8 @@ def watch(
 
     Runs until Ctrl-C. Reads only the files that changed, or the whole folder if files were added, renamed or
     removed. The store is open only while files are ingested, so that other commands can use it. If the
-    settings name a mirror, updates the mirror, and takes the texts that are edited in the mirror's pages.
-    With --json, prints one line for each batch of changes.
+    settings name a mirror, this command updates the mirror and takes the texts that are edited in the
+    mirror's pages. With --json, prints one line for each batch of changes.
     """
     # Check the arguments first: a missing folder must not leave an empty store behind.
     find_files([folder], name=name, exclude=exclude)
@@ -138,7 +138,7 @@ class IngestBatches:
         return path.is_dir() or (not path.suffix and not path.exists())
 
     def take(self, changed: frozenset[Path]) -> bool:
-        """Ingest what changed; without paths, the whole folder. Return False if the store is in use."""
+        """Ingest the changed files, or without paths the folder. Return False if the store is in use."""
         is_first = self.number == 0
         try:
             only = None if is_first else self._to_read(changed)
@@ -170,7 +170,7 @@ class IngestBatches:
         return True
 
     def _to_read(self, changed: frozenset[Path]) -> frozenset[Path] | None:
-        """Return the files to read, or None for all: links and renamed files depend on all files."""
+        """Return the files to read, or None for all files, because links and renamed files depend on all."""
         is_same = all(path.suffix.lower() in FORMATS and path in self._known for path in changed)
         if not (is_same and all(path.is_file() for path in changed)):
             has_rules = any(path.name == GITIGNORE for path in changed)
@@ -210,7 +210,7 @@ class IngestBatches:
 
 
 def _summary(report: IngestReport) -> Iterator[str]:
-    """Yield what a batch did, in a few words each."""
+    """Yield each kind of change that a batch made, in a few words."""
     yield counted(report.files, "file") + " read"
     names = ("added", "revised", "retagged", "revived", "tombstoned", "linked", "unlinked")
     for name in names:

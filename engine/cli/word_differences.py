@@ -42,7 +42,7 @@ def _cut(words: Sequence[str]) -> str:
 
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the different parts as (start, end) in `old` and (start, end) in `new`."""
+    """Yield each part that differs, as (start, end) in `old` and (start, end) in `new`."""
     from difflib import SequenceMatcher
 
     least = min(len(old), len(new))

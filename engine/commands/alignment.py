@@ -42,7 +42,7 @@ class Passage(NamedTuple):
     content: str
     title: str | None
     is_present: bool = True
-    """False for a recorded text that the file lost earlier. Only an equal text continues its atom."""
+    """False for a text that was removed from the file earlier. Only an equal text continues its atom."""
 
 
 def align(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | None]:
@@ -73,7 +73,7 @@ def align(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | Non
 
 
 def _equal(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | None]:
-    """Align equal contents. Texts that the file still had are used before texts that it lost.
+    """Align equal contents. Texts that were in the file last time are used before texts lost earlier.
 
     If a text has not as many copies as before, copies that kept their place are aligned first.
     """
@@ -119,7 +119,7 @@ def _pair(
 def _gaps(
     found: Sequence[int | None], open_: Sequence[int], size: int
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the known indices and wanted positions that are not aligned yet, for each gap that has both."""
+    """Yield the unaligned known indices and wanted positions of each gap that has at least one of each."""
     staying = sorted(longest_ascending([None if index is None else index + 1 for index in found]))
     anchors = [(-1, -1), *((at, found[at]) for at in staying), (len(found), size)]
     for (new, old), (new_end, old_end) in pairwise(anchors):
@@ -138,7 +138,7 @@ class _Features:
         self._counted: dict[tuple[str, bool], Counter[str]] = {}
 
     def best_pairs(self, olds: Sequence[int], news: Sequence[int], least: float) -> list[tuple[int, int]]:
-        """Return the most similar pairs of a known index and a wanted position, each used at most once."""
+        """Return the most similar pairs (known index, wanted position). No index or position occurs twice."""
         titles = (
             Counter(self._known[old].title for old in olds),
             Counter(self._wanted[new].title for new in news),

@@ -1,4 +1,4 @@
-"""Conflicts between a file and the changes of people: recording them, and settling them (docs/editing.md).
+"""Record and settle conflicts between files and changes by people (docs/editing.md).
 
 A conflict arises if a text in a file changes after a different actor has revised or hidden its atom. Both
 versions are kept: the new text of the file becomes a separate atom. An edge `conflicts_with` leads from this
@@ -28,7 +28,7 @@ CHOICES: Final = ("file", "hand", "both")
 
 @dataclass(frozen=True, slots=True)
 class KeepBoth:
-    """Add the text of a file next to the atom that it would have revised, and record the conflict."""
+    """Add the text of a file as a separate atom instead of revising an atom, and record the conflict."""
 
     wanted: Add
     atom: bytes

@@ -1,4 +1,4 @@
-"""The commands by which a piece of a file continues the atom of a recorded text.
+"""The commands with which a piece of a file continues the atom of a text that was recorded earlier.
 
 Only atoms that the actor of the plan wrote last are changed or hidden. If a different actor had revised or
 hidden the atom, and the text in the file is not the same, there is a conflict, and both versions are kept
@@ -67,7 +67,7 @@ def continued(
 
 
 def _has_moved(known: Known, add: Add) -> bool:
-    """Return True if a live atom that a different actor wrote has the former source or folder of its file."""
+    """Return True if a live atom by a different actor still has the former source or folder of its file."""
     body = known.body
     if not known.is_live or None in {body.source, add.source}:
         return False
@@ -88,10 +88,10 @@ def _matches(known: Known, add: Add) -> bool:
 
 
 def _other_side(rows: Reader, record: AtomRecord) -> bytes:
-    """Return the atom that a new text of the file conflicts with.
+    """Return the atom with which a new text of the file conflicts.
 
-    It is the recorded atom. If that atom was hidden when a conflict was settled, it is the live atom that was
-    kept.
+    The result is the recorded atom. If the recorded atom was hidden when a conflict was settled, the result
+    is the live atom that was kept.
     """
     code = type_code(rows, CONFLICTS_WITH)
     if record.state is State.TOMBSTONED and code is not None:

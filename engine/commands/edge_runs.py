@@ -1,6 +1,6 @@
 """Deciding runs of consecutive commands `UpsertEdge`, most of which add a new edge.
 
-The events are exactly those that result if each command is decided by its own method `decide`.
+The events are exactly the same as if each command were decided by its own method `decide`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class UpsertEdges:
         return self._receipts
 
     def _linkable(self) -> set[bytes]:
-        """Return those atoms of the run that are recorded and not erased. The run does not change them."""
+        """Return the atoms of the run that are recorded and not erased. The run changes none of them."""
         ends = self._ends()
         sure = self._tx.sure(ends)
         atoms = list(ends - sure)

@@ -1,7 +1,8 @@
 """Take a text that a person edited in a copy of the store, such as a page of the mirror.
 
-The copy may be older than the store. A text that was changed in the store since is not overridden: the edited
-text becomes an atom of its own, and the two atoms are in conflict (`engine.commands.conflicts`).
+The copy may be older than the store. If the atom was changed in the store after the copy was made, its
+present text is kept: the edited text becomes a separate atom, and the two atoms are in conflict
+(`engine.commands.conflicts`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from proofs.leaves import State
 
 @dataclass(frozen=True, slots=True)
 class TakeEdit:
-    """Revise an atom as a person did in a copy, unless the atom was changed in the store since."""
+    """Revise an atom with a text from an edited copy, unless the atom changed since the copy was made."""
 
     atom: str
     before: str
@@ -37,15 +38,15 @@ class TakeEdit:
     def decide(self, tx: Transaction) -> Receipt:
         """Append the event that revises the atom, or the events that record a conflict.
 
-        No event is appended if the atom had the edited content after the copy was made: the edit was taken
-        before.
+        If the atom had the edited content at any time after the copy was made, the edit was already taken,
+        and no event is appended.
 
         Returns:
-            The receipt. Its id is that of the atom that has the edited text.
+            The receipt. It contains the id of the atom with the edited text.
 
         Raises:
             NotFoundError: The atom was never recorded.
-            ConflictError: The atom was erased; or it was changed in the store, and it is an entity.
+            ConflictError: The atom was erased, or it is an entity that was changed in the store.
             RefusedError: The edited content was erased earlier.
         """
         record = recorded(tx, self.atom)
@@ -63,7 +64,7 @@ class TakeEdit:
 
 
 def _keep_both(tx: Transaction, record: AtomRecord, present: AtomBody, content: str) -> Receipt:
-    """Add the edited text next to the atom, and record the conflict."""
+    """Add the edited text as a second atom, and record the conflict between the two atoms."""
     code = tx.type_code(CONFLICTS_WITH)
     for occurrence in count():
         atom = default_id(tx.id_key, present.source, content, occurrence, None)
@@ -82,7 +83,7 @@ def _keep_both(tx: Transaction, record: AtomRecord, present: AtomBody, content: 
 
 
 def _had(tx: Transaction, record: AtomRecord, content: str, size: int) -> bool:
-    """Return True if the atom has this content, or had it at event `size` or later."""
+    """Return True if the atom has this content now, or had it at event `size` or later."""
     for header, body, _ in entries_back(tx.rows, record.payload_seq):
         if isinstance(body, AtomBody):
             if body.content == content:

@@ -1,4 +1,4 @@
-"""The texts that files gave, as they are recorded: the atoms that the pieces of a file may continue."""
+"""The recorded texts of files. The pieces of a file may continue the atoms of these texts."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Known(NamedTuple):
     body: AtomBody
     """The present content and fields."""
     is_own: bool
-    """True if the actor of the plan wrote them."""
+    """True if the actor of the plan wrote the present content."""
     passage: Passage
-    """The text that the file gave."""
+    """The text of the file, as it was recorded."""
 
     @property
     def is_live(self) -> bool:
@@ -37,18 +37,18 @@ class Known(NamedTuple):
 
     @property
     def is_lost(self) -> bool:
-        """True if the actor hid the atom, because the file lost its text."""
+        """True if the actor hid the atom because its text was no longer in the file."""
         return self.is_own and not self.is_live and not self.passage.is_present
 
     def has(self, content: str) -> bool:
-        """Return True if `content` is the content of the atom or the text in the file."""
+        """Return True if `content` equals the atom's content or the recorded text of the file."""
         return content in {self.passage.content, self.body.content}
 
 
 def atoms_of(rows: Reader, source: str) -> dict[bytes, AtomRecord]:
     """Return the atoms with this source, as listed by the follower `tags`: id → record.
 
-    An atom that got a different source since the follower was at the head is left out.
+    An atom is left out if its source changed after the events that the follower has processed.
     """
     atoms = {}
     for ordinal in members(rows, (Group.SOURCE, source), read_counters(rows).next_ordinal):
@@ -98,7 +98,7 @@ def given_by(rows: Reader, record: AtomRecord, actor: str) -> AtomBody | None:
 
 
 def _is_in_conflict(rows: Reader, atom: bytes) -> bool:
-    """Return True if the text of the file is already a separate atom, which now represents the file."""
+    """Return True if a conflict already made the file's text a separate atom, which stands for the file."""
     code = type_code(rows, CONFLICTS_WITH)
     return (
         code is not None

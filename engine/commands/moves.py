@@ -3,14 +3,15 @@
 While an ingest reads the files one by one, it collects the texts that a file lost and the texts that a file
 gained. When it has read all files, it decides which recorded text a gained text continues:
 
-1. an equal text that another file lost, or that was rewritten there;
+1. an equal text that was removed from another file, or rewritten in that file;
 2. the text of its own file with which it was aligned, if they are very similar;
-3. an equal text that a file lost earlier, so that an ingest hid its atom;
-4. a very similar text that another file lost, or that was rewritten there;
+3. an equal text that was removed from a file earlier, so that an ingest hid its atom;
+4. a very similar text that was removed from another file, or rewritten in that file;
 5. the text of its own file with which it was aligned.
 
-A text is rewritten if it was aligned with a text that is not very similar.
-In each step, texts are used in the order of the files. The texts of files that no longer exist count as lost.
+A recorded text counts as rewritten if it was aligned with a text that is not very similar to it. In each
+step, the recorded texts are considered in the order of the files. The texts of files that no longer exist
+count as lost.
 """
 
 from __future__ import annotations
@@ -57,17 +58,17 @@ class Moves:
 
     @property
     def is_full(self) -> bool:
-        """True if no more gained texts are collected."""
+        """True if no further gained texts can be collected."""
         return self._size > HELD_CHARS_MAX
 
     def collect(self, plan: SourcePlan) -> None:
-        """Take over the open pieces of a plan, and the recorded texts that no piece continues."""
+        """Collect the open pieces of a plan, and the recorded texts that no piece of the plan continues."""
         self._gained += [_Gained(add, own, plan.ids) for _, add, own in plan.open]
         self._left += plan.left
         self._size += sum(len(add.content) for _, add, _ in plan.open)
 
     def settle(self, rows: Reader) -> Iterator[tuple[Planned, Sequence[Command]]]:
-        """Yield the atom of each gained text, in the order in which they were collected, and the commands.
+        """Yield the atom and the commands for each gained text, in the order in which they were collected.
 
         All commands of the collected plans must have been carried out, and `rows` must show their effect.
         """
@@ -95,7 +96,7 @@ class Moves:
                 yield RetireAtom(one.record.id, GONE)
 
     def _found(self, rows: Reader) -> list[Known | None]:
-        """Return the recorded text that each gained text continues, or None."""
+        """Return, for each gained text, the recorded text that it continues, or None."""
         if not self._gained:
             return []
         found: list[Known | None] = [None] * len(self._gained)
@@ -126,7 +127,7 @@ class Moves:
         return not own.has(content) and dice(_words(own.passage.content), _words(content)) < MOVED_MIN
 
     def _find_equal(self, texts: Sequence[Known], found: list[Known | None]) -> None:
-        """Let gained texts continue equal texts, which are used in the given order."""
+        """Let gained texts continue equal recorded texts. The recorded texts are used in the given order."""
         places: dict[str, deque[Known]] = {}
         for one in texts:
             for content in {one.passage.content, one.body.content}:
@@ -141,7 +142,7 @@ class Moves:
                     found[at] = one
 
     def _find_similar(self, texts: Sequence[Known], found: list[Known | None]) -> None:
-        """Let gained texts continue the most similar texts. Short texts are not compared."""
+        """Let gained texts continue the most similar recorded texts. Short texts are not compared."""
         olds = [(one, _words(one.passage.content)) for one in texts]
         olds = [(one, words) for one, words in olds if words.total() >= WORDS_MIN]
         if not olds:
@@ -160,7 +161,7 @@ class Moves:
 
 
 def _keep(found: list[Known | None], aligned: Mapping[int, Known]) -> None:
-    """Let gained texts continue the texts with which they were aligned, if no other text continues these."""
+    """Let each gained text continue the text that it was aligned with, unless another text continues it."""
     used = {one.record.id for one in found if one is not None}
     for at, own in aligned.items():
         if found[at] is None and own.record.id not in used:
@@ -173,7 +174,7 @@ def _in_order(texts: Iterable[Known]) -> list[Known]:
 
 
 def _without(texts: Iterable[Known], found: Iterable[Known | None]) -> list[Known]:
-    """Return the texts that no text continues."""
+    """Return the recorded texts that no gained text continues."""
     continued_ids = {one.record.id for one in found if one is not None}
     return [one for one in texts if one.record.id not in continued_ids]
 

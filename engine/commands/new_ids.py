@@ -30,7 +30,7 @@ class NewIds:
     """The ids of the atoms that a plan adds for the pieces of one file."""
 
     def __init__(self, actor: str, id_key: bytes, known: AbstractSet[bytes]) -> None:
-        """`known` are the atoms with which the pieces of the file were compared."""
+        """Prepare ids for a file whose pieces were compared with the atoms `known`."""
         self._actor = actor
         self._id_key = id_key
         self._known = known
@@ -44,10 +44,10 @@ class NewIds:
         self._recorded = dict(zip(ids, found, strict=True))
 
     def planned(self, rows: Reader, add: Add) -> tuple[Planned, list[UpsertAtom]]:
-        """Return the atom that `add` adds, and the command.
+        """Return the atom that `add` adds, and the command that adds the atom.
 
-        There is no command if a different actor gave the atom another source. Ids that are already recorded
-        are skipped, except the id of an erased atom: with that id, the command will be refused.
+        There is no command if a different actor changed the atom's source. Ids that are already recorded are
+        skipped. The id of an erased atom is not skipped, so that the command with this id is refused.
         """
         wanted = add
         while True:
@@ -70,7 +70,7 @@ class NewIds:
         return None if raw is None else decode_atom(raw, atom)
 
     def _is_taken_over(self, rows: Reader, record: AtomRecord, content: str) -> bool:
-        """Return True if a different actor gave an atom with this text another source."""
+        """Return True if a different actor changed the source of an atom with this text."""
         if is_written_by(rows, record, self._actor) or _placed_by(rows, record) == self._actor:
             return False
         (body,) = bodies_of(rows, [record])
@@ -78,7 +78,7 @@ class NewIds:
 
 
 def _placed_by(rows: Lookup, record: AtomRecord) -> str:
-    """Return the actor who gave the atom its present source."""
+    """Return the actor who set the present source of the atom."""
     actor = ""
     for header, body, _ in entries_back(rows, record.payload_seq):
         if isinstance(body, AtomBody):

@@ -12,15 +12,14 @@ from engine.commands.file_texts import Known, atoms_of, texts_of
 from engine.commands.words import WordIndex
 
 SAME_FILE_MIN: Final = 0.5
-"""A new file counts as a renamed file if the two files share at least this share of the texts of the longer
-file."""
+"""A new file counts as a renamed file if at least this share of the longer file's texts is in both files."""
 SAME_WORDS_MIN: Final = 0.6
-"""The minimum share of equal words for a new file to be a file that was renamed and edited. No other file
-that no longer exists may have this share."""
+"""The minimum share of equal words for a new file to count as a missing file that was renamed and edited.
+Only one missing file may reach this share."""
 
 
 class FormerSources:
-    """The sources of files that no longer exist. A file that was renamed or moved continues their atoms."""
+    """The sources of files that no longer exist. Files that were renamed or moved continue their atoms."""
 
     def __init__(self, actor: str, sources: Iterable[str] = ()) -> None:
         self._actor = actor
@@ -34,7 +33,7 @@ class FormerSources:
         return bool(self._sources)
 
     def take(self, rows: Reader, wanted: Sequence[Add]) -> str | None:
-        """Return the source that the file with the wanted texts had before, or None.
+        """Return the former source of the file that contains the wanted texts, or None.
 
         Each source is returned only once.
         """

@@ -28,15 +28,15 @@ from proofs.leaves import State
 
 
 class Open(NamedTuple):
-    """A piece whose text its file did not have when it was last read: a new, changed or moved text."""
+    """A piece with a new, changed or moved text, which was not in the file when the file was last read."""
 
     position: int
     """The position of the piece in the file."""
     add: Add
     """The atom to add if the piece continues no recorded text."""
     own: Known | None
-    """The text of the same file that the piece continues if no other file lost an equal text: a similar text,
-    or an equal text that the file had lost earlier."""
+    """The recorded text of the same file that the piece continues unless an equal text was removed from
+    another file. It is a similar text, or an equal text that was removed from this file earlier."""
 
 
 class SourcePlan(NamedTuple):
@@ -54,10 +54,10 @@ class SourcePlan(NamedTuple):
 def plan_new_sources(
     rows: Reader, actor: str, id_key: bytes, sources: Sequence[Sequence[Add]]
 ) -> list[SourcePlan | None]:
-    """Plan the commands for sources that have no atoms; None for a source if one of its ids is recorded.
+    """Plan the commands for sources without atoms. A plan is None if one of the ids is already recorded.
 
-    The plans are those of `plan_source`, but only the records of the wanted ids are looked up, for all
-    sources together. The sort keys of the wanted atoms must be those of `place`, as for new atoms.
+    The plans equal the results of `plan_source`, but only the records of the wanted ids are looked up, for
+    all sources together. The wanted atoms must have the sort keys that `place` computes, as new atoms do.
     """
     ids = wanted_ids(id_key, [add for wanted in sources for add in wanted])
     found = rows.multi_get(list(map(atom_key, ids)))
@@ -81,7 +81,8 @@ def plan_source(
     """Plan the commands that make a source consist of the wanted atoms, in the given order.
 
     Each recorded atom keeps its sort key if the order allows it. Commands that are clearly not needed are
-    left out; the others compare again when they are decided, because other processes may write in between.
+    left out; the other commands repeat the comparison when they are decided, because other processes may
+    write in the meantime.
 
     Args:
         rows: The rows to compare with.
@@ -124,7 +125,7 @@ def retire_others(
 
 
 def _placed(add: Add, sequence: int) -> Add:
-    """Return `add` with this sequence. Measured: `dataclasses.replace` takes three times as long."""
+    """Return `add` with this sequence number. Measured: `dataclasses.replace` takes three times as long."""
     if type(add) is not Add:
         return replace(add, sequence=sequence)
     values: tuple[Any, ...] = _values(add)

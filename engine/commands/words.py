@@ -8,7 +8,7 @@ from math import ceil
 from typing import Final
 
 CANDIDATES_MAX: Final = 64
-"""The number of texts with which a text is compared. A text with more candidates has no clear match."""
+"""The maximum number of texts compared with a text. A text with more candidates has no clear match."""
 
 
 def dice(first: Counter[str], second: Counter[str]) -> float:
@@ -18,10 +18,10 @@ def dice(first: Counter[str], second: Counter[str]) -> float:
 
 
 class WordIndex:
-    """Texts in which the texts that are similar to a given text are found without comparing all pairs.
+    """An index that finds the texts similar to a given text without comparing all pairs.
 
     The similarity (`dice`) of two texts is at least `least` only if they share one of their rarest words.
-    How many of its rarest words a text must consider follows from its length.
+    The number of rarest words to consider follows from the length of the text.
     """
 
     def __init__(self, texts: Sequence[Counter[str]], least: float) -> None:
@@ -42,7 +42,7 @@ class WordIndex:
                 yield score, at
 
     def _rarest(self, words: Counter[str]) -> list[str]:
-        """Return words of which a similar text must have one."""
+        """Return some of the rarest words. Every text that is similar contains at least one of them."""
         size = words.total()
         spare = size - ceil(size * self._least / (2 - self._least) - 1e-9) + 1
         rarest = []

@@ -64,7 +64,7 @@ class Follower(ABC):
 
 
 class Cursor(NamedTuple):
-    """The position of a projection: the number of events processed, and the log leaf of the last of them."""
+    """The position of a projection: the number of processed events, and the log leaf of the last one."""
 
     version: int
     size: int
@@ -144,7 +144,7 @@ def are_current(rows: Reader, log: LogState, followers: Iterable[Follower]) -> b
 
 
 def is_current(rows: Lookup, log: LogState, follower: Follower, cursor: bytes | None) -> bool:
-    """Return the same as `are_current`, for one follower whose cursor was read already."""
+    """Return the result of `are_current` for one follower whose cursor was already read."""
     return _is_at(cursor, follower, log.size, _leaf_at(rows, log.size))
 
 

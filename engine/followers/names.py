@@ -31,7 +31,7 @@ from proofs.events import AtomBody, Entry, EventKind
 PAGE_SUFFIXES: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".pdf", ".docx")
 """The suffixes of the names of files that are pages."""
 PAGE: Final = "page"
-"""The key in the meta of an atom under which the title that a page's file states is recorded."""
+"""The key in an atom's meta under which the title stated in the page's file is recorded."""
 
 _EXACT: Final = NAMES + b"e"
 _PHRASE: Final = NAMES + b"p"
@@ -40,7 +40,7 @@ _ORDINAL_BYTES: Final = 4
 
 
 def is_page(source: str | None) -> bool:
-    """Return True if a source is that of a page: a path in a folder, with a suffix of `PAGE_SUFFIXES`."""
+    """Return True if a source is a page's: a path in a folder, with a suffix in `PAGE_SUFFIXES`."""
     return source is not None and "/" in source and source[source.rfind(".") :].lower() in PAGE_SUFFIXES
 
 
@@ -50,7 +50,7 @@ def page_name(source: str) -> str:
 
 
 def page_title(body: AtomBody) -> str | None:
-    """Return the title of the page that an atom belongs to: the stated one, or the name of the file."""
+    """Return the title of an atom's page: the title that the file states, or else the name of the file."""
     if body.source is None or not is_page(body.source):
         return None
     stated = None if body.meta is None else body.meta.get(PAGE)
@@ -74,7 +74,7 @@ class NamesFollower(Follower):
     prefixes = (NAMES,)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Add the ordinals of new versions of atoms to the rows of their names; remove those of erased atoms.
+        """Add ordinals of new versions of atoms to the rows of their names; remove ordinals of erased atoms.
 
         Raises:
             CorruptionError: a row is malformed.
@@ -105,7 +105,7 @@ class NamesFollower(Follower):
 
 
 def _keys(body: AtomBody) -> Iterator[bytes]:
-    """Yield the key of each row that an atom with this body belongs to, each once."""
+    """Yield the key of each row to which an atom with this body belongs. No key is repeated."""
     names = dict.fromkeys(_file_keys(body.source) if is_page(body.source) else ())
     stated = None if body.meta is None else body.meta.get(PAGE)
     if names and isinstance(stated, str):
@@ -131,7 +131,7 @@ def _phrase_key(phrase: int) -> bytes:
 
 
 def _joined(raw: bytes, joining: Iterable[int], erased: set[int], key: bytes) -> bytes:
-    """Return the row with the ordinals `joining`, and without those of `erased`."""
+    """Return the row after adding the ordinals in `joining` and removing the ordinals in `erased`."""
     if not erased and not raw:
         return _packed(sorted(set(joining)))
     return _packed(sorted({*_ordinals(raw, key), *joining} - erased))
@@ -148,7 +148,7 @@ def _ordinals(raw: bytes, key: bytes) -> list[int]:
 
 
 def named(rows: Lookup, name: str) -> list[int]:
-    """Return the ordinals, live or not, of the atoms of pages with this name, and of atoms with this alias.
+    """Return the ordinals of the atoms whose page or alias has this name, whether or not they are live.
 
     Raises:
         CorruptionError: a row is malformed.
@@ -163,7 +163,7 @@ def has_aliases(rows: Lookup) -> bool:
 
 
 def aliased(rows: Reader, phrases: Sequence[int]) -> Mapping[int, list[int]]:
-    """Return those of `phrases`, hashes of terms, that are aliases, each with the ordinals of its atoms.
+    """Return the `phrases` (hashes of terms) that are aliases, each with the ordinals of its atoms.
 
     Raises:
         CorruptionError: a row is malformed.

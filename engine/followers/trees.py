@@ -66,14 +66,14 @@ class TreesFollower(Follower):
         return self._trees[namespace].holds(rows, keys, pages)
 
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
-        """Wait for a whole batch if more entries follow: one batch changes fewer pages than several do."""
+        """Wait for a whole batch if more entries follow: one batch changes fewer pages than several."""
         return 0 if more else len(entries)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
         """Compute the values after `entries`, then update each tree once.
 
         Raises:
-            CorruptionError: a value or a page is not the one that the seal of its tree commits to.
+            CorruptionError: a value or a page does not match the seal of its tree.
         """
         atoms, edges, rest = added_leaves(entries)
         digests = {"atoms": atoms, "edges": edges}
@@ -98,7 +98,7 @@ class TreesFollower(Follower):
         """Return the root of the tree `atoms` or `edges`.
 
         Raises:
-            CorruptionError: the root is not the one that the seal of the tree commits to.
+            CorruptionError: the root does not match the seal of the tree.
         """
         return self._trees[namespace].sealed_root(rows, processed(rows, self.name))
 

@@ -14,7 +14,7 @@ from proofs.leaves import State
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The text of a file, and the atom that was changed by hand before the file changed."""
+    """A conflict: the atom with the text of a file, and the atom that was changed by hand before that."""
 
     file: Atom
     """The atom with the text of the file."""

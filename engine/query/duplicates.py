@@ -32,7 +32,7 @@ from proofs.events import AtomBody
 from proofs.leaves import EdgeType
 
 SHARED_MIN: Final = 0.5
-"""The smallest share of their different words that two near-duplicates have in common.
+"""The smallest share of distinct words that two near-duplicates must have in common.
 
 If one word makes up a third of a text, as in `row 1, row 2, …`, the fingerprint of the text is that of the
 word alone. Then texts without another word in common have equal fingerprints.
@@ -182,7 +182,7 @@ def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) ->
 
 
 def near_earlier(fingerprints: NDArray[np.uint64], start: int) -> list[bool]:
-    """Return, for each fingerprint from index `start` on, True if it is near one at a lower index."""
+    """Return, for each fingerprint from index `start` on, True if it is near one with a lower index."""
     if NATIVE is not None:
         found: list[bool] = NATIVE.near_earlier(fingerprints.tobytes(), start)
         return found
@@ -206,7 +206,7 @@ def _best_first(rows: Reader, ordinals: Sequence[int]) -> list[AtomRecord]:
 def _duplicate_group(
     rows: Reader, group: Iterable[AtomRecord], fingerprints: NDArray[np.uint64]
 ) -> DuplicateGroup | None:
-    """Return the group without the atoms that share too few words with the atom to keep; None if all do."""
+    """Return the group without atoms that share too few words with `keep`; None if no other atom is left."""
     records = list(group)
     keep = int(fingerprints[records[0].ordinal])
     bodies = bodies_of(rows, records)

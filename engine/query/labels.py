@@ -23,10 +23,10 @@ NAME_CHARS: Final = 48
 
 
 class Label(NamedTuple):
-    """What a list shows of an atom."""
+    """The label of an atom in a list: its short id, its name and its state."""
 
     id: str
-    """The first digits of the id: at least 8, and as many as no other id begins with."""
+    """The first digits of the id: at least 8, and enough that no other id begins with the same digits."""
     name: str
     """The name of an entity, a title, or the beginning of the text; empty if the atom is erased."""
     state: State

@@ -1,7 +1,7 @@
-"""Pages: the atoms from one file, found by its path, its title or one of its aliases (docs/pages.md).
+"""Pages. A page is found by its path, its title or one of its aliases (docs/pages.md).
 
-A page consists of the live atoms of its file, its pieces. It has the links of all its pieces, and is linked
-to by every link to one of them.
+A page consists of the live atoms of one file, which are called its pieces. The links from a page are the
+links from all its pieces, and its backlinks are the links to any of its pieces.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from proofs.sets import Group
 SHOWN: Final = 5
 """The largest number of sources that the error message for an ambiguous name lists."""
 TITLE_CHARS: Final = 40
-"""The largest length of the first words of an atom that has no title, in characters."""
+"""The largest number of characters shown of the first words of an atom without a title."""
 LINKS_MAX: Final = 1000
 """The largest number of links, and of backlinks, that a page lists."""
 
@@ -40,14 +40,14 @@ class PageLink:
     id: str
     """The atom at the other end."""
     title: str
-    """The title of the other page; or of the atom, if it is of no page; or the first words of its text."""
+    """The title of the other page, else the title of the other atom, else the first words of its text."""
     source: str | None
     """The source of the other atom."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What one file gave. The lists are empty if there is nothing to list."""
+    """A page: the atoms from one file, as one text. A list is empty if it has no items."""
 
     title: str
     """The title that the file states, or the name of the file without its suffix."""
@@ -78,9 +78,9 @@ class Pieces(NamedTuple):
 def pieces_named(rows: Reader, name: str) -> Pieces | None:
     """Return the pieces of the page with this path, title or alias; None if there is no such page.
 
-    `rows` is a snapshot with the followers `tags` and `names` at the head. A path may lack the folders that
-    it begins with, and its suffix. The name of the file, or the title that it states, precedes an alias.
-    Names are compared without case; a name in the exact case precedes others.
+    `rows` is a snapshot with the followers `tags` and `names` at the head. In a path, the first folders and
+    the suffix may be omitted. A page whose file name or stated title is the name is preferred to a page with
+    the name as an alias. Names are compared without case, but a path in the exact case is preferred.
 
     Raises:
         InvalidInputError: the name has more than one line.
@@ -111,7 +111,7 @@ def pieces_of(rows: Reader, source: str) -> Pieces | None:
 
 
 def _candidates(rows: Reader, name: str) -> Iterator[list[str]]:
-    """Yield the sources of pages with this name: first those whose names are most alike, then the others."""
+    """Yield lists of sources of pages with this name. Lists with closer matches come first."""
     path = name.strip("/")
     base = page_name(path) if is_page(f"/{path}") else path.rpartition("/")[2]
     titles = _titles(rows, base)
@@ -131,7 +131,7 @@ def _bare(source: str) -> str:
 
 
 def _titles(rows: Reader, name: str) -> dict[str, str]:
-    """Return the sources of the live pages to which a name leads, each with the title of the page."""
+    """Return the sources of the live pages with this name, each with the title of the page."""
     live = members(rows, LIVE)
     ordinals = [one for one in named(rows, name) if one in live]
     first: dict[str, AtomRecord] = {}
@@ -183,18 +183,18 @@ def _links(rows: Reader, found: Pieces, direction: Direction) -> Iterator[PageLi
 
 
 def _sorted(links: Iterable[PageLink]) -> tuple[PageLink, ...]:
-    """Return links by type and title. The order of edges is that of ids, which differ between stores."""
+    """Return links sorted by type and title, because edges are sorted by ids, which differ between stores."""
     return tuple(sorted(links, key=lambda link: (link.type, link.title, link.source or "", link.id)))
 
 
 def title_of(rows: Reader, record: AtomRecord) -> str:
-    """Return the title of the page of an atom, or of the atom if it is of no page, or its first words."""
+    """Return the title of an atom's page, else the atom's own title, else the first words of its text."""
     body = body_of(rows, record)
     return page_title(body) or record.title or beginning(body.content, TITLE_CHARS)
 
 
 def shown_titles(rows: Reader, ids: Iterable[str]) -> dict[str, str]:
-    """Return `title_of` for each of the atoms that is recorded and not erased."""
+    """Return id → title (`title_of`) for each of these atoms that is recorded and not erased."""
     records = ((one, read_atom(rows, atom_id(one))) for one in dict.fromkeys(ids))
     return {
         one: title_of(rows, record)

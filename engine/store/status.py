@@ -25,8 +25,8 @@ _MAKES_LIVE: Final = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.AT
 class Status:
     """Counts of a store's content, and the number of events that each follower has processed.
 
-    The counts are those after the last event, even if followers have not processed it. `followers` maps the
-    name of each follower to the number of events that it has processed.
+    The counts include the last event, even if followers have not processed it. `followers` maps the name of
+    each follower to the number of events that it has processed.
     """
 
     version: str

@@ -101,7 +101,7 @@ class Recent:
         del self._entries[:count]
 
     def get(self, start: int, stop: int) -> list[Entry]:
-        """Return the events `start` to `stop` − 1, or an empty list if any of them is not in the cache."""
+        """Return the events `start` to `stop` − 1, or an empty list if one of them is not in the cache."""
         with self._lock:
             cached = self._entries
             if not cached or start < cached[0].header.seq or stop > cached[-1].header.seq + 1:
@@ -503,7 +503,7 @@ class Store:
             yield rows
 
     def _apart(self, followers: Sequence[Follower]) -> list[Follower]:
-        """Return new objects for the records and `followers`: every object remembers the rows it wrote."""
+        """Return new objects for the records and `followers`, as each object caches rows that it wrote."""
         names = {self.records.name, *(follower.name for follower in followers)}
         return [follower for follower in projections() if follower.name in names]
 

@@ -29,8 +29,8 @@ def catch_up_together(
     """Update `followers` up to event `stop` or the end. More events will follow shortly.
 
     The index is updated in a thread of its own, because its kernels release the interpreter's lock most of
-    the time. The rows do not depend on this: each follower reads only the journal and its own rows. The
-    follower `to_the_end` is updated completely, even if it could wait for further events.
+    the time. The use of a thread does not affect the rows, because each follower reads only the journal and
+    its own rows. The follower `to_the_end` is updated completely, even if it could wait for further events.
 
     Raises:
         CorruptionError: the journal or a cursor does not have the bytes that were written.
@@ -60,19 +60,19 @@ _SWITCH_SECONDS = 0.001
 _switching = ProcessSetting(
     sys.getswitchinterval, sys.setswitchinterval, lambda seconds: min(seconds, _SWITCH_SECONDS)
 )
-"""How long a thread keeps the interpreter's lock while another one waits for it.
+"""The time for which a thread keeps the interpreter's lock while another thread waits for the lock.
 
-A thread releases the lock in each call of LevelDB, and must wait for it afterwards if another thread runs.
-Measured: with 1 ms instead of Python's 5 ms, a bulk add that updates the followers alongside took 0.88 of the
-time.
+A thread releases the lock in each call of LevelDB. After the call, it must wait for the lock if another
+thread is running. Measured: with 1 ms instead of Python's 5 ms, a bulk add that updates the followers
+alongside took 0.88 of the time.
 """
 
 
 class Alongside:
-    """A piece of work that is done again and again, in a thread of its own. Use it as a context manager.
+    """A task that is run repeatedly, in a separate thread. Use it as a context manager.
 
-    The block ends only when the work has ended. An error of the work that was not reported yet is then
-    dropped.
+    The block ends only when the task has ended. If the task then has an error that was not reported yet, the
+    error is dropped.
     """
 
     def __init__(self, work: Callable[[], None]) -> None:
@@ -82,10 +82,10 @@ class Alongside:
         self._running: Future[None] | None = None
 
     def begin(self) -> None:
-        """Wait for the end of the previous round of work, then begin a new round.
+        """Wait for the end of the previous run of the task, then begin a new run.
 
         Raises:
-            Exception: the error that ended the work that was begun before.
+            Exception: the error that ended the previous run.
         """
         self.wait()
         if self._threads is None:
@@ -97,10 +97,10 @@ class Alongside:
         self._running = self._threads.submit(self._work)
 
     def wait(self) -> None:
-        """Wait until the work has ended.
+        """Wait until the current run has ended.
 
         Raises:
-            Exception: the error that ended the work.
+            Exception: the error that ended the run.
         """
         running, self._running = self._running, None
         if running is not None:

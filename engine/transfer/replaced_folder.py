@@ -1,7 +1,7 @@
-"""Notice changes in a folder that is replaced as a whole now and then, such as a mirror.
+"""Detect changes in a folder that is sometimes replaced as a whole, such as a mirror.
 
-The system watches folders by their identity, not by their names. When a different folder gets the name, the
-watch begins again, and everything in the new folder may have changed.
+The system watches folders by their identity, not by their names. When a different folder gets the name,
+watching begins again, and all files in the new folder count as possibly changed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class ReplacedFolder:
         self._events: Iterator[set[tuple[Change, str]]] | None = None
 
     def changed(self) -> bool:
-        """Return True if something in the folder may have changed since the last call. Do not wait for it."""
+        """Return True if something in the folder may have changed since the last call. Do not wait."""
         present = self._identity()
         if present != self._watched:
             return self._begin(present)
         return self._events is not None and bool(next(self._events))
 
     def _identity(self) -> tuple[int, int] | None:
-        """Return what identifies the folder, or None if there is no folder."""
+        """Return the identity of the folder, or None if there is no folder."""
         try:
             status = self._folder.lstat()
         except OSError:

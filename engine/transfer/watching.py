@@ -2,8 +2,8 @@
 
     the system ── events ──▶ batches: no further event for a while ──▶ function(paths), one batch at a time
 
-The system may report a change twice, late, or as something else than it was. So a function must compare the
-files with what it knows, as `engine ingest` does, and must do nothing if nothing changed.
+The system may report a change twice, late, or as a different kind of change. So a function must compare the
+files with its own data, as `engine ingest` does, and must do nothing if nothing changed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ QUIET_MS: Final = 400
 BATCH_MS: Final = 5_000
 """A batch ends at the latest after this time."""
 WAIT_MS: Final = 500
-"""The time after which waiting is interrupted, so that what could not be done can be tried again."""
+"""The time after which waiting is interrupted, so that failed work can be tried again."""
 
 
 class Stop(Protocol):
-    """What ends the watching."""
+    """A flag that ends the watching when it is set."""
 
     def is_set(self) -> bool:
         """Return True if the watching must end."""
@@ -44,8 +44,8 @@ class Watched:
     changed: Callable[[frozenset[Path]], bool]
     """Called with the real paths of entries that were added, changed or removed; with no path at the start.
 
-    A result of False means that the function could not do its work now. It is called again, with the same
-    paths and those of later batches.
+    The result is False if the function could not do its work now. The function is then called again, with the
+    same paths and the paths of later batches.
     """
     concerns: Callable[[Path], bool] = lambda _: True
     """Return False for a path whose changes do not matter."""
@@ -60,11 +60,11 @@ def watch(
 ) -> None:
     """Call the functions of `watched` until `stop` is set: at the start, and after each batch of changes.
 
-    Changes while a function runs belong to the next batch, so none is lost.
+    Changes that occur while a function runs belong to the next batch, so no change is lost.
 
     Args:
-        watched: The folders. If one contains another, a path belongs to the innermost.
-        stop: What ends the watching. A function that runs is not interrupted.
+        watched: The folders. If one folder contains another, a path belongs to the innermost folder.
+        stop: The flag that ends the watching. A running function is not interrupted.
         ignored: Real paths of files and folders whose changes are ignored, even if a folder contains them.
         between: Called after each batch and each wait.
 

@@ -47,7 +47,7 @@ class TagOwners(NamedTuple):
     own: frozenset[str]
     """The tags that the dreamer added."""
     removed: frozenset[str]
-    """The tags that were removed and that no actor except the dreamer has added again."""
+    """The tags that were removed and were not added again, except perhaps by the dreamer."""
 
 
 def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
@@ -152,7 +152,7 @@ class Enrich:
         return new + missing if len(new) + len(missing) <= room else new
 
     def _mention(self, tx: Transaction) -> int:
-        """Append the events that add those mentions that were never recorded, and return their number."""
+        """Append events that add the mentions that were never recorded; return the number of them."""
         there = [(entity, tx.atom(entity)) for entity in self.mentions if entity != self.id]
         live = [entity for entity, record in there if record is not None and record.state is State.LIVE]
         code = tx.type_code(MENTIONS)
@@ -218,7 +218,7 @@ def commands_for(survey: Survey, names: Names, text: ReadAtom) -> list[Command]:
 
 
 def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> list[Name]:
-    """Return those names of a text that are neither too rare nor too common, the rarest first."""
+    """Return the names in a text that are neither too rare nor too common, the rarest first."""
     return cached(survey.names, text.record.ordinal, lambda: _chosen_names(survey, names, text, internal))
 
 
@@ -256,10 +256,10 @@ def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
 
 
 def _shared_phrases(survey: Survey, names: Names, text: ReadAtom) -> Iterator[Pair]:
-    """Yield the phrases chosen for a text that are also chosen for at least one other text.
+    """Yield the phrases that are chosen both for a text and for at least one other text.
 
-    Without this check, one phrase in five would become the tag of a single text, because a different phrase
-    is chosen for the other texts with the same words.
+    Without this check, one phrase in five would become the tag of only one text, because different phrases
+    are chosen for the other texts that contain its words.
     """
     for pair in _phrases(survey, names, text):
         for other in survey.read(survey.containing(pair)[:PAIR_EVIDENCE].to_array()):

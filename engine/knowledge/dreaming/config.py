@@ -58,7 +58,7 @@ class DreamConfig:
     tags_per_atom: int = 8
     """The dreamer adds tags to an atom only until it has this many tags, including tags by other actors."""
     names_per_atom: int = 3
-    """At most this many of the names in an atom become tags of the atom. The rarest names are chosen."""
+    """The largest number of names in an atom that become tags of the atom. The rarest names are chosen."""
     tags_min: int = 1
     """The dreamer adds no phrases as tags to an atom if its names and its tags by other actors are together
     at least this many."""
@@ -67,7 +67,7 @@ class DreamConfig:
     """The largest number of edges `mentions` that are added to an atom. The rarest names in the atom are
     chosen."""
     candidates_per_atom: int = 16
-    """At most this many sequences of capitalised words in an atom are considered as names."""
+    """The largest number of sequences of capitalised words in an atom that are considered as names."""
     known_per_atom: int = 64
     """When this many different known names were found in an atom, all further names in it are ignored. This
     limits the effect of long lists of names."""

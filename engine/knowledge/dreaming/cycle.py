@@ -64,7 +64,7 @@ class DreamReport:
     entities: tuple[str, ...]
     """The names of the entities added, in the order in which they were learned."""
     known: int
-    """The number of names that are known now, including those that people added."""
+    """The number of names that are known now, including names that people added."""
     mentions: int
     """The number of edges `mentions` added."""
     relations: int

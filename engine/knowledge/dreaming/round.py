@@ -6,7 +6,7 @@ A round is a pass over all new and changed atoms. It may take several cycles.
 
 The journal records the additions of the dreamer, but not the atoms to which it added nothing. So the row
 `meta/dream` (the cursor) records how far a round has come. If the cursor is lost, or was written by another
-version, with other limits or for another journal, it is ignored and all atoms are read again.
+version, with other limits or for another journal, all atoms are read again.
 """
 
 from __future__ import annotations

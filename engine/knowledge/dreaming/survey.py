@@ -34,7 +34,7 @@ TOKENS_MAX: Final = 1 << 21
 """The largest number of tokens in the cache of texts; they take about 100 MB. The texts that were not used
 for the longest time are dropped."""
 PAIR_EVIDENCE: Final = 8
-"""The largest number of atoms that are read to decide if two words are a phrase that several texts share.
+"""The largest number of atoms that are read to decide whether two words are a phrase in several texts.
 These atoms contain both words."""
 
 Pair = tuple[str, str]
@@ -88,7 +88,7 @@ class Survey:
         """The ordinal of an atom → the phrases chosen for the text of the atom."""
 
     def fits(self, count: int, among: BitMap) -> bool:
-        """Return True if `count` atoms of the set `among` are neither too few nor too many for one tag."""
+        """Return True if a tag may have `count` atoms of the set `among`: neither too few nor too many."""
         most = max(self.config.hub_min, int(self.config.hub_share * len(among)))
         return self.config.atoms_min <= count <= most
 

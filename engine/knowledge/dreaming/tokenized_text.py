@@ -1,4 +1,4 @@
-"""The words of a text, the words in it that may be names or phrases, and the names that are known."""
+"""The words of a text, the names and phrases that it may contain, and the known names."""
 
 from __future__ import annotations
 
@@ -152,8 +152,8 @@ class Uses(NamedTuple):
     inside: int
     """The number of uses that are spelled like the name and are within a sentence."""
     begins: int
-    """The number of uses that are spelled like the name where any word is capitalised, such as at the
-    beginning of a sentence."""
+    """The number of uses that are spelled like the name in places where every word is capitalised, such as
+    the beginning of a sentence."""
     other: int
     """The number of uses in a different spelling, such as lower case."""
 

@@ -83,7 +83,7 @@ def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
 
 
 def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> Peek:
-    """Return at most `chars` characters of an atom's text: around the words of `query`, or the beginning."""
+    """Return at most `chars` characters of an atom's text, around the words of `query` or at its start."""
     content = body_of(scope.rows, record).content
     terms = analyze_question(query, now=scope.log.time).terms if query else ()
     weights = scope.weights(terms)
@@ -104,7 +104,7 @@ def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> 
 def expanded_of(scope: Scope, found: AtomRecord | Pieces, offset: int) -> Expanded:
     """Return an atom with the part of its text from character `offset` to the end.
 
-    For a page, return its first piece, but with the text and the number of edges of all pieces.
+    For a page, return the fields of its first piece, but the text and the number of edges of all pieces.
 
     Raises:
         InvalidInputError: the text ends before `offset`.

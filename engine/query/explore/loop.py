@@ -47,8 +47,8 @@ FULL_ATOMS: Final = 10
 """The cost of an exploration is compared with the cost of a plain recall of this many whole atoms."""
 
 STEP_TOKENS: Final = 500
-"""Every step may cost up to this many tokens, if that many are left. If more than twice as many tokens are
-left, a step may cost half of the tokens left. A longer answer is cut, so that a further step is possible."""
+"""Every step may cost up to this many tokens, as far as they are left. If more than twice this many are left,
+a step may cost half of the tokens left. A longer answer is cut, so that a further step is possible."""
 
 NEIGHBORS_TOKENS: Final = 200
 """The number of tokens that the connections of a node may cost (about 100 in the Standard "Memory
@@ -182,7 +182,7 @@ class _Run:
             return show_id(first_of(resolve_atom(scope, action.argument)).id)
 
     def _repeats(self, verb: Verb, target: str) -> str | None:
-        """Return the reason for refusing an action that would repeat an earlier one, or None for others."""
+        """Return the reason for refusing an action if it would repeat an earlier action, or else None."""
         if (verb, target) in self.done:
             return "refused: this action was done before"
         if verb is Verb.PEEK and (Verb.EXPAND, target) in self.done:

@@ -50,7 +50,7 @@ CANDIDATES: Final = 256
 """The largest number of entities that are read to find the entities with given words in their names."""
 
 WORDS_LOOKED_AT: Final = 64
-"""Names of entities are looked for only among this many words at the beginning of a question."""
+"""Only this many words at the beginning of a question are searched for names of entities."""
 RUN_WORDS_MAX: Final = 4
 """The largest number of consecutive words that are looked up as one name."""
 
@@ -69,7 +69,7 @@ NEIGHBORS_MAX: Final = 100
 
 
 FoundNode = AtomRecord | Pieces | str
-"""What a name stands for: an atom, a page, or a tag in its caseless form."""
+"""The meaning of a name: an atom, a page, or a tag in its caseless form."""
 
 
 def resolve_node(scope: Scope, name: str) -> FoundNode:
@@ -106,7 +106,7 @@ def resolve_node(scope: Scope, name: str) -> FoundNode:
 
 
 def resolve_atom(scope: Scope, name: str) -> AtomRecord | Pieces:
-    """Return the live atom whose id is `name` or begins with it, or what `resolve_node` finds for the name.
+    """Return the live atom whose id is or begins with `name`, or else the result of `resolve_node`.
 
     Raises:
         InvalidInputError: the name is blank or has more than one line, or stands for a tag.

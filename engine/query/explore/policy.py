@@ -1,6 +1,6 @@
 """Policies, which decide the next step of an exploration, and the prompt for a policy with a language model.
 
-If a line of the prompt contains the question, an earlier step or text of the memory, the line is indented or
+Each line of the prompt that contains the question, an earlier step or text of the memory is indented or
 begins with a generated mark. So these texts cannot imitate a heading, a hint, an action or a speaker:
 
     Question: How does the daemon handle authentication?

@@ -98,7 +98,7 @@ class Program:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Kill the program and those of its children that still run, then collect the exit code."""
+    """Kill the program and its children that are still running, then collect the exit code."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()

@@ -48,9 +48,9 @@ class WalkerConfig:
     """A second recall is made only if the odds of the last hint are at least this share of the odds of the
     first hint."""
     page: int = 5
-    """The smallest number of hints that the first recall must return for a second recall to be made."""
+    """A second recall is made only if the first recall returned at least this many hints."""
     names: int = 3
-    """At most this many words from the titles of read atoms are added to the second query."""
+    """The largest number of words from the titles of read atoms that are added to the second query."""
     entities: int = 1
     """The largest number of entities named in the question whose connections are read.
 

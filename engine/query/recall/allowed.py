@@ -20,7 +20,7 @@ from engine.query.filters import NO_FILTERS, Filters, answering, maybe_supersede
 from proofs.sets import Group
 
 FLIPPED_SHARE: Final = 16
-"""A mask is made from an earlier one if at most one in this many ordinals differs."""
+"""A mask is made from an earlier mask if the two differ in at most one of this many ordinals."""
 
 TAGS_LISTED_MAX: Final = 512
 """If there are at most this many tags, all of them are cached."""
@@ -52,9 +52,8 @@ class Allowed:
             ordinals: The ordinals of the allowed atoms.
             documents: The number of all ordinals; the masks have this length.
             factors: The factors by which scores are multiplied, each with the ordinals of the atoms that it
-                applies to. The sets have no ordinal in common.
-            like: An earlier object. The masks of the new object may be made from the masks of the earlier
-                one.
+                applies to. No ordinal is in two of these sets.
+            like: An earlier object, from whose masks the masks of the new object may be made.
             unfiltered: True if the object serves more than one question, so that more is cached.
         """
         self.ordinals = ordinals
@@ -83,9 +82,9 @@ class Allowed:
         return found
 
     def newest(self, rows: Reader, group: Group, value: str, most: int) -> tuple[int, NDArray[np.int64]]:
-        """Return the number of ordinals that `members` would return, and the last `most` of these, ascending.
+        """Return the number of ordinals in the result of `members`, and the last `most` of them, ascending.
 
-        This result is cached without the whole set, which is often larger.
+        Only this result is cached, because the whole set is often larger.
         """
         found = self._newest.get((group, value, most))
         if found is None:
@@ -157,7 +156,7 @@ class Allowed:
         return max([1.0, *(factor for factor, _ in self.lowered)])
 
     def factors_at(self, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the factor for each of these atoms; it is 1 for an atom without one."""
+        """Return the factor of each of these atoms. The factor of an atom is 1 if none is set."""
         factors = np.ones(len(ordinals))
         for factor, bits in self.factors:
             bytes_of = np.frombuffer(bits, np.uint8)[ordinals >> 3]

@@ -90,7 +90,7 @@ class Hit:
 
     @property
     def heading(self) -> str | None:
-        """The title of the page and that of the atom, if they differ; otherwise the one there is, or None."""
+        """The titles of the page and the atom if they differ, or else the title that exists, or else None."""
         if self.page is None or self.title is None or self.title.casefold() == self.page.casefold():
             return self.title or self.page
         return f"{self.page} › {self.title}"

@@ -103,14 +103,14 @@ class Chosen:
         """The fingerprints of the hits, in the order of the hits."""
 
     def complete(self) -> Ranking:
-        """Complete the ranking; the candidates that were looked at stay as they are. Return it."""
+        """Complete the ranking and return it. Candidates that were already examined do not change."""
         self.ranking = complete(self._scope, self.ranking)
         self._by_words = _by_words(self.ranking.pool)
         return self.ranking
 
     @property
     def is_full(self) -> bool:
-        """True if there are as many hits as were asked for."""
+        """True if the requested number of hits has been chosen."""
         return len(self.hits) == self._target
 
     def take(self, one: Ranked) -> str:
@@ -149,7 +149,7 @@ class Chosen:
             self._left_out.append((one, reason))
 
     def finish(self) -> None:
-        """Set `dropped`, and the field `duplicates` of each hit. Only now are ids of other atoms read."""
+        """Set `dropped`, and the field `duplicates` of each hit. Ids of other atoms are read only here."""
         for original, ordinals in self._duplicates.items():
             others = tuple(map(show_id, ids_at(self._scope.rows, ordinals)))
             self.hits[original] = replace(self.hits[original], duplicates=others)
@@ -168,7 +168,7 @@ class Chosen:
         return not self._categories or in_categories(atom.body, atom.record.tags, self._categories)
 
     def _hit(self, one: Ranked, role: Role, atom: LoadedAtom) -> Hit | None:
-        """Make a hit of a candidate. Return None if too little of the budget is left.
+        """Return a candidate as a hit, or None if too little of the budget is left.
 
         If there is a budget, the hit contains its text. The text of the first hit is cut if it is too long.
         """
@@ -227,13 +227,13 @@ def choose(
     categories: Sequence[str],
     per_page: int,
 ) -> Chosen:
-    """Choose the best `target` hits that the budget allows, at most `per_page` of a page (0: any number).
+    """Choose the best `target` hits within the budget, with at most `per_page` hits of a page (0: no limit).
 
     Candidates with equal scores are ordered by id.
 
-    The whole ranking is read if there would otherwise be fewer than `target` hits. But reading stops after
-    2 · `target` + 20 candidates have exceeded the budget. If the ranking is not complete and more of it is
-    needed, it is completed.
+    If there are fewer than `target` hits, more of the ranking is read, up to its end. Reading stops after 2 ·
+    `target` + 20 candidates have exceeded the budget. An incomplete ranking is completed when more of it is
+    needed.
     """
     chosen = Chosen(scope, ranking, target, budget, categories, per_page)
     superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
@@ -253,8 +253,8 @@ def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -
     """Yield the candidates, the best first. Candidates with equal scores are ordered by id.
 
     They are not ordered by ordinal, because ordinals may change when the atoms are ingested again. Ids are
-    read only where scores are equal. The caller adds hits to `chosen`. Unless the answer is explained, the
-    end of the candidates may be left out if it cannot change the answer any more.
+    read only where scores are equal. The caller adds hits to `chosen`. If the answer is not explained, the
+    last candidates may be left out when they can no longer change the answer.
     """
     pool = ranking.pool
     rows = pool.ranked(ranking.first)
@@ -289,7 +289,7 @@ def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -
 
 
 def _by_words(pool: Pool) -> NDArray[np.bool_]:
-    """Return True for each candidate that contains a word of the question, or has an alias in it."""
+    """Return True for each candidate that contains a word of the question or has an alias in the question."""
     found: NDArray[np.bool_] = pool.parts["words"] > 0
     if aliases.SIGNAL in pool.parts:
         found |= pool.parts[aliases.SIGNAL] > 0
@@ -297,7 +297,7 @@ def _by_words(pool: Pool) -> NDArray[np.bool_]:
 
 
 def _after_equal(micros: NDArray[np.int64], end: int) -> int:
-    """Return the first index from `end` on at which the score differs from that before it."""
+    """Return the first index from `end` on at which the score differs from the score before it."""
     end = min(end, len(micros))
     while end < len(micros) and micros[end] == micros[end - 1]:
         end += 1
@@ -307,7 +307,7 @@ def _after_equal(micros: NDArray[np.int64], end: int) -> int:
 def _by_id(
     snapshot: Reader, rows: NDArray[np.int64], ordinals: NDArray[np.int64], micros: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the rows of candidates by descending score, and by id where scores are equal."""
+    """Return the rows of candidates by descending score. Candidates with equal scores are sorted by id."""
     equal = micros[1:] == micros[:-1]
     if not equal.any():
         return rows
@@ -321,7 +321,7 @@ def _by_id(
 
 
 def _costs_more(content: str, left: int, cost: Callable[[str], int]) -> bool:
-    """Return True if a text costs more than `left` tokens. Count only its beginning if that is enough."""
+    """Return True if a text costs more than `left` tokens. Count only its beginning if that suffices."""
     most = (left + 1) * CHARS_PER_TOKEN_MAX
     # A longer beginning never costs less.
     return (len(content) > most and cost(content[:most]) > left) or cost(content) > left
@@ -330,8 +330,8 @@ def _costs_more(content: str, left: int, cost: Callable[[str], int]) -> bool:
 def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:
     """Return the longest beginning of a text, followed by `…`, that costs at most `left` tokens.
 
-    The beginning is shortened to the end of a word, unless it would lose more than half of its length. The
-    result is '' if even `…` alone costs too much.
+    The beginning is cut at the end of a word, unless that would remove more than half of the beginning. The
+    result is '' if `…` alone costs too much.
     """
     window = content[: (left + 1) * CHARS_PER_TOKEN_MAX]
     # Bisection is valid because a longer beginning never costs less.

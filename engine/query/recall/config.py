@@ -30,16 +30,16 @@ class Protocol:
     enough: int = 10
     """The number of atoms that must cover the question. If fewer cover it, the question is simplified."""
     covers: float = 0.5
-    """An atom covers a question if it contains enough of the question's terms: their weights must add up to
-    this share of the weights of all terms."""
+    """An atom covers a question if the weights of the question's terms in the atom add up to at least this
+    share of the weights of all the question's terms."""
     entities: int = 3
     """The largest number of entities that a question is split into."""
     candidates: int = 100
-    """This many atoms, those with the highest scores for the question's words, become candidates. Their
+    """The number of atoms with the highest scores for the question's words that become candidates. Their
     neighbours become candidates, too."""
 
     terms: int = 64
-    """At most this many terms of a question are searched for: those that the fewest documents contain.
+    """The largest number of terms of a question that are searched for. The rarest terms are chosen.
 
     Ordinary questions have fewer; a page that somebody pastes has hundreds. Without this limit, the work for
     a question of 64 KiB took 43 s in a memory of 100,000 atoms.

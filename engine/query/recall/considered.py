@@ -13,10 +13,10 @@ memory."""
 
 
 def considered(question: Question, index: IndexView, most: int) -> Question:
-    """Return the question with at most `most` of its terms: those that the fewest documents contain.
+    """Return the question with only its `most` rarest terms, which the fewest documents contain.
 
     Terms that no document contains are left out first. If several terms are equally rare, those that come
-    first in the question are kept. A question with at most `most` terms is returned as it is.
+    first in the question are kept. A question with at most `most` terms is returned unchanged.
     """
     terms = question.terms
     if len(terms) <= most:

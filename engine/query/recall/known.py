@@ -13,7 +13,7 @@ CHARS_MAX: Final = 1 << 20
 """The largest number of characters of the contents in the cache."""
 
 ATOM_CHARS: Final = 1 << 10
-"""What an atom counts in addition to the characters of its content: about the bytes of its objects."""
+"""The number of characters counted for an atom besides its content: about the bytes of its objects."""
 
 
 class KnownAtoms:
@@ -41,7 +41,7 @@ class KnownAtoms:
 
 
 class KnownAtomsCache:
-    """The atoms that are known in the state of the journal in which the last question was asked."""
+    """The known atoms for one state of the journal: the state at the time of the last question."""
 
     def __init__(self) -> None:
         self._latest: tuple[LogState, KnownAtoms] | None = None

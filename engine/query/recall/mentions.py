@@ -1,4 +1,4 @@
-"""Which candidates contain which terms of the question."""
+"""The terms of the question that each candidate contains."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Mentions:
         return there
 
     def covering(self, weights: Mapping[str, float], least: float) -> int:
-        """Return the number of candidates whose terms have weights that add up to `least` or more."""
+        """Return the number of candidates that contain terms whose weights add up to at least `least`."""
         if NATIVE is not None:
             rows = [(weight, self._rows[term]) for term, weight in weights.items()]
             found: int | None = NATIVE.covering(self._scores.tobytes(), len(self._scores), rows, least)
@@ -56,7 +56,7 @@ class Mentions:
 
 
 def covering(mentions: Mentions, weights: Mapping[str, float], least: float) -> int:
-    """Return what `Mentions.covering` returns."""
+    """Return the result of `Mentions.covering`."""
     covered: NDArray[np.float64] = np.zeros(())
     for term, weight in weights.items():
         covered = covered + weight * mentions.of(term)

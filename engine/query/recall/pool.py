@@ -83,7 +83,7 @@ class Pool:
         """Return the rows of the candidates with a score above 0, the best first.
 
         Candidates with equal scores are ordered by ordinal. With `most`, candidates after the best `most` may
-        be left out, but not those whose score equals that of the last.
+        be left out, but not candidates whose score equals the score of the last of these.
         """
         most = len(self) if most is None else min(most, len(self))
         if self._ranked is None or self._ranked[0] is not self.score or self._ranked[1] < most:
@@ -111,7 +111,7 @@ class Pool:
 
 
 def ranked(micros: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the rows of the `most` highest scores above 0, and of all scores that equal the last of them.
+    """Return the rows of the `most` highest scores above 0, and of all scores equal to the lowest of these.
 
     The highest score comes first.
     """

@@ -3,7 +3,7 @@
     words ─▶ neighbours, boosts ─▶ level ─▶ feedback ─▶ simpler, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
 
 Each step adds to the scores of a pool of a few hundred candidates, and most steps have their own module.
-The position of a step in this order matters only if the step uses the best candidates so far.
+The order matters only for the steps that use the best candidates so far.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class Ranking:
     words: anchors.WordScores
     """The scores of documents for the words of the question."""
     first: int | None
-    """If this is a number, at least this many of the best candidates are final, and the walk, which cannot
-    change them, was left out (see `complete`). None if the whole ranking is final."""
+    """At least this many of the best candidates are final. The walk was left out, because it cannot change
+    them (see `complete`). None if the whole ranking is final."""
 
 
 def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
@@ -97,7 +97,7 @@ def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
 
 
 def complete(scope: RecallScope, ranking: Ranking, tags: Sequence[walk.WalkedTag] | None = None) -> Ranking:
-    """Return a ranking with the atoms of the walk, which are found through `tags` if these are known already.
+    """Return a ranking that includes the atoms of the walk. `tags` are the walked tags if already known.
 
     The walk adds the atoms that contain no word of the question but share a tag with one of the best
     candidates.
@@ -112,13 +112,13 @@ def complete(scope: RecallScope, ranking: Ranking, tags: Sequence[walk.WalkedTag
 def _best(
     scope: RecallScope, pool: Pool, most: int, *, whole: bool = False
 ) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
-    """Return the rows of the best candidates (`most` or fewer), and these atoms with their texts."""
+    """Return the rows of the best candidates (`most` or fewer), and these candidates with their texts."""
     best = pool.ranked(most)[:most]
     return best, scope.load(pool.ordinals[best].tolist(), whole=whole)
 
 
 def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None:
-    """Search for terms that are characteristic of the best candidates so far, and add the scores."""
+    """Search for terms that are characteristic of the best candidates, and add the resulting scores."""
     if not scope.signals.feedback:
         return
     best, atoms = _best(scope, pool, feedback.ANSWERS, whole=True)

@@ -59,7 +59,7 @@ class TextReader:
 
 
 class Reading:
-    """The values that are read from one text for a question.
+    """The values that are computed from one text for a question.
 
     If the text has more than `snippets.READ_CHARS_MAX` characters, only a part of it is read
     (`snippets.part_of`).
@@ -68,7 +68,7 @@ class Reading:
     __slots__ = ("_terms", "_text", "proximity", "snippet")
 
     def __init__(self, text: str, terms: list[str] | None, proximity: float, snippet: str) -> None:
-        """Store what was read; the terms are computed later if they are None."""
+        """Store the values of a reading. If the terms are None, they are computed when they are needed."""
         self._text = text
         self._terms = terms
         self.proximity = proximity

@@ -43,8 +43,8 @@ def recall(
 
     `rows` is a snapshot of `view`, with records, tags, index and names at the head. There are at most `limit`
     hits. With a budget there are at most max(5, ⌊budget / 200⌋) hits (Standard 065), and their texts,
-    formatted for a prompt, cost no more tokens than the budget. At most `per_page` hits are of one page (0:
-    any number; None: as the settings of `view` say).
+    formatted for a prompt, cost no more tokens than the budget. At most `per_page` hits are from one page (0:
+    any number; None: the number in the settings of `view`).
 
     Raises:
         InvalidInputError: the query is blank or has no word to search for, or `limit`,

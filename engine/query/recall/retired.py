@@ -1,8 +1,8 @@
 """Keep superseded atoms, and their near-duplicates, out of the hits.
 
-If only the superseded atom itself were left out, a copy of it could still show the old text. So the
-near-duplicates of a superseded atom are left out, too. The superseding atom is not left out, even if it is a
-near-duplicate: a correction often differs from the old text in a single word.
+A copy of a superseded atom could still show the old text. So the near-duplicates of a superseded atom are
+left out, too. The superseding atom is not left out, even if it is a near-duplicate: a correction often
+differs from the old text in a single word.
 
 An atom is superseded if a live edge of type `supersedes` leads to it, and if this edge starts at a live atom
 whose provenance ranks at least as high. So an external atom cannot supersede an internal atom. The tag

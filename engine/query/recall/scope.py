@@ -54,7 +54,7 @@ class RecallScope:
     marked: BitMap
     """The ordinals of atoms that may be superseded; empty if the query includes superseded atoms."""
     explain: bool = False
-    """True if the answer tells what each signal added to the scores, and which candidates were left out."""
+    """True if the answer lists the amounts that signals added to scores, and the candidates left out."""
     known: KnownAtoms = field(default_factory=KnownAtoms)
     """Atoms that were read for earlier questions in the same state of the journal."""
     _loaded: dict[int, LoadedAtom] = field(default_factory=dict, init=False)

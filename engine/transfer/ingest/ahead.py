@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from engine.secrets.filter import Screen
 
 FILES_MIN: Final = 400
-"""The number of files from which other processes are started. Starting one takes as long as reading 400 files
-(measured: 0.15 s)."""
+"""The smallest number of files for which other processes are started. Starting a process takes as long
+as reading 400 files (measured: 0.15 s)."""
 
 _PROCESSES: Final = 2
 """The number of processes that read ahead. With two processes, reading is faster than writing, even if this
@@ -48,7 +48,7 @@ of the list does not wait."""
 
 @contextmanager
 def reading(files: Sequence[SourceFile], screen: Screen | None) -> Iterator[Read]:
-    """Return a function that reads the given files in this order; other processes may read them ahead.
+    """Return a function that reads the files in the given order. Other processes may read them in advance.
 
     These processes end with the block at the latest. If one of them cannot be started or ends early, its
     files are read in this process.

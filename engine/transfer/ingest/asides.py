@@ -1,8 +1,8 @@
 """Find the parts of a Markdown file that are not text of the page: comments, badges and bare link lists.
 
 Comments are those of Obsidian (`%% … %%`) and of HTML (`<!-- … -->`). A badge is an image that a badge
-service draws, or an image inside a link. A bare link list is a block of links, embeds and tags, without a
-word of its own. These parts are left out of the contents of atoms. The links and tags of a list are kept.
+service draws, or an image inside a link. A bare link list is a block of links, embeds and tags that contains
+no other words. These parts are left out of the contents of atoms. The links and tags of a list are kept.
 
 Code is never changed. A comment without an end is text.
 """
@@ -42,16 +42,16 @@ _WORD: Final = re.compile(r"[^\W_]")
 
 
 class Lines:
-    """Maps the lines of a text to lines of its file, although parts of the file were left out."""
+    """Maps the lines of a text, from which parts of the file were left out, to lines of the file."""
 
     def __init__(self, text: str) -> None:
-        """Number the lines of a text from which nothing was left out yet."""
+        """Number the lines of the whole text, before any part of it is left out."""
         self._text = text
         self._passes: list[tuple[list[int], list[int]]] = []
         self._line, self._counted = 1, 0
 
     def left_out(self, spans: Sequence[Span]) -> None:
-        """Note a pass that left out `spans`, which are in order and refer to the text before the pass."""
+        """Record that `spans` were left out. They are in order and refer to the text before this step."""
         removed = list(accumulate((end - begin for begin, end in spans), initial=0))
         self._passes.append((places_of(spans), removed))
 
@@ -67,7 +67,7 @@ class Lines:
 def comments(text: str, start: int) -> list[Span]:
     """Return the spans of the comments and badges after offset `start`, in order.
 
-    If nothing else is left of a line, the span contains the whole line.
+    If a line contains nothing else, the span covers the whole line.
     """
     if text.find("%%", start) < 0 and text.find("<!--", start) < 0 and text.find("![", start) < 0:
         return []
@@ -80,7 +80,7 @@ def comments(text: str, start: int) -> list[Span]:
 
 
 def places_of(spans: Sequence[Span]) -> list[int]:
-    """Return the offset of each of `spans`, which are in order, in the text without them."""
+    """Return, for each span, its offset in the text after all spans are removed. `spans` are in order."""
     removed = accumulate((end - begin for begin, end in spans), initial=0)
     return [begin - before for (begin, _), before in zip(spans, removed, strict=False)]
 
@@ -94,7 +94,7 @@ def without(text: str, spans: Sequence[Span]) -> str:
 
 
 def _whole_lines(text: str, begin: int, end: int, done: int) -> Span:
-    """Return the span of a comment; if it stands alone on its lines, return the span of these lines."""
+    """Return the span of a comment. If its lines contain nothing else, return the span of these lines."""
     first = max(text.rfind("\n", 0, begin) + 1, done)
     last = text.find("\n", end)
     last = len(text) if last < 0 else last + 1
@@ -129,7 +129,7 @@ def _comments(text: str, start: int) -> list[Span]:
 
 
 def _after_code(text: str, match: re.Match[str]) -> int:
-    """Return the offset after the code span that begins with `match`, or after its backticks if none does."""
+    """Return the offset after the code span that `match` opens, or the end of `match` if it opens none."""
     limit = min(len(text), match.end() + _REACH)
     blank = _BLANK_LINE.search(text, match.end(), limit)
     close = re.compile(rf"(?<!`){match['code']}(?!`)").search(
@@ -147,9 +147,9 @@ def _after_fence(text: str, match: re.Match[str]) -> int:
 
 
 def is_bare(text: str) -> bool:
-    """Return True if a block has links, embeds or tags, and not a word besides them.
+    """Return True if a block has links, embeds or tags, and no other words.
 
-    A task is not bare, because its box says something.
+    A task is not bare, because its box is information.
     """
     if len(text) > _BLOCK_CHARS_MAX or not ("[" in text or "://" in text or "#" in text):
         return False

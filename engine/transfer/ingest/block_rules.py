@@ -2,7 +2,7 @@
 
 For each line, markdown-it tries one rule after the other until one matches. Most rules look at the first
 character of the line first, and most lines begin with a letter. The functions in this module select the rules
-by that character, so that the others need not be called. The tokens are the same.
+by that character, so that the other rules need not be called. The resulting tokens are the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _UNDER_TABLE_HEADS: Final = frozenset("|-:")
 class RulesByCharacter(Ruler[Rule]):
     """The enabled rules of another ruler. Each chain of rules is combined into one rule.
 
-    Changes of the other ruler after the creation of this one have no effect.
+    Later changes of the other ruler have no effect.
     """
 
     def __init__(self, ruler: Ruler[Rule]) -> None:

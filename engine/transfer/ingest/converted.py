@@ -16,8 +16,9 @@ def parse_converted(
 ) -> tuple[Document, tuple[Skipped, ...]]:
     """Parse a converted file into a document, and report what cannot be ingested.
 
-    A text in Markdown is split as a Markdown file is. In a text that consists of pages, a piece never covers
-    parts of two pages. Its title is the heading of its page, or the title of the file, and the page's number.
+    A text in Markdown is split in the same way as a Markdown file. If the text consists of pages, no piece
+    covers parts of two pages. The title of a piece is the heading of its page, or else the title of the file,
+    followed by the number of the page.
     """
     if found.pages is None:
         from engine.transfer.ingest.markdown import parse_markdown  # slow to load

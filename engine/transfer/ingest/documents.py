@@ -21,7 +21,7 @@ ATOM_TOKENS = 200
 
 
 class BadItemError(Exception):
-    """Raised if a file, or an item in a file, cannot be ingested; the message is the reason."""
+    """Raised if a file or an item in a file cannot be ingested. The message states the reason."""
 
     def __init__(self, reason: str, kind: str = "unreadable") -> None:
         super().__init__(reason)
@@ -30,7 +30,7 @@ class BadItemError(Exception):
 
 
 class Reference(NamedTuple):
-    """A reference to another document, spelled as in the text; it is data, and is never opened as a path.
+    """A reference to another document, spelled as in the text. It is data and is never opened as a path.
 
     Measured: a frozen dataclass takes three times as long to create, and a folder can have many links.
     """
@@ -43,7 +43,7 @@ class Reference(NamedTuple):
 
     @property
     def spelling(self) -> str:
-        """The link as a reader knows it: `[[page#heading]]`, or the path."""
+        """The link as it is shown to people: `[[page#heading]]`, or the path."""
         whole = self.target if self.fragment is None else f"{self.target}#{self.fragment.removeprefix('#')}"
         return f"[[{whole}]]" if self.kind == "wiki" else whole
 
@@ -72,7 +72,7 @@ class Piece:
     sequence: int | None
     """The position in the source (JSON Lines only), or None to number the pieces in their order."""
     aliases: tuple[str, ...] = ()
-    """Other names of the page, which the first piece of a page has."""
+    """Other names of the page. Only the first piece of a page has them."""
     meta: Mapping[str, Scalar] | None = None
     """`page`: the title of the page, if it is not the name of the file. `links`: the URLs of a page that has
     no text."""

@@ -1,8 +1,8 @@
 """Which files of a folder are left out: by patterns that the caller gives, and by files named `.gitignore`.
 
-The patterns have the syntax of `.gitignore`. The last pattern that matches a path decides. Patterns of the
-caller come after those of every `.gitignore`, and those of a nested folder after those of the folders above.
-An excluded folder is not entered, so nothing in it can be included again.
+The patterns have the syntax of `.gitignore`. The last pattern that matches a path decides. The patterns of
+the caller come after the patterns of every `.gitignore`. The patterns of a nested folder come after the
+patterns of the folders above it. An excluded folder is not entered, so nothing in it can be included again.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ EXCLUDED: Final = "excluded"
 """The kind of the entries that a pattern excludes (`PassedOver.kind`)."""
 GITIGNORE: Final = b".gitignore"
 GITIGNORE_BYTES_MAX: Final = 1 << 20
-"""The number of bytes that are read of a `.gitignore`."""
+"""The maximum number of bytes that are read from a `.gitignore`."""
 ASTERISKS_MAX: Final = 4
-"""The maximum number of asterisks in one part of a pattern, between slashes, and of parts that are `**`.
+"""The maximum number of asterisks in a part of a pattern between slashes, and of parts that are `**`.
 
 With five asterisks, comparing one long name could take seconds, because patterns are regular expressions.
 """

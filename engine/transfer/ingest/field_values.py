@@ -102,7 +102,7 @@ def created_from_text(text: str) -> int | None:
 
 
 def created_from_number(number: float) -> int | None:
-    """Convert a number of seconds since 1970 to µs UTC; below 0 it is a time before 1970.
+    """Convert a number of seconds since 1970 to µs UTC. A negative number is a time before 1970.
 
     A number of at least 1e11, or at most -1e11, is taken as milliseconds. Return None if the time is not in
     the years 1 to 9999.

@@ -64,11 +64,11 @@ class _Loader(yaml.SafeLoader):
 def read_frontmatter(text: str) -> Frontmatter:
     """Return the frontmatter of `text`, a decoded file.
 
-    The block starts with `---` in the first line and ends with the next line that is `---` or `...`. Without
-    such an end there is no frontmatter. These keys are used: `title`; `tags` and `tag` (a list, or words
+    The block starts with `---` in the first line and ends with the next line that is `---` or `...`. If there
+    is no such end, there is no frontmatter. These keys are used: `title`; `tags` and `tag` (a list, or words
     separated by commas or spaces); `aliases` and `alias` (a list, or names separated by commas); `created`
-    and `date` (ISO 8601, a year or a month, the first of the two that is valid). A block is broken if it is
-    over 64 KiB, is not a mapping of simple keys, or repeats a key.
+    and `date` (ISO 8601, a year or a month; the first valid value of these two keys counts). A block is
+    broken if it is over 64 KiB, is not a mapping of simple keys, or repeats a key.
     """
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
@@ -142,5 +142,5 @@ def _aliases(node: yaml.Node | None) -> list[str]:
 
 
 def _is_null(node: yaml.Node) -> bool:
-    """Return True if the value is null, which is how a list without items is often left."""
+    """Return True if the value is null. A list without items is often written as null."""
     return isinstance(node, yaml.ScalarNode) and node.style is None and node.value in {"", "~", "null"}

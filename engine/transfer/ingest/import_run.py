@@ -55,5 +55,5 @@ class ImportRun:
 
     @property
     def warnings(self) -> tuple[Skipped, ...]:
-        """The items that were ingested incompletely or not as intended."""
+        """The items that were ingested incompletely or differently than intended."""
         return tuple(item for item in self.reports if item.kept)

@@ -53,7 +53,7 @@ class Targets:
         return self.resolve_all((link,), source)[0]
 
     def resolve_all(self, links: Iterable[Reference], source: str) -> list[bytes | None]:
-        """Return the result of `resolve` for each of `links`. All of them must be links in `source`."""
+        """Return the result of `resolve` for each of `links`, which must all be links in `source`."""
         folder, found, atoms = posixpath.dirname(source), self._found, []
         for link in links:
             key = link.kind, link.target, link.fragment, folder
@@ -96,7 +96,7 @@ class Targets:
         )
 
     def _with_name(self, name: str) -> list[str]:
-        """Return the sources that a name may refer to, wherever the link is."""
+        """Return the sources that a name may refer to, regardless of the place of the link."""
         path = _without_suffix(caseless(name.strip().strip("/")))
         if "/" not in path:
             return [source for _, source in self._by_name.get(path, ())]

@@ -174,7 +174,7 @@ def _top_blocks(text: str, offset: int, stop: int) -> tuple[list[_TopBlock], lis
 
 
 def _cuts(text: str, parts: Sequence[Part], title: str | None, tokens_max: int) -> list[Cut]:
-    """Return the spans of the pieces of a file with these blocks; `title` is that of the file."""
+    """Return the spans of the pieces of a file with these blocks. `title` is the title of the file."""
     sections, headings = _sections(parts)
     return [Cut(span, headings[number] or title) for span, number in split(text, sections, tokens_max)]
 
@@ -198,9 +198,9 @@ def _sections(parts: Sequence[Part]) -> tuple[list[Section], list[str | None]]:
 
 
 def _place_marks(text: str, paragraphs: Iterable[Span], cuts: list[Cut], left: LeftOut) -> None:
-    """Add each tag and link to the span (`Cut`) in which it begins, or which precedes it in the file.
+    """Add each tag and link to the span (`Cut`) in which it begins, or else to the span before it.
 
-    Before the first span, it is the first one. Without spans, nothing is added.
+    A tag or link before the first span is added to the first span. If there are no spans, nothing is added.
     """
     if not cuts:
         return

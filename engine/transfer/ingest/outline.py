@@ -1,4 +1,4 @@
-"""The blocks of a Markdown file, and the choice of those that are left out: link lists and empty headings."""
+"""The blocks of a Markdown file, and the removal of bare link lists and of headings left without text."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Part(NamedTuple):
     type: str
     """The type of the block, as markdown-it names it."""
     heading: str | None
-    """The text of a heading, including markup; None if the block is no heading."""
+    """The text of a heading, including markup; None if the block is not a heading."""
     level: int
     """The level of a heading, 1 to 6; otherwise 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """The blocks that remain, and what was left out between them."""
+    """The blocks that remain, and the spans that were left out."""
 
     blocks: list[Part]
     """The remaining blocks. Their offsets refer to the text without `spans`."""
@@ -55,7 +55,7 @@ class _Places:
         self._removed = list(accumulate((end - start for start, end in spans), initial=0))
 
     def of(self, offset: int) -> int:
-        """Return the offset in the remaining text; for a part that was left out, of what precedes it."""
+        """Return the offset in the remaining text. A removed part maps to the character before it."""
         number = bisect_right(self._starts, offset)
         if number and offset < self._ends[number - 1]:
             return self._starts[number - 1] - self._removed[number - 1] - 1
@@ -63,11 +63,11 @@ class _Places:
 
 
 def leave_out(text: str, parts: list[Part], gaps: Sequence[int]) -> LeftOut:
-    """Leave out the bare link lists, and each heading under which nothing is left.
+    """Leave out the bare link lists, and the headings under which nothing remains.
 
-    A heading is kept if there is text under it, or a link to another page, which the heading may describe; or
-    if it never had anything under it. `gaps` are the offsets, ascending, where comments and badges were left
-    out.
+    A heading is kept if there is text under it, or a link to another page, which the heading may describe. A
+    heading is also kept if there was nothing under it in the file. `gaps` are the ascending offsets where
+    comments and badges were left out.
     """
     bare = [_is_bare(text, part) for part in parts]
     lists = sum(bare)
@@ -102,7 +102,7 @@ def _is_bare(text: str, part: Part) -> bool:
 def _empty_sections(
     text: str, parts: Sequence[Part], bare: Sequence[bool], gaps: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of blocks, each of a heading and its body, that say nothing any more.
+    """Yield the ranges of blocks to leave out. Each range consists of a heading and its body.
 
     A range ends at the next heading of any level. The blocks before the first heading are a range, too.
     """
@@ -125,7 +125,7 @@ def _empty_sections(
 
 
 def _below(text: str, part: Part) -> int:
-    """Return the offset below the line of a heading: a comment in this line leaves the heading as it is."""
+    """Return the offset after the line of a heading, because comments in this line do not count."""
     start = part.block.start
     if not part.level:
         return start
@@ -134,14 +134,14 @@ def _below(text: str, part: Part) -> int:
 
 
 def _says(text: str, part: Part, bare: bool) -> bool:
-    """Return True if a block is text, or has a link to a page."""
+    """Return True if a block is text, or is a bare link list with a link to a page. A rule is not text."""
     if bare:
         return _TO_PAGE.search(text, part.block.start, part.block.end) is not None
     return part.type != _RULE
 
 
 def _taken(below: list[tuple[int, bool]], level: int) -> list[bool]:
-    """Remove the sections under a heading of this level from `below`; return which of them have text."""
+    """Remove the sections under a heading from `below`. Return, for each section, True if it has text."""
     taken = []
     while below and below[-1][0] > level:
         taken.append(below.pop()[1])
@@ -149,7 +149,7 @@ def _taken(below: list[tuple[int, bool]], level: int) -> list[bool]:
 
 
 def urls_in(text: str, spans: Sequence[Span]) -> dict[str, Scalar]:
-    """Return the URLs in `spans` as the value `links` of an atom's meta: as many as fit, one on each line."""
+    """Return as many URLs in `spans` as fit, one on each line, as the value `links` of an atom's meta."""
     found: list[str] = []
     size = 0
     for start, end in spans:

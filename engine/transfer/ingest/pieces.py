@@ -30,7 +30,7 @@ class Cut:
     tags: list[str] = field(default_factory=list)
     links: list[Reference] = field(default_factory=list)
     content: str | None = None
-    """The content of the piece; None for the text of the span."""
+    """The content of the piece, or None if the content is the text of the span."""
     meta: dict[str, Scalar] = field(default_factory=dict)
 
 
@@ -50,8 +50,9 @@ def document(
 
     `cuts` must be in the order of the file. Pieces whose content is invalid (`content_problem`) and tags
     beyond `TAGS_PER_ATOM_MAX` are left out. The tags of the file precede the tags of each piece. The first
-    piece has the `aliases`. `created` is the creation time that the file gives, in µs UTC. `line_at` returns
-    the number of the line at an offset of `text`; `left_out` is the number of parts that were left out of it.
+    piece has the `aliases`. `created` is the creation time that is stated in the file, in µs UTC. `line_at`
+    returns the number of the line at an offset of `text`. `left_out` is the number of parts that were left
+    out of `text`.
     """
     line_at = line_at or Lines(text).at
     named = {} if title is None or title == file_title(source) else {PAGE: title}

@@ -94,7 +94,7 @@ def read_file(
 def _converted(
     found: Converted, file: SourceFile, tokens_max: int, screen: Screen | None
 ) -> Iterator[Document | Skipped]:
-    """Yield what `read_file` yields for a converted file."""
+    """Yield the results of `read_file` for a file that must be converted."""
     if screen is not None:
         try:
             found = screen.value(found, "the file")
@@ -107,7 +107,7 @@ def _converted(
 
 
 def screened_files(screen: Screen | None, found: Iterable[Found]) -> Iterator[Found]:
-    """Yield the files and reports with secrets in names redacted.
+    """Yield the files and reports after redacting secrets in their names.
 
     If the filter refuses the name of a file, yield a `Skipped` instead.
     """

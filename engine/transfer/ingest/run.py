@@ -73,12 +73,12 @@ class IngestProgress:
     total: int
     pieces: int
     activity: str = ""
-    """What takes long now, such as `reading notes/long.md`; otherwise empty."""
+    """The current activity if it may take seconds, such as `reading notes/long.md`; otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """The changes that an ingest made, or would make in a dry run, as numbers of atoms unless noted."""
+    """The changes that an ingest made, or would make in a dry run. Unless noted, atoms are counted."""
 
     files: int
     pieces: int
@@ -100,10 +100,10 @@ class IngestReport:
     erased: int
     """The number of texts that were not added because the same text was erased."""
     conflicts: int
-    """The number of texts that are new in the files, and whose atoms a different actor had revised or hidden.
-    Each of these texts is a new atom, with an edge `conflicts_with` to the other atom."""
+    """The number of new texts in files whose atoms a different actor had revised or hidden. Each of these
+    texts becomes a new atom, with an edge `conflicts_with` to the atom that the actor changed."""
     open_conflicts: int
-    """The number of all conflicts that are not settled, also those of files that no longer exist."""
+    """The number of all unsettled conflicts, including conflicts of files that no longer exist."""
     skipped: tuple[Skipped, ...]
     """The items that were not ingested."""
     warnings: tuple[Skipped, ...]
@@ -142,15 +142,15 @@ def ingest(
     """Update the store so that it matches the files under `paths` (see `engine.Engine.ingest`).
 
     All events have the actor `ingest`. A later run changes only atoms whose current version was written by
-    this actor. If `only` is given, all files are found, but of these only the files in `only`, as real paths,
-    are read.
+    this actor. If `only` is given, all files are found, but only the files whose real paths are in `only` are
+    read.
 
     Raises:
         NotFoundError: a path does not exist; nothing was written.
         InvalidInputError: a name, tag, bucket or provenance breaks a rule; nothing was written.
         RefusedError: files were ingested from a different folder of the same name, and `moved` is not set.
-            Or `prune` is set without `sure`, and none of the files that were ingested from a folder is there
-            now: pruning would tombstone the atoms of all these files. Nothing was written.
+            Or `prune` is set, `sure` is not set, and all files that were ingested from a folder are missing
+            now, so pruning would tombstone the atoms of all these files. Nothing was written.
     """
     screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     checked_tags = validation.tags(tags)
@@ -200,7 +200,7 @@ class _Links(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    """A piece whose atom is known when all files have been read."""
+    """A piece whose atom is determined after all files have been read."""
 
     source: str
     position: int
@@ -250,7 +250,7 @@ class _IngestRun(ImportRun):
         self._progress(IngestProgress(self._done, len(self.files), self._pieces, activity))
 
     def _saying(self, commands: Sequence[Command], what: str) -> Iterator[Command]:
-        """Yield the commands, and say after every thousand of them how many there were."""
+        """Yield the commands, and report their number after every thousand of them."""
         for number, command in enumerate(commands):
             if number and not number % COMMIT_CHUNK:
                 self._say(f"{what}: {number:,} of {len(commands):,}")
@@ -341,7 +341,7 @@ class _IngestRun(ImportRun):
         ]
 
     def _new_sources(self, rows: Reader, wanted: Sequence[Sequence[Add]]) -> dict[str | None, SourcePlan]:
-        """Return the plans of those sources whose atoms are not recorded. No source may be recorded."""
+        """Return plans for the sources whose atoms are not recorded. None of the sources may be recorded."""
         adds = [one for one in wanted if one]
         plans = plan_new_sources(rows, ACTOR, self.id_key, adds)
         return {one[0].source: plan for one, plan in zip(adds, plans, strict=True) if plan is not None}
@@ -371,7 +371,7 @@ class _IngestRun(ImportRun):
         yield from moves.retire()
 
     def _look_for_links(self, rows: Reader, source: str, piece: Piece, planned: Planned) -> None:
-        """Put off the links of a piece until all files have been read."""
+        """Store the links of a piece until all files have been read."""
         atom, is_new = planned
         if piece.links or (not is_new and _has_references(rows, atom)):
             self._pending_links.append(_Links(source, atom, piece.links, is_new))
@@ -427,7 +427,7 @@ class _IngestRun(ImportRun):
         self.moves = Moves(ACTOR, self.id_key, self.former)
 
     def look_for_excluded(self, folders: Sequence[str]) -> None:
-        """Find the sources in `folders` that have live atoms of ingests, and whose files are excluded now."""
+        """Find the sources in `folders` whose files are excluded now and which have live atoms of ingests."""
         if not self._excluded:
             return
         recorded = (source for folder in folders for source in self._recorded_in(folder))
@@ -440,7 +440,7 @@ class _IngestRun(ImportRun):
         return bool(self._excluded) and is_below(source, self._excluded)
 
     def _present(self) -> set[str]:
-        """Return the sources of the files that exist, among them files that were not read."""
+        """Return the sources of the files that exist, including files that were not read."""
         others = (item.source for item in self.passed_over if item.kind != EXCLUDED)
         return self._own_sources.union((item.source for item in self.reports), others)
 
@@ -546,5 +546,5 @@ def _has_references(rows: Reader, atom: bytes) -> bool:
 
 
 def _has_own_atoms(rows: Reader, source: str) -> bool:
-    """Return True if a source has a live atom whose current version was written by an ingest."""
+    """Return True if a source has a live atom whose current version an ingest wrote."""
     return next(retire_others(rows, ACTOR, source, frozenset()), None) is not None

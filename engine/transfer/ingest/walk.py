@@ -64,7 +64,7 @@ def find_files(
             folder gives the same sources as ingesting the whole folder.
         exclude: Patterns in the syntax of `.gitignore`, relative to each folder, or to `root` if it is given.
             A file that is one of `paths` is never excluded.
-        gitignore: Also leave out what the files named `.gitignore` in the folders exclude.
+        gitignore: Also leave out entries that are excluded by files named `.gitignore` in the folders.
 
     Returns:
         A `SourceFile` for each file with a suffix in `FORMATS`. A `Skipped` for a single file without such a
@@ -137,7 +137,7 @@ def _unique_sources(items: Iterable[Found]) -> Iterator[Found]:
 def _search(root: Path, source: str, exclusions: Exclusions, base: str | None) -> Iterator[Found]:
     """Yield the file `root`, or the files in the folder `root`; their sources begin with `source`.
 
-    The paths that `exclusions` compares are relative to the folder `base`, or else to `root`.
+    The paths passed to `exclusions` are relative to the folder `base` if it is given, otherwise to `root`.
     """
     try:
         # A symbolic link given as a path is followed; links inside a folder are not.
@@ -208,7 +208,7 @@ def _walk(root: Path, prefix: str, exclusions: Exclusions, base: str) -> Iterato
 
 
 def _enter_above(base: bytes, below: bytes, exclusions: Exclusions, prefix: str) -> Iterator[Skipped]:
-    """Read the `.gitignore` of `base` and of each folder from there down to the folder `below`, excluded."""
+    """Read the `.gitignore` of `base` and of each folder between `base` and `below`, but not of `below`."""
     relative = b""
     for part in below.rstrip(b"/").split(b"/") if below else ():
         for problem in exclusions.enter(relative, base + b"/" + relative):
@@ -268,7 +268,7 @@ def _entry(path: bytes, source: bytes, top: bytes) -> Found:
 
 
 def _kind_of(name: str) -> str:
-    """Return the kind of a file that is passed over because of its name: its suffix if it has a usual one."""
+    """Return the kind of a file that is passed over because of its name: the suffix, if it is a usual one."""
     suffix = PurePath(name).suffix.lower()
     return suffix if _SUFFIX.fullmatch(suffix) else "other names" if suffix else "without a suffix"
 

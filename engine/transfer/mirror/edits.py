@@ -1,9 +1,9 @@
 """Compare an edited page with the page as it was written, section by section.
 
 Only the texts of atoms can be edited. Everything else on a page is generated: its beginning, the headings,
-the properties and the order of the sections. A text is taken only if it is certain where it begins and ends:
-the headings before and after it must be the same as on the page that was written, and no copy of them may be
-on the page.
+the properties and the order of the sections. A text is taken only if its beginning and its end are certain:
+the headings before and after the text must be the same as on the page that was written, and each must be on
+the page only once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Change(NamedTuple):
     """A change that cannot be taken."""
 
     atom: str
-    """The id in the heading of the section, or an empty string if the change concerns the page."""
+    """The id in the heading of the section, or an empty string if the change concerns the whole page."""
     reason: str
 
 
@@ -102,7 +102,7 @@ class _Headings:
         self._cut(page, text, starts)
 
     def _real(self, page: Page) -> dict[int, int]:
-        """Return which headings begin sections: index of the section → number of the heading."""
+        """Return the headings that begin sections, as index of the section → number of the heading."""
         starts, number = {}, 0
         for index, section in enumerate(page.sections):
             starts[index] = number
@@ -186,14 +186,14 @@ def _content(section: Section, text: str, *, is_certain: bool) -> str:
 
 
 def _follows(section: Section, heading: str, before: str, present: str, after: str) -> bool:
-    """Return True if the heading is the beginning of the text, and both were changed in the same way."""
+    """Return True if the heading shows the beginning of the text, and both were changed in the same way."""
     return [heading, present] == [
         f"## [{section.atom}] {inline(snippet(None, text))}" for text in (before, after)
     ]
 
 
 def _without_end(present: _Found, following: str | None) -> tuple[str, bool]:
-    """Return a section without the rule or line break after it, and whether it ends as it did before."""
+    """Return a section without the rule or line break after it, and True if its end was not changed."""
     before_rule = _before_rule(present.text)
     if following is None and present.following is None:
         return present.text.removesuffix("\n"), True

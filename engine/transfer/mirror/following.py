@@ -50,7 +50,7 @@ class FollowingMirror:
         """What the last sync did, or None."""
 
     def after_write(self, *, now: bool) -> None:
-        """Bring the mirror up to date, or do so after the pause unless `now` is set. Raise no EngineError."""
+        """Bring the mirror up to date, now or (unless `now` is set) after the pause. Raise no EngineError."""
         # If the lock is taken, the thread that has it looks for later writes after it has released the lock.
         while self._lock.acquire(blocking=now):
             try:
@@ -74,12 +74,12 @@ class FollowingMirror:
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
-        """Begin no sync until the block ends. First wait for the end of a running sync."""
+        """Wait for the end of a running sync, then let no sync begin until the block ends."""
         with self._lock:
             yield
 
     def _is_waiting(self) -> bool:
-        """Return True if there are events that no sync has shown and no timer will show."""
+        """Return True if no sync has shown the latest events and no timer is set that will show them."""
         return self._timer is None and self.problem is None and not self._closed and self._is_behind()
 
     def _sync_later(self) -> None:

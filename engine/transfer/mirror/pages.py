@@ -70,7 +70,7 @@ _LABELS_CACHED: Final = 10_000
 
 
 class SourceGroup(NamedTuple):
-    """The atoms of one source, or those atoms of one day that have no source."""
+    """The atoms of one source, or the atoms of one day without a source."""
 
     what: str
     title: str
@@ -140,7 +140,7 @@ class Pages:
             yield made
 
     def only(self, paths: Collection[str]) -> Iterator[Page]:
-        """Yield the pages with these paths. They are those that the iteration over all pages yields."""
+        """Yield the pages with these paths. They equal the pages in the iteration over all pages."""
         self._assign()
         for bundle, number, page in self._bundles():
             # The name of an entity's page depends on the content.

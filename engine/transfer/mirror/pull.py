@@ -3,7 +3,7 @@
     edited pages ── compare with the pages as they were written ──▶ edits ── commit, one by one ──▶ store
                                                                                        then the mirror
 
-The pages are those in the mirror, and those that earlier runs set aside (`engine.transfer.mirror.aside`). An
+The edited pages are in the mirror, or were set aside by earlier runs (`engine.transfer.mirror.aside`). An
 edited page is deleted or replaced only after all of its edits are durable. If a run is killed, the next run
 takes the same edits again, which changes nothing.
 """
@@ -57,7 +57,7 @@ class _Copy:
 
 @dataclass(slots=True)
 class _Edited:
-    """An edited page, and what was found on it."""
+    """An edited page, and the changes that were found on it."""
 
     sha256: str = ""
     """The hash of the bytes that were compared."""
@@ -168,7 +168,7 @@ def _compare_all(store: Store, copies: Sequence[_Copy]) -> None:
     """Compare the edited pages with the pages as they were written.
 
     Most pages are still the same in the present state of the store. The earlier state, which takes longer to
-    compute, is needed only for the others.
+    compute, is needed only for the other pages.
     """
     with store.view(*store.followers) as rows:
         for style in StyleName:
@@ -196,7 +196,7 @@ def _open(copy: _Copy) -> list[str]:
 
 
 def _compare(rows: Reader, style: StyleName, copies: Sequence[_Copy]) -> None:
-    """Compare the edited pages that are the same in this state of the store as when they were written."""
+    """Compare the edited pages whose original versions are the same in this state of the store."""
     wanted = {path for copy in copies for path in _open(copy)}
     if not wanted:
         return
@@ -218,7 +218,7 @@ def _read(copy: _Copy, page: Page, edited: _Edited) -> None:
 
 
 def _commit(store: Store, copy: _Copy, actor: str) -> Iterator[PulledEdit]:
-    """Take the edits one by one, so that one that is refused does not prevent the others."""
+    """Take the edits one by one, so that a refused edit does not prevent the others."""
     for path, page in copy.pages.items():
         for edit in page.found.edits if page.found else ():
             try:

@@ -157,7 +157,7 @@ def _is_redundant(
 
 
 def foreign_entries(folder: int, files: Mapping[str, ManifestEntry], *, folders: bool = False) -> list[str]:
-    """Return the paths of those entries in a mirror that are not pages of the mirror.
+    """Return the paths of the entries in a mirror that are not pages of the mirror.
 
     The path of a folder ends in `/`, and the entries in such a folder are not returned. With `folders`,
     entries that have the path of a page but are not regular files are returned, too.

@@ -82,7 +82,7 @@ class Outcome(StrEnum):
 
     REVISED = "revised"
     CONFLICT = "conflict"
-    """The atom was changed in the store since the page was written. The edited text is an atom of its own."""
+    """The atom was changed in the store since the page was written. The edited text is a separate atom."""
     SAME = "same"
     """The store had the edited text already."""
 

@@ -1,7 +1,7 @@
 """Recover the content of an atom from its Markdown block on a page, after a person may have edited the block.
 
-This is the inverse of `engine.transfer.mirror.text.body`. A block with more than one meaning is refused, so
-that no text is changed by a guess.
+This is the inverse of `engine.transfer.mirror.text.body`. An ambiguous block is refused, because a wrong
+guess would change the text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class UnclearBlockError(ValueError):
 def content_of(block: str, was: str) -> str:
     """Return the content that an edited block stands for.
 
-    Blank lines around a text are dropped if the text is not in the fence. A text before or after the fence
+    If a text is not in the fence, blank lines around the text are dropped. A text before or after the fence
     is a part of the content.
 
     Args:
@@ -62,7 +62,7 @@ def _opening(lines: Sequence[str]) -> tuple[int, str, str] | None:
 
 
 def _closing(lines: Sequence[str], at: int, fence: str, former: Sequence[str]) -> int:
-    """Return the index of the line that closes the fence which line `at` opens.
+    """Return the index of the line that closes the fence opened in line `at`.
 
     `former` contains the lines that were in the fence when the page was written.
     """

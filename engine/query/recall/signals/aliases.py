@@ -1,7 +1,7 @@
 """The signal `alias`: atoms with another name that occurs in the question (`engine.followers.names`).
 
-The alias need not occur in the text of the atom. So such an atom can be found although no word of the
-question is in it.
+The alias need not occur in the text of the atom. So the signal can find an atom that contains no word of the
+question.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def aliases_in(scope: RecallScope, terms: Sequence[str]) -> list[Target]:
     """Return the allowed atoms with an alias that is a sequence of `terms`, the terms of the question.
 
     An alias inside a longer alias is ignored, and so is an alias that more than `SAME_TITLE_MAX` atoms have.
-    An alias has the weight 1 if it is all that the question is about, or if its terms are rare enough.
+    An alias has the weight 1 if its terms make up the whole question, or if its terms are rare enough.
     """
     if not has_aliases(scope.rows):
         return []

@@ -33,7 +33,7 @@ NEIGHBOUR_STEPS: Final = 2
 """The largest distance, in atoms of the same source, at which the neighbours of a hit become candidates."""
 
 TAGS_SEEN_MAX: Final = 64
-"""For each word of the question, at most this many tags that begin with the word are checked."""
+"""The largest number of tags that are checked for a word of the question. They begin with the word."""
 
 _PREFIX_MIN: Final = 3
 
@@ -49,8 +49,8 @@ class WordScores:
     def best(self, scope: RecallScope, most: int) -> NDArray[np.int64]:
         """Return the ordinals of the `most` allowed documents with the highest scores, the best first.
 
-        Up to `most` further documents with the same score as the last one are included. The scores are
-        multiplied by the factors for provenance first.
+        The scores are first multiplied by the factors for provenance. Up to `most` further documents with the
+        same score as the last document are included.
         """
         ordinals, _ = self._lists.best(scope.atoms, most)
         return ordinals[: 2 * most]
@@ -66,7 +66,7 @@ class WordScores:
     def by_term(
         self, ordinals: NDArray[np.int64]
     ) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the heaviest terms, a matrix of their scores, and the whole scores of documents.
+        """Return the heaviest terms, a matrix of their scores, and the total scores of documents.
 
         The terms are in ascending order of their code points. The matrix has one row for each of these terms,
         and one column for each document.

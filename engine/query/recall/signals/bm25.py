@@ -39,7 +39,7 @@ class Bm25Config:
     b: float = 0.4
 
     def __post_init__(self) -> None:
-        """Raise InvalidInputError if a score could be infinite, 0 or negative because of these constants."""
+        """Raise InvalidInputError if the constants could make a score infinite, 0 or negative."""
         if not (0 <= self.k1 <= K1_MAX and 0 <= self.b <= 1):
             raise InvalidInputError(
                 f"BM25 needs k1 from 0 to {K1_MAX} and b from 0 to 1, not k1={self.k1}, b={self.b}"

@@ -16,7 +16,7 @@ ANSWERS: Final = 5
 """The number of candidates whose terms are used. They are the candidates with the highest scores."""
 
 LOOKED_UP_MAX: Final = 10
-"""At most this many terms of these candidates are looked up in the index.
+"""The largest number of terms of these candidates that are looked up in the index.
 
 Measured: looking up all terms improved nothing.
 """
@@ -36,8 +36,8 @@ def expansion(
 ) -> dict[str, float]:
     """Return the terms that are added to the query, with their weights.
 
-    A weight is at most the weight of the signal `feedback`. `scores` are the scores of `answers`, which are
-    given best first. `known` holds the terms of the query.
+    A weight is at most the weight of the signal `feedback`. `answers` are in descending order of their
+    `scores`. `known` holds the terms of the query.
     """
     total = sum(scores)
     if not scope.signals.feedback or not total:

@@ -30,7 +30,7 @@ TEXT_TERMS_MAX: Final = 512
 """Only this many terms at the beginning of a text are searched for titles."""
 
 SAME_TITLE_MAX: Final = 3
-"""The largest number of atoms with the same title. A title with more atoms is ignored."""
+"""A title is ignored if more than this many atoms have it."""
 
 QUESTION_WEIGHT: Final = 10.0
 """A title that occurs in the question has the weight 1 if the idf of its terms adds up to this or more.
@@ -50,7 +50,7 @@ LINKED: Final = 5
 """The number of anchors whose edges are followed."""
 
 EDGES_MAX: Final = 16
-"""For each anchor, the largest number of atoms whose scores rise because an edge joins them to the anchor."""
+"""The largest number of atoms for each anchor whose scores rise because of an edge to or from the anchor."""
 
 EDGES_READ_MAX: Final = 64
 """The largest number of edges that are read for each anchor to find atoms that pass the filters."""

@@ -1,11 +1,13 @@
 """The scores of documents for weighted terms and tags, computed from the stored rows of the terms.
 
 Two functions do the work, and both have a compiled twin in `engine/kernels/src/score.rs`: one finds the best
-documents, the other scores given documents. Neither needs memory or time for documents that no list names.
+documents, the other scores given documents. Neither function uses memory or time for documents that are in no
+list.
 
-A *list* is a term or a tag, with the documents that contain or have it. What a document *gains* from a term
-is w · (tf / (norm + tf)), as `bm25` describes; from a tag it gains the weight of the tag. The score of a
-document is the sum of its gains in the order of the lists: terms first, in ascending order, then tags.
+A *list* is a term with the documents that contain it, or a tag with the documents that have it. The amount
+that a document *gains* from a term is w · (tf / (norm + tf)), as `bm25` describes. The amount that a document
+gains from a tag is the weight of the tag. The score of a document is the sum of its gains in the order of the
+lists: terms first, in ascending order, then tags.
 """
 
 from __future__ import annotations
@@ -23,14 +25,14 @@ from engine.query.recall.allowed import Allowed
 from engine.query.recall.signals.bm25 import MICRO
 
 TIES_MAX: Final = 1000
-"""At most this many further documents are returned because they have the same score as the last document
-within the limit."""
+"""The largest number of further documents that are returned because they have the same score as the last
+document within the limit."""
 
 _ROUNDED_UP: Final = 1 + 1e-9
 """Upper bounds of scores are multiplied by this factor, because a score may be rounded differently."""
 
 _DENSE_SHARE: Final = 8
-"""If more than one in this many documents of a segment are scored, the frequencies of a term are written into
+"""If more than one in this many documents of a segment is scored, the frequencies of a term are written into
 an array with one number for each document. Otherwise each document is searched for in the row of the term."""
 
 
@@ -71,9 +73,10 @@ class Lists:
     def best(self, allowed: Allowed, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ordinals of the best `limit` allowed documents in order, and their scores in millionths.
 
-        Scores are multiplied by the factors of `allowed` first. Only scores of at least one millionth count.
-        Documents with equal scores are in the order of their ordinals. Further documents with the same score
-        as the last one are included: those with the lowest ordinals, at most TIES_MAX.
+        Scores are first multiplied by the factors of `allowed`. Documents with a score below one millionth
+        are left out. Documents with equal scores are in the order of their ordinals. At most TIES_MAX further
+        documents with the same score as the last document are included: the documents with the lowest
+        ordinals.
         """
         if NATIVE is not None:
             found = NATIVE.best_documents(
@@ -89,7 +92,7 @@ class Lists:
     def at(self, ordinals: NDArray[np.int64]) -> Gains:
         """Return the gains and the scores of documents.
 
-        The ordinals may be in any order, may repeat, and may be outside the index: then the score is 0.
+        The ordinals may be in any order and may repeat. The score of an ordinal outside the index is 0.
         """
         if NATIVE is not None:
             raw = ordinals.astype("<i8", copy=False).tobytes()
@@ -126,7 +129,7 @@ class Lists:
         return [*(one[0] for one in self._terms), *(one[0] for one in self._tags)]
 
     def bounds(self) -> NDArray[np.float64]:
-        """Return, for each list (row) and part (column), an upper bound for what a document gains."""
+        """Return upper bounds for the gain of a document: a row for each list, a column for each part."""
         bounds = np.zeros((len(self._terms) + len(self._tags), len(self._starts)))
         for number, (weight, rows, _) in enumerate(self._terms):
             for part, row in enumerate(rows):
@@ -173,8 +176,8 @@ def best_documents(lists: Lists, allowed: Allowed, limit: int) -> tuple[NDArray[
     """Do the work of `Lists.best` in Python.
 
     The lists are visited from the one with the highest bound to the one with the lowest. A document that is
-    in none of the lists visited so far cannot gain more than the bounds of the rest, so the visit ends when
-    their sum is too low (MaxScore: Turtle & Flood 1995).
+    in none of the visited lists cannot gain more than the sum of the bounds of the remaining lists. So the
+    visit ends when this sum is too low (MaxScore: Turtle & Flood 1995).
     """
     bounds = lists.bounds()
     order = np.argsort(-bounds.max(axis=1), kind="stable").tolist() if bounds.size else []
@@ -236,7 +239,7 @@ def gains_at(lists: Lists, ordinals: NDArray[np.int64]) -> Gains:
 
 
 def _frequencies(row: bytes, local: NDArray[np.int64], documents: int) -> NDArray[np.uint8]:
-    """Return the frequency of a term in each of the documents at the offsets `local`, which are ascending."""
+    """Return the frequency of a term in each document at the ascending offsets `local`."""
     offsets, tfs = decoded(row)
     if len(local) * _DENSE_SHARE > documents:
         dense = np.zeros(documents, np.uint8)

@@ -1,9 +1,9 @@
 """Signals `near` and `source`: an atom's score rises with the scores of the atoms near it and in its source.
 
-Both signals are computed for each term separately. For each term, an atom gains a share of the best score
-that the term has in a neighbour or in the source, not of the sum of these scores. So an atom gains most if
-many different terms of the question occur near it. In a conversation, for example, one message often contains
-some of the words, and the reply to it contains the others.
+Both signals are computed for each term separately. For each term, an atom gains a share of the term's best
+score in a neighbour or in the source. The scores of several neighbours are not added up. So an atom gains
+most if many different terms of the question occur near it. In a conversation, for example, one message often
+contains some of the words, and the reply to it contains the others.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def amounts_of(
     term_scores: NDArray[np.float64],
     signals: Signals,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the amounts that the signals `near` and `source` add. `lengths` are those of the candidates."""
+    """Return the amounts that the signals `near` and `source` add. `lengths` are the candidates' lengths."""
     gains = np.minimum(1.0, FULL_LENGTH / np.maximum(lengths, 1.0)) ** 2
     gains[positions.titles[pool.ordinals] > 0] *= TITLED
     nearby = signals.near * gains * from_neighbours(pool, near, term_scores)

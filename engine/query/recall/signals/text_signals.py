@@ -1,4 +1,4 @@
-"""Signals for which atoms are read: the closeness of the question's terms, times, and trust."""
+"""The signals that require reading atoms: the closeness of the question's terms, times, and trust."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TIME_TERMS: Final = frozenset(
 
 
 def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[LoadedAtom]) -> None:
-    """Raise or lower the scores of the candidates in `rows` by their texts and their trust.
+    """Raise or lower the scores of the candidates in `rows` according to their texts and their trust.
 
     `atoms` holds these candidates with their texts, in the same order.
     """

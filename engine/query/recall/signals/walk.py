@@ -21,14 +21,14 @@ ANCHORS: Final = 3
 """The number of anchors whose tags are considered."""
 
 TAGS_MAX: Final = 4
-"""At most this many tags are followed: those for which the product of weight and score is highest."""
+"""The largest number of tags that are followed. Those with the highest weight · score are used."""
 
 HUB_SHARE: Final = 0.1
 HUB_MIN: Final = 20
 """A tag is ignored as a hub if more than HUB_SHARE of all atoms, and more than HUB_MIN atoms, have it."""
 
 WALKERS_MAX: Final = 24
-"""At most this many atoms are found through one tag: the newest atoms with the tag."""
+"""The largest number of atoms that are found through one tag. The newest atoms with the tag are used."""
 
 
 def bridge_weight(atoms: int, total: int) -> float:
@@ -63,8 +63,8 @@ class WalkedTag(NamedTuple):
 def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]]) -> list[WalkedTag]:
     """Return the tags to follow. They are tags of anchors.
 
-    They are in descending order of the product of weight and score. `anchors` are given with their scores,
-    the best first. The weight of a tag is its `bridge_weight`.
+    The tags are in descending order of the product of weight and score. `anchors` holds the anchors with
+    their scores, the best first. The weight of a tag is its `bridge_weight`.
     """
     best: dict[str, float] = {}
     for score, anchor in anchors[:ANCHORS]:

@@ -1,1 +1,1 @@
-"""HTML, PDF and DOCX files are converted to text by a process of its own, which has no other rights."""
+"""Convert HTML, PDF and DOCX files to text in a separate process that has no other rights."""

@@ -26,7 +26,7 @@ _CREATED: Final = "{http://purl.org/dc/terms/}created"
 
 
 def from_docx(raw: bytes) -> Converted:
-    """Convert a Word document. Its title and date are those of its properties.
+    """Convert a Word document. The title and the date are taken from its properties.
 
     Raises:
         BadItemError: the file is encrypted or broken, or its parts are too large.
@@ -61,7 +61,7 @@ def _properties(raw: bytes) -> tuple[str | None, str | None]:
 
 
 def _check_part(part: bytes, name: str) -> None:
-    """Refuse a part that is large, or declares a document type: entities can expand to gigabytes."""
+    """Refuse a part that is too large or declares a document type, as entities can expand to gigabytes."""
     if len(part) > PART_BYTES_MAX:
         raise BadItemError(f"the part {name!a:.80} is too large", "too large")
     # In UTF-16, every other byte is zero.

@@ -27,7 +27,7 @@ OUT_OF_MEMORY: Final = 77
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """The text of a file, and what the file says about itself."""
+    """The text of a file, with the title and the creation time that are stated in the file."""
 
     title: str | None
     created: str | None
@@ -40,5 +40,5 @@ class Converted:
 
 @cache
 def is_convertible(file_format: str) -> bool:
-    """Return False if the file has to be converted, and a library for this is not installed."""
+    """Return False if a library that is needed to convert this format is not installed, else True."""
     return all(find_spec(name) is not None for name in LIBRARIES.get(file_format, ()))

@@ -35,7 +35,7 @@ _BOMS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe
 
 
 def from_html(raw: bytes) -> Converted:
-    """Convert an HTML file. Its title and date are those of its `head`.
+    """Convert an HTML file. The title and the date are taken from its `head`.
 
     Raises:
         BadItemError: the file is not text, or its elements are nested too deeply.
@@ -70,7 +70,7 @@ def _check_nesting(soup: BeautifulSoup) -> None:
 
 
 class _Markdown(MarkdownConverter):  # type: ignore[misc, unused-ignore]
-    """The converter of `markdownify`, without pictures; it escapes only what would be read as a mark."""
+    """The converter of `markdownify`, without pictures. It escapes only characters that would be markup."""
 
     def escape(self, text: str, parent_tags: Any) -> str:
         del parent_tags
@@ -93,7 +93,7 @@ class _Markdown(MarkdownConverter):  # type: ignore[misc, unused-ignore]
 
 
 def _decoded(raw: bytes) -> str:
-    """Decode as the byte order mark or the file itself says, otherwise as UTF-8 or else as Windows-1252."""
+    """Decode as the byte order mark or the file declares, otherwise as UTF-8, or else as Windows-1252."""
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
             return raw.decode(encoding, "replace")

@@ -21,7 +21,7 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def from_pdf(raw: bytes) -> Converted:
-    """Return the pages of a PDF file. The heading of a page is the last entry of the outline before it.
+    """Return the pages of a PDF file. The headings of pages are taken from its outline.
 
     Raises:
         BadItemError: the file is encrypted or broken, has no text, or has more than 10,000 pages.
@@ -44,13 +44,13 @@ def from_pdf(raw: bytes) -> Converted:
 
 
 def _text(text: str) -> str:
-    """Return the text of a page with words joined that were divided at the end of a line."""
+    """Return the text of a page. Words that were divided at the end of a line are joined."""
     text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return _HYPHEN.sub("", text).encode("utf-8", "replace").decode()
 
 
 def _headings(reader: PdfReader, number: int) -> list[str | None]:
-    """Return the last entry of the outline that begins on or before each page; None before the first."""
+    """Return, for each page, its first outline entry, or else the heading of the page before, or None."""
     begins: dict[int, str] = {}
     pending: list[Any] = list(reversed(reader.outline))
     while pending:
@@ -71,7 +71,7 @@ def _headings(reader: PdfReader, number: int) -> list[str | None]:
 
 
 def _about(reader: PdfReader) -> tuple[str | None, str | None]:
-    """Return the title and the creation time; None for one that is absent or not readable."""
+    """Return the title and the creation time. Each is None if it is absent or not readable."""
     about = reader.metadata
     if about is None:
         return None, None

@@ -1,7 +1,7 @@
 """Convert files in another process, so that no file can do harm or use too much time or memory.
 
 The process opens no file, no connection and no other process, and its memory and processor time are bounded
-(`worker`). It is started for the first file, and started again after a file that ended it.
+(`worker`). It is started for the first file, and restarted if a file caused it to end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The process that converts files. `engine.transfer.ingest.conversion.process` starts it.
 
 It reads files from its standard input, and writes their texts to its standard output. The libraries that
-parse the files were not written for hostile input, so the process gives up everything that it does not need.
+parse the files were not written for hostile input, so the process gives up all rights that it does not need.
 """
 
 from __future__ import annotations
