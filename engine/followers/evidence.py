@@ -298,7 +298,7 @@ class Evidence:
         return header
 
     def check_unrecorded(self, namespace: str, keys: Sequence[bytes]) -> None:
-        """Check that no event was ever recorded on these atoms or edges. None of them has a record.
+        """Check that no event was ever recorded on these atoms or edges, which must have no records.
 
         Raises:
             CorruptionError: there is such an event.

@@ -164,9 +164,9 @@ _AFTER_A_COMMAND: Final = (
 EXERCISES: Final[Mapping[str, Exercise]] = {
     "power": Exercise(
         "Loss of power", "F3",
-        "the system calls of a run are recorded; from the recording, one of the states is made in which a "
-        "loss of power can leave the files; it is opened and compared with the run, and in every tenth "
-        "trial replayed",
+        "the system calls of a run are recorded; from the recording, the files are put into a state in which "
+        "a loss of power can leave them; the store is opened and compared with the run, and every tenth "
+        "store is replayed",
         FILES, 10_000, 500, _AFTER_A_FAULT, _power, strace,
     ),
     "kill": Exercise(
@@ -204,7 +204,7 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
         ("two processes", "three processes"), 10_000, 250,
         (
             "acknowledged events lost", "not verified", "errors that are not ours", "stuck",
-            "acknowledged at the same place twice", "in doubt, and told wrong",
+            "acknowledged at the same place twice", "doubtful writes reported wrongly",
             "acknowledged and not seen by its process",
         ),
         _simulated,
@@ -250,8 +250,9 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
     ),
     "cells": Exercise(
         "Determinism", "",
-        "a process writes the same history; the backend, the hash seed, the locale, the time zone, the size "
-        "of the batches, the way to the root, the kernels and the Pythons in MEMROOT_PYTHONS vary",
+        "every process writes the same history and must get the same roots; what varies is the backend, the "
+        "hash seed, the locale, the time zone, the size of the batches, how the root is reached, the "
+        "kernels, and the versions of Python in MEMROOT_PYTHONS",
         ("native kernels", "python kernels"), 729, CELLS, ("other roots", "processes that failed"), _cells,
     ),
     "fuzz": Exercise(

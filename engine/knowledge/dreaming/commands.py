@@ -47,7 +47,7 @@ class TagOwners(NamedTuple):
     own: frozenset[str]
     """The tags that the dreamer added."""
     removed: frozenset[str]
-    """The tags that were removed and were not added again, except perhaps by the dreamer."""
+    """The tags that were removed, and that no actor except the dreamer added again."""
 
 
 def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:

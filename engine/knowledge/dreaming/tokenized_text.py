@@ -211,7 +211,7 @@ class Name(NamedTuple):
     """A known name with its entity."""
 
     text: str
-    """The name in the spelling of the entity."""
+    """The name as the entity spells it."""
     id: bytes
     """The id of the entity."""
     tokens: Tokens

@@ -1,4 +1,4 @@
-"""Take the edits of people from the pages of a mirror into the store, then bring the mirror up to date.
+"""Record in the store what people edited in the pages of a mirror, then bring the mirror up to date.
 
     edited pages ── compare with the pages as they were written ──▶ edits ── commit, one by one ──▶ store
                                                                                        then the mirror

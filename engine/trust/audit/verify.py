@@ -78,7 +78,7 @@ class Report:
 LOG_DAMAGE_BYTES_MAX = 8
 """The maximum number of bytes in which a damaged log state may differ from the computed log state.
 
-If more bytes differ, the report says that the headers were changed, not the log state.
+If more bytes differ, the report names the headers as changed, and not the log state.
 """
 
 _ROOT = re.compile("[0-9a-fA-F]{64}")

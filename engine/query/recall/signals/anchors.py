@@ -42,7 +42,8 @@ class WordScores:
     """The scores of documents for the question's words and for tags."""
 
     def __init__(self, lists: Lists, terms: Sequence[WeightedTerm]) -> None:
-        """Store the lists. The first of them belong to `terms`, in the same order."""
+        """Store the lists. The list at each position belongs to the term at that position; further lists are
+        of tags."""
         self._lists = lists
         self.terms = terms
 
