@@ -121,7 +121,7 @@ def _check_payloads(rows: Reader, start: int, stop: int) -> None:
 
 LOG_DAMAGE_BYTES_MAX = 8
 """The maximum number of bytes in which a damaged state of the log may differ from the computed one. If more
-bytes differ, a header was changed, because a changed header changes all 32 bytes of a hash.
+bytes differ, a header was changed: this changes all 32 bytes of a hash.
 """
 
 

@@ -42,8 +42,7 @@ class WordScores:
     """The scores of documents for the question's words and for tags."""
 
     def __init__(self, lists: Lists, terms: Sequence[WeightedTerm]) -> None:
-        """Store the lists. The list at each position belongs to the term at that position; further lists are
-        of tags."""
+        """Store the lists: one for each of `terms`, in the same order, and then the lists of tags."""
         self._lists = lists
         self.terms = terms
 
