@@ -63,8 +63,8 @@ def most_relevant(
 ) -> list[tuple[str, float]]:
     """Return the `most` most relevant terms of the texts, the best first, each with its relevance.
 
-    Terms with equal relevance are in ascending order. Stop words and `known` terms are left out. `shares` are
-    the shares of the texts in the sum of all scores.
+    Terms with equal relevance are in ascending order. Stop words and `known` terms are left out. `shares` has
+    the score of each text, divided by the sum of all scores.
     """
     relevance: dict[str, float] = {}
     get = relevance.get
