@@ -9,6 +9,13 @@ from contextlib import contextmanager
 from engine.base.process_setting import ProcessSetting
 
 
+def _enable(on: bool) -> None:
+    (gc.enable if on else gc.disable)()
+
+
+_enabled = ProcessSetting(gc.isenabled, _enable, lambda _: False)
+
+
 @contextmanager
 def without_collection() -> Iterator[None]:
     """Disable Python's search for garbage cycles during the block.
@@ -18,14 +25,8 @@ def without_collection() -> Iterator[None]:
     take 4 % of the time of a bulk add of 20,000 atoms, and more in larger processes. Keep the block short,
     and do not yield to a caller from inside it: the setting applies to the whole process.
     """
-    if not gc.isenabled():
+    with _enabled.changed():
         yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 _RARE = 50_000

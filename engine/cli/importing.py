@@ -13,9 +13,9 @@ from engine.base import validation
 from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 from engine.cli.atoms import tell_tags
-from engine.cli.command import argument, command, option, repeated
+from engine.cli.command import argument, command, option
 from engine.cli.mirroring import after_writes
-from engine.cli.options import BUCKETS, dry_run, one_of
+from engine.cli.options import BUCKETS, FOLDER_OPTIONS, SOURCE_NAME, dry_run, one_of
 from engine.cli.output import Failure, plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, counted, line
@@ -48,28 +48,13 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
     "engine ingest talk.jsonl --tag talk",
 )
 @argument("paths", "PATH", "Files and folders.", many=True)
-@option("--name", metavar="NAME", help="The first part of every source. [default: the folder's name]")
+@SOURCE_NAME
 @option(
     "--root",
     metavar="DIR",
     help="The folder that contains every PATH; sources are relative to it.",
 )
-@repeated("tags", "--tag", "-t", metavar="TAG", help="A tag for every atom. Repeatable.")
-@BUCKETS
-@option(
-    "--provenance",
-    metavar="NAME",
-    default="internal",
-    help="The provenance of new atoms: internal, external or quarantine.",
-)
-@repeated(
-    "exclude",
-    "--exclude",
-    metavar="GLOB",
-    help="Leave out what matches, in the syntax of .gitignore. Repeatable.",
-)
-@option("--no-gitignore", help="Also read what a .gitignore in the folder excludes.")
-@option("--moved", help="Accept that the folder was moved since the last ingest.")
+@FOLDER_OPTIONS
 @option("--prune", help="Also tombstone the atoms of files that no longer exist or are excluded.")
 @option("sure", "--yes", help="Allow --prune even if none of the ingested files exists now.")
 @option("--force", help="Also ingest content that was erased.")

@@ -158,6 +158,31 @@ ATOM_FIELDS = together(
 
 BUCKETS = repeated("buckets", "--bucket", help="A bucket for new atoms. Repeatable. [default: inbox]")
 
+# Ingested folders
+
+SOURCE_NAME = option(
+    "--name", metavar="NAME", help="The first part of every source. [default: the folder's name]"
+)
+FOLDER_OPTIONS = together(
+    repeated("tags", "--tag", "-t", metavar="TAG", help="A tag for every atom. Repeatable."),
+    BUCKETS,
+    option(
+        "--provenance",
+        metavar="NAME",
+        default="internal",
+        help="The provenance of new atoms: internal, external or quarantine.",
+    ),
+    repeated(
+        "exclude",
+        "--exclude",
+        metavar="GLOB",
+        help="Leave out what matches, in the syntax of .gitignore. Repeatable.",
+    ),
+    option("--no-gitignore", help="Also read what a .gitignore in the folder excludes."),
+    option("--moved", help="Accept that the folder was moved since the last ingest."),
+)
+"""The options of `ingest` and `watch` on the files that are read, and on the atoms that are added."""
+
 # Filters
 
 _FILTERS = {

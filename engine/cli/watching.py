@@ -11,11 +11,11 @@ from typing import Any
 
 from engine.base.error_translation import translated
 from engine.base.errors import BusyError, EngineError
-from engine.cli.command import argument, command, option, repeated
+from engine.cli.command import argument, command, option
 from engine.cli.importing import named_kinds, said
 from engine.cli.mirror_edits import MirrorEdits
 from engine.cli.mirroring import after_writes
-from engine.cli.options import BUCKETS
+from engine.cli.options import FOLDER_OPTIONS, SOURCE_NAME
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import counted, line
@@ -34,23 +34,8 @@ NAMES_SHOWN = 3
 
 @command("engine watch notes/", "engine watch notes/ --exclude 'drafts/' --prune")
 @argument("folder", "FOLDER", "The folder to ingest and to watch.")
-@option("--name", metavar="NAME", help="The first part of every source. [default: the folder's name]")
-@repeated("tags", "--tag", "-t", metavar="TAG", help="A tag for every atom. Repeatable.")
-@BUCKETS
-@option(
-    "--provenance",
-    metavar="NAME",
-    default="internal",
-    help="The provenance of new atoms: internal, external or quarantine.",
-)
-@repeated(
-    "exclude",
-    "--exclude",
-    metavar="GLOB",
-    help="Leave out what matches, in the syntax of .gitignore. Repeatable.",
-)
-@option("--no-gitignore", help="Also read what a .gitignore in the folder excludes.")
-@option("--moved", help="Accept that the folder was moved since the last ingest.")
+@SOURCE_NAME
+@FOLDER_OPTIONS
 @option("--prune", help="Also tombstone the atoms of files that are removed.")
 def watch(
     session: Session,

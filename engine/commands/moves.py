@@ -16,7 +16,7 @@ count as lost.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
@@ -31,7 +31,7 @@ from engine.commands.new_ids import NewIds, Planned
 from engine.commands.reconcile import GONE, RetireAtom
 from engine.commands.renames import FormerSources
 from engine.commands.sources import SourcePlan
-from engine.commands.words import WordIndex, dice
+from engine.commands.words import WordIndex, dice, words_of
 
 HELD_CHARS_MAX: Final = 1 << 26
 """The number of characters of gained texts that are collected. Later texts are settled file by file."""
@@ -124,7 +124,7 @@ class Moves:
     def _is_rewritten(self, at: int, own: Known) -> bool:
         """Return True if a gained text is not very similar to the text with which it was aligned."""
         content = self._gained[at].add.content
-        return not own.has(content) and dice(_words(own.passage.content), _words(content)) < MOVED_MIN
+        return not own.has(content) and dice(words_of(own.passage.content), words_of(content)) < MOVED_MIN
 
     def _find_equal(self, texts: Sequence[Known], found: list[Known | None]) -> None:
         """Let gained texts continue equal recorded texts. The recorded texts are used in the given order."""
@@ -143,14 +143,14 @@ class Moves:
 
     def _find_similar(self, texts: Sequence[Known], found: list[Known | None]) -> None:
         """Let gained texts continue the most similar recorded texts. Short texts are not compared."""
-        olds = [(one, _words(one.passage.content)) for one in texts]
+        olds = [(one, words_of(one.passage.content)) for one in texts]
         olds = [(one, words) for one, words in olds if words.total() >= WORDS_MIN]
         if not olds:
             return
         index = WordIndex([words for _, words in olds], MOVED_MIN)
         rated: list[tuple[float, bool, int, int]] = []
         for at, gained in enumerate(self._gained):
-            words = _words(gained.add.content)
+            words = words_of(gained.add.content)
             if found[at] is None and words.total() >= WORDS_MIN:
                 rated += [(-score, not olds[old][0].is_live, at, old) for score, old in index.similar(words)]
         used: set[int] = set()
@@ -177,7 +177,3 @@ def _without(texts: Iterable[Known], found: Iterable[Known | None]) -> list[Know
     """Return the recorded texts that no gained text continues."""
     continued_ids = {one.record.id for one in found if one is not None}
     return [one for one in texts if one.record.id not in continued_ids]
-
-
-def _words(text: str) -> Counter[str]:
-    return Counter(text.split())

@@ -9,7 +9,7 @@ from typing import Final
 from backends.base import Reader
 from engine.commands.atoms import Add
 from engine.commands.file_texts import Known, atoms_of, texts_of
-from engine.commands.words import WordIndex
+from engine.commands.words import WordIndex, words_of
 
 SAME_FILE_MIN: Final = 0.5
 """A new file counts as a renamed file if at least this share of the longer file's texts is in both files."""
@@ -66,10 +66,10 @@ class FormerSources:
     def _with_equal_words(self, wanted: Sequence[Add]) -> str | None:
         if self._words is None:
             sources = sorted(self._texts)
-            counted = [_words(self._texts[source].elements()) for source in sources]
+            counted = [words_of(*self._texts[source].elements()) for source in sources]
             self._words = sources, WordIndex(counted, SAME_WORDS_MIN)
         sources, index = self._words
-        found = [sources[at] for _, at in index.similar(_words(add.content for add in wanted))]
+        found = [sources[at] for _, at in index.similar(words_of(*(add.content for add in wanted)))]
         free = list(filter(self._is_free, found))
         return free[0] if len(free) == 1 else None
 
@@ -86,7 +86,3 @@ class FormerSources:
                 for content in self._texts[source]:
                     self._places.setdefault(content, []).append(source)
         return self._known
-
-
-def _words(texts: Iterable[str]) -> Counter[str]:
-    return Counter(word for text in texts for word in text.split())

@@ -11,6 +11,11 @@ CANDIDATES_MAX: Final = 64
 """The maximum number of texts compared with a text. A text with more candidates has no clear match."""
 
 
+def words_of(*texts: str) -> Counter[str]:
+    """Return the words of the texts, counted."""
+    return Counter(word for text in texts for word in text.split())
+
+
 def dice(first: Counter[str], second: Counter[str]) -> float:
     """Return the share of words that two texts have in common, from 0 to 1."""
     total = first.total() + second.total()

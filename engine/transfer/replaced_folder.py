@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from engine.transfer.watching import changes_in
+
 if TYPE_CHECKING:
     from watchfiles import Change
 
-QUIET_MS: Final = 400
-"""A change is reported when there was no further change for this time. The file may then be complete."""
-BATCH_MS: Final = 5_000
-"""A change is reported at the latest after this time."""
+_NO_WAIT_MS: Final = 1
 
 
 class ReplacedFolder:
@@ -44,21 +43,10 @@ class ReplacedFolder:
         return status.st_dev, status.st_ino
 
     def _begin(self, present: tuple[int, int] | None) -> bool:
-        from watchfiles import watch
-
         self._watched = self._events = None
         if present is None:
             return False
-        events = watch(
-            self._folder,
-            watch_filter=None,
-            debounce=BATCH_MS,
-            step=QUIET_MS,
-            rust_timeout=1,
-            yield_on_timeout=True,
-            raise_interrupt=True,
-            ignore_permission_denied=True,
-        )
+        events = changes_in([self._folder], _NO_WAIT_MS)
         try:
             next(events)
         except OSError:

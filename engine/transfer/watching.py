@@ -92,29 +92,40 @@ def watch(
             between()
 
 
-def _batches(folders: Sequence[Path], stop: Stop) -> Iterator[set[Path]]:
-    """Yield sets of changed paths; an empty set after each wait without a change."""
+def changes_in(
+    folders: Sequence[Path], wait_ms: int, stop: Stop | None = None
+) -> Iterator[set[tuple[Change, str]]]:
+    """Yield the changes in folders, in batches; an empty set after each `wait_ms` without a change.
+
+    Raises:
+        SystemFailureError: the extra `watch` is not installed.
+        OSError: a folder is missing, or the system cannot watch it.
+    """
     if find_spec("watchfiles") is None:
         raise SystemFailureError("watching needs the package watchfiles", hint="pip install 'memroot[watch]'")
-    from watchfiles import watch as events
+    from watchfiles import watch as changes
 
+    stopper: Any = stop
+    return changes(
+        *folders,
+        watch_filter=None,
+        debounce=BATCH_MS,
+        step=QUIET_MS,
+        stop_event=stopper,
+        rust_timeout=wait_ms,
+        yield_on_timeout=True,
+        raise_interrupt=True,
+        ignore_permission_denied=True,
+    )
+
+
+def _batches(folders: Sequence[Path], stop: Stop) -> Iterator[set[Path]]:
+    """Yield sets of changed paths; an empty set after each wait without a change."""
     for folder in folders:
         if not folder.is_dir():
             raise NotFoundError(f"no such folder: {folder}")
-    event_filter: Callable[[Change, str], bool] | None = None
-    stopper: Any = stop
     try:
-        for changes in events(
-            *folders,
-            watch_filter=event_filter,
-            debounce=BATCH_MS,
-            step=QUIET_MS,
-            stop_event=stopper,
-            rust_timeout=WAIT_MS,
-            yield_on_timeout=True,
-            raise_interrupt=True,
-            ignore_permission_denied=True,
-        ):
+        for changes in changes_in(folders, WAIT_MS, stop):
             yield {Path(os.fsdecode(path)) for _, path in changes}
     except OSError as error:
         raise SystemFailureError(

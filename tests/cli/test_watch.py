@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -60,25 +60,30 @@ class Watching:
         return self._process.returncode, out, err
 
 
+@contextmanager
+def watching_in(here: Path, *words: str) -> Iterator[Watching]:
+    """Run `engine --json` with these words in a process of its own, in the folder `here`."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "--json", *words],
+        cwd=here,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+    )
+    try:
+        yield Watching(process, here)
+    finally:
+        process.kill()
+        process.communicate()
+
+
 @pytest.fixture
 def watching(surroundings: Path) -> Callable[..., Any]:
     """Return a function that starts to watch the folder `notes` with some options."""
 
-    @contextmanager
-    def started(*options: str) -> Iterator[Watching]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "--store", "store", "--json", "watch", "notes", *options],
-            cwd=surroundings,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
-        )
-        try:
-            yield Watching(process, surroundings)
-        finally:
-            process.kill()
-            process.communicate()
+    def started(*options: str) -> AbstractContextManager[Watching]:
+        return watching_in(surroundings, "--store", "store", "watch", "notes", *options)
 
     (surroundings / "notes").mkdir()
     return started

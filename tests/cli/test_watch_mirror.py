@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.test_watch import PROGRAM, Watching
+from tests.cli.test_watch import Watching, watching_in
 
 
 @pytest.fixture
@@ -19,19 +16,8 @@ def run(surroundings: Path) -> Iterator[Watching]:
     (surroundings / ".engine.toml").write_text('store = "store"\nmirror = "shown"\n')
     (surroundings / "notes").mkdir()
     (surroundings / "notes" / "a.md").write_text("# Oak\n\nThe oak beside the gate.\n")
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "--json", "watch", "notes"],
-        cwd=surroundings,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
-    )
-    try:
-        yield Watching(process, surroundings)
-    finally:
-        process.kill()
-        process.communicate()
+    with watching_in(surroundings, "watch", "notes") as watching:
+        yield watching
 
 
 def replaced(folder: Path, old: str, new: str) -> None:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from random import Random
 from typing import Final
 
 from backends.base import Batch, Guards
-from backends.memory import MemoryBackend
-from engine.base.errors import CorruptionError, EngineError
+from engine.commands import Command
 from engine.trust.audit.verify import verify
 from tests.support.engines import copied_rows, engine_on
 from tests.support.faults import FaultBackend, flip_bit
-from tests.support.workloads import commands
-from tests.torture.oracle import FOREIGN
+from tests.torture.short_runs import AFTERWARDS, carry_out, later, start, was_undisturbed
 
 VARIANTS: Final = ("same process", "reopened")
 OVER_BAD_DATA: Final = "notes over bad data"
 NOT_DERIVED: Final = frozenset({"journal", "payload", "log", "meta"})
 """The families whose damage a replay cannot heal."""
-COMMANDS: Final = 40
-AFTERWARDS: Final = 6
-"""The commands after which the note is asked for. Each is one write; more writes update the followers."""
 
 
 class FlippingBackend(FaultBackend):
@@ -51,35 +48,26 @@ def torture(variant: str, seed: int, wanted: int) -> tuple[Counter[str], list[st
     chosen = Random(f"writes {variant} {seed}")
     counts: Counter[str] = Counter()
     told: list[str] = []
-    start = MemoryBackend()
-    made = commands(2 * COMMANDS, seed=chosen.randrange(1000))
-    engine_on(start).apply(made[:COMMANDS])
+    store, made = start(chosen)
+    last = AFTERWARDS if variant == "reopened" else AFTERWARDS + 2
     for _ in range(wanted):
-        backend = FlippingBackend(copied_rows(start))
-        last = AFTERWARDS if variant == "reopened" else AFTERWARDS + 2
-        backend.at, backend.row, backend.bit = (
-            chosen.randint(1, last),
-            chosen.randrange(64),
-            chosen.randrange(1 << 16),
-        )
-        engine = engine_on(backend, clock=lambda: 2_000_000_000_000_000)
+        backend = FlippingBackend(copied_rows(store))
+        backend.at, backend.row = chosen.randint(1, last), chosen.randrange(64)
+        backend.bit = chosen.randrange(1 << 16)
         counts["trials"] += 1
-        try:
-            for command in made[COMMANDS : COMMANDS + AFTERWARDS]:
-                engine.apply([command])
-            if variant == "reopened":
-                engine = engine_on(backend.inner, clock=lambda: 2_000_000_000_000_000)
-            engine.checkpoint_note()
-        except CorruptionError:
-            counts["noticed"] += 1
-        except EngineError as error:
-            counts[f"refused: {error.code}"] += 1
-        except Exception as error:  # noqa: BLE001  counted as a failure
-            counts[FOREIGN] += 1
-            told.append(f"{_named(backend)}: {type(error).__name__}: {error}"[:300])
-        else:
+        noted = partial(_take_note, variant, backend, made)
+        if was_undisturbed(noted, partial(_named, backend), counts, told):
             _judge(backend, counts, told)
     return counts, told
+
+
+def _take_note(variant: str, backend: FlippingBackend, made: Sequence[Command]) -> None:
+    """Carry out the commands, then ask for a note, in the same process or after opening the store again."""
+    engine = engine_on(backend, clock=later)
+    carry_out(engine, made)
+    if variant == "reopened":
+        engine = engine_on(backend.inner, clock=later)
+    engine.checkpoint_note()
 
 
 def _named(backend: FlippingBackend) -> str:

@@ -23,11 +23,10 @@ from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_tokens
 from engine.query.duplicates import are_near, near_earlier
 from engine.query.filters import in_categories
 from engine.query.recall.answer import Dropped, Hit, Role
-from engine.query.recall.pool import Pool
+from engine.query.recall.pool import ALIAS, Pool
 from engine.query.recall.protocol import Ranking, complete
 from engine.query.recall.retired import SupersededAtoms
 from engine.query.recall.scope import LoadedAtom, RecallScope
-from engine.query.recall.signals import aliases
 from engine.query.recall.signals.bm25 import MICRO
 
 _WORD: Final = re.compile(r"\S+")
@@ -291,8 +290,8 @@ def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -
 def _by_words(pool: Pool) -> NDArray[np.bool_]:
     """Return True for each candidate that contains a word of the question or has an alias in the question."""
     found: NDArray[np.bool_] = pool.parts["words"] > 0
-    if aliases.SIGNAL in pool.parts:
-        found |= pool.parts[aliases.SIGNAL] > 0
+    if ALIAS in pool.parts:
+        found |= pool.parts[ALIAS] > 0
     return found
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from engine.kernels import NATIVE
 from engine.query.recall.signals.bm25 import MICRO
 
-KEPT: Final = frozenset({"alias"})
-"""The signals besides `words` whose amounts are always kept, because they decide what a hit is."""
+ALIAS: Final = "alias"
+"""The signal of an alias in the question. Its amounts are always kept, because they decide what a hit is."""
 
 
 class Pool:
@@ -43,7 +43,7 @@ class Pool:
     def add(self, signal: str, amounts: NDArray[np.float64]) -> None:
         """Add to each score the amount at the same index, and record it as a contribution of `signal`."""
         self.score = self.score + amounts
-        if not (self._is_explained or signal in KEPT):
+        if not (self._is_explained or signal == ALIAS):
             return
         before = self.parts.get(signal)
         self.parts[signal] = amounts if before is None else before + amounts

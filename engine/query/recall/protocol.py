@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from engine.query.recall.answer import Bridge, Level
 from engine.query.recall.mentions import Mentions
-from engine.query.recall.pool import Pool
+from engine.query.recall.pool import ALIAS, Pool
 from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.query.recall.signals import (
     aliases,
@@ -224,9 +224,7 @@ def _aliases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
     pool = anchors.extended(scope, pool, found, [one.ordinal for one in named])
     # If no text has a word of the question, there is no score to take a share of.
     share, best = scope.signals.alias, anchors.top_score(pool) or 1.0
-    phrases.add_amounts(
-        scope, pool, aliases.SIGNAL, {one.ordinal: share * one.weight * best for one in named}
-    )
+    phrases.add_amounts(scope, pool, ALIAS, {one.ordinal: share * one.weight * best for one in named})
     return pool
 
 

@@ -86,7 +86,7 @@ def pull(
 def follow(
     store: Store, folder: str | os.PathLike[str], *, actor: str, progress: Progress = no_progress
 ) -> PullReport:
-    """Bring the mirror in `folder` up to date, after taking the edits; write a new mirror if there is none.
+    """Take the edits, then bring the mirror in `folder` up to date. If there is no mirror, write a new one.
 
     Raises:
         RefusedError: The folder is not empty and not a mirror of this store.

@@ -72,3 +72,8 @@ def folder_of(path: Path) -> Iterator[Folder]:
     notes.mkdir()
     with Engine(MemoryBackend(), clock=fixed_clock, salts=salt) as engine:
         yield Folder(notes, engine)
+
+
+def note(*texts: str) -> str:
+    """Return a note in which each text is a section."""
+    return "".join(f"# Section\n\n{text}\n\n" for text in texts)

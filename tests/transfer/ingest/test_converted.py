@@ -1,4 +1,4 @@
-"""HTML, PDF and DOCX files: what becomes of them, and what a bad file cannot do."""
+"""HTML, PDF and DOCX files are ingested as text. A bad file is reported, and the other files go in."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 import zlib
 from collections.abc import Iterator
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 from pypdf import PdfReader, PdfWriter
@@ -16,7 +15,7 @@ from engine.transfer.ingest.conversion.process import Converter
 from engine.transfer.ingest.documents import BadItemError, PassedOver
 from engine.transfer.ingest.walk import find_files
 from tests.support.children import run
-from tests.transfer.ingest.folder import Folder, folder_of
+from tests.transfer.ingest.folder import Folder
 from tests.transfer.ingest.made_files import docx, pdf
 
 PAGE = """<!doctype html><html><head><title>Trees &amp; tea</title><meta name="date" content="2021-05-06">
@@ -46,13 +45,6 @@ tried(lambda: open(os.path.join(os.path.dirname(os.__file__), "new"), "w"))
 open(os.__file__).close()
 print("fine")
 """
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Iterator[Folder]:
-    """Return an empty folder with an empty store."""
-    with folder_of(tmp_path) as folder:
-        yield folder
 
 
 @pytest.fixture

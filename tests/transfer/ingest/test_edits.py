@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,23 +20,11 @@ from engine.commands.reconcile import is_by
 from engine.ledger.journal import entries_back
 from engine.ledger.queries import get_record
 from proofs.events import AtomBody
-from tests.transfer.ingest.folder import Folder, folder_of
+from tests.transfer.ingest.folder import Folder, folder_of, note
 
 OAK = "The oak beside the gate was planted in the year of the flood."
 ASH = "An ash grows faster than most people think, above all in wet ground."
 ELM = "Elms died everywhere; the last one stands behind the church."
-
-
-def note(*texts: str) -> str:
-    """Return a note in which each text is a section."""
-    return "".join(f"# Section\n\n{text}\n\n" for text in texts)
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Iterator[Folder]:
-    """Return an empty folder with an empty store."""
-    with folder_of(tmp_path) as folder:
-        yield folder
 
 
 def test_page_facts_are_recorded_once_and_follow_the_file(notes: Folder) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,7 @@ from engine import State
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.transfer.ingest.documents import PassedOver, Skipped, SourceFile
 from engine.transfer.ingest.walk import find_files
-from tests.transfer.ingest.folder import Folder, folder_of
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Iterator[Folder]:
-    """Return an empty folder with an empty store."""
-    with folder_of(tmp_path) as folder:
-        yield folder
+from tests.transfer.ingest.folder import Folder
 
 
 def read(root: Path, *patterns: str, at: Path | None = None) -> list[str]:

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from engine import State
 from engine.base.model import Direction
 from engine.commands.moves import Moves
-from tests.transfer.ingest.folder import Folder, folder_of
+from tests.transfer.ingest.folder import Folder, note
 
 OAK = "The oak beside the gate was planted in the year of the flood."
 ASH = "An ash grows faster than most people think, above all in wet ground."
 ELM = "Elms died everywhere; the last one stands behind the church."
 FIR = "Firs were brought here by the man who built the mill and the dam."
-
-
-def note(*texts: str) -> str:
-    """Return a note in which each text is a section."""
-    return "".join(f"# Section\n\n{text}\n\n" for text in texts)
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Iterator[Folder]:
-    """Return an empty folder with an empty store."""
-    with folder_of(tmp_path) as folder:
-        yield folder
 
 
 def id_of(notes: Folder, name: str, word: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +9,9 @@ import pytest
 
 from engine import Add, State
 from engine.base.errors import InvalidInputError, NotFoundError, RefusedError
-from tests.transfer.ingest.folder import Folder, folder_of
+from tests.transfer.ingest.folder import Folder
 
 NOTE = "---\ntags: [garden]\n---\n# Soil\n\nCompost feeds it. #worms\n\n# Water\n\nIn the morning.\n"
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Iterator[Folder]:
-    """Return an empty folder with an empty store."""
-    with folder_of(tmp_path) as folder:
-        yield folder
 
 
 def test_a_folder_becomes_atoms_with_title_tags_source_and_order(notes: Folder) -> None:

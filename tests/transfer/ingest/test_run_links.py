@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from engine import EdgeType
 from engine.transfer.ingest.documents import Reference
 from engine.transfer.ingest.links import Targets
-from tests.transfer.ingest.folder import Folder, folder_of
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Iterator[Folder]:
-    """Return an empty folder with an empty store."""
-    with folder_of(tmp_path) as folder:
-        yield folder
+from tests.transfer.ingest.folder import Folder
 
 
 def targets_of(notes: Folder, name: str) -> list[str]:

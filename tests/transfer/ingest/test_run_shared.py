@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,16 +13,9 @@ from engine.base.validation import atom_id
 from engine.commands import Command
 from engine.commands.reconcile import RetireEdge, UpsertEdge
 from engine.transfer.ingest.run import IngestProgress
-from tests.transfer.ingest.folder import Folder, fixed_clock, folder_of, salt
+from tests.transfer.ingest.folder import Folder, fixed_clock, salt
 
 LINE = '{"id": "X", "text": "%s", "tags": ["%s"]}\n'
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Iterator[Folder]:
-    """Return an empty folder with an empty store."""
-    with folder_of(tmp_path) as folder:
-        yield folder
 
 
 def once(action: Callable[[], object]) -> Callable[[IngestProgress], None]:

@@ -15,8 +15,6 @@ from engine.query.recall.signals.phrases import QUESTION_WEIGHT, SAME_TITLE_MAX,
 from engine.query.snippets import one_by_one
 from engine.text.simhash import phrase_hashes
 
-SIGNAL: Final = "alias"
-
 TERMS_MAX: Final = 6
 """The largest number of terms of an alias; longer aliases are not looked up in questions."""
 QUESTION_TERMS_MAX: Final = 64
