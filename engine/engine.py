@@ -892,7 +892,7 @@ class Engine:
             return show_id(resolve_id(rows, id))
 
     def page(self, name: str, *, as_of: AsOf | None = None) -> Page:
-        """Return a page: what one ingested file gave, with its text, links and backlinks.
+        """Return a page: the atoms from one ingested file, with their text, links and backlinks.
 
         Args:
             name: The path of the file, which may lack its first folders and its suffix; the title of the
@@ -1029,7 +1029,9 @@ class Engine:
         wanted = narrowed(filters, narrow)
         with self._searching(as_of) as (view, rows):
             return recall(
-                *(rows, view, query),
+                rows,
+                view,
+                query,
                 limit=limit,
                 budget=budget,
                 filters=wanted,

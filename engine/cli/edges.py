@@ -32,6 +32,7 @@ from engine.cli.shapes import Fields, Shown, Table
 from engine.commands import Link, RegisterType
 from engine.front.times import Moment
 from engine.ledger.codec import unpack
+from engine.ledger.queries import data_of, exact_type_in
 from engine.ledger.records import type_code
 from engine.query.graph.find import Follow, Form, Found
 from proofs.codec import pack
@@ -195,9 +196,8 @@ def _row(edge: Edge, own: frozenset[str], named: Labels) -> tuple[str, ...]:
 
 def _type_of(edge: Edge) -> str:
     """Return the type of an edge. If a relation's words cannot be an edge type, return the exact words."""
-    data = unpack(edge.data, "edge data") if edge.data else None
-    exact = data.get("predicate") if isinstance(data, dict) else None
-    return exact if isinstance(exact, str) else edge.type
+    exact = exact_type_in(data_of(edge))
+    return edge.type if exact is None else exact
 
 
 @command(

@@ -338,10 +338,16 @@ def edges_of_type(rows: Reader, code: bytes) -> Iterator[EdgeRecord]:
             yield decode_edge(raw, f"edge record {key.hex()}")
 
 
-def data_of(edge: EdgeRecord) -> Mapping[str, Any]:
+def data_of(edge: EdgeRecord | Edge) -> Mapping[str, Any]:
     """Return the data of an edge as a map, which is empty if there is no data or the data is not a map."""
     data = unpack(edge.data, "edge data") if edge.data else None
     return data if isinstance(data, dict) else {}
+
+
+def exact_type_in(data: Mapping[str, Any]) -> str | None:
+    """Return the words of a relation whose type cannot be an edge type (`engine.knowledge`), or None."""
+    exact = data.get("predicate")
+    return exact if isinstance(exact, str) else None
 
 
 def source_in(data: Mapping[str, Any]) -> bytes | None:

@@ -28,6 +28,7 @@ from engine.ledger.queries import (
     body_of,
     data_of,
     edges_at,
+    exact_type_in,
     far_end,
     record_at,
     resolve_id,
@@ -319,8 +320,8 @@ def _of_atom(scope: Scope, record: AtomRecord, direction: Direction) -> Iterator
 
 def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
     data = data_of(edge)
-    exact = data.get("predicate")  # exact relation type, if it is no valid edge type (`engine.knowledge`)
-    kind = exact if isinstance(exact, str) else type_name(scope.rows, edge.type)
+    exact = exact_type_in(data)
+    kind = type_name(scope.rows, edge.type) if exact is None else exact
     name, source = scope.name(other), _short_id_if_live(scope, source_in(data))
     if edge.src == atom:
         return Triple(own, kind, name, "out", scope.short_id(other.id), source)

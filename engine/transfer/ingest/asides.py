@@ -52,8 +52,7 @@ class Lines:
 
     def left_out(self, spans: Sequence[Span]) -> None:
         """Record that `spans` were left out. They are in order and refer to the text before this step."""
-        removed = list(accumulate((end - begin for begin, end in spans), initial=0))
-        self._passes.append((places_of(spans), removed))
+        self._passes.append((places_of(spans), removed_before(spans)))
 
     def at(self, offset: int) -> int:
         """Return the number of the line at an offset of the remaining text. Offsets must be ascending."""
@@ -81,8 +80,12 @@ def comments(text: str, start: int) -> list[Span]:
 
 def places_of(spans: Sequence[Span]) -> list[int]:
     """Return, for each span, its offset in the text after all spans are removed. `spans` are in order."""
-    removed = accumulate((end - begin for begin, end in spans), initial=0)
-    return [begin - before for (begin, _), before in zip(spans, removed, strict=False)]
+    return [begin - before for (begin, _), before in zip(spans, removed_before(spans), strict=False)]
+
+
+def removed_before(spans: Sequence[Span]) -> list[int]:
+    """Return, for each span, the number of characters in the spans before it; at the end, in all spans."""
+    return list(accumulate((end - begin for begin, end in spans), initial=0))
 
 
 def without(text: str, spans: Sequence[Span]) -> str:

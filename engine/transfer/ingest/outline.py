@@ -6,11 +6,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import Final, NamedTuple
 
 from engine.base.limits import META_TEXT_BYTES_MAX
-from engine.transfer.ingest.asides import is_bare
+from engine.transfer.ingest.asides import is_bare, removed_before
 from engine.transfer.ingest.split import Block, Span
 from proofs.further import Scalar
 
@@ -52,7 +51,7 @@ class _Places:
     def __init__(self, spans: Sequence[Span]) -> None:
         self._starts = [start for start, _ in spans]
         self._ends = [end for _, end in spans]
-        self._removed = list(accumulate((end - start for start, end in spans), initial=0))
+        self._removed = removed_before(spans)
 
     def of(self, offset: int) -> int:
         """Return the offset in the remaining text. A removed part maps to the character before it."""
