@@ -14,7 +14,7 @@ or the end of an answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -31,10 +31,14 @@ NOTHING: Final = "nothing found\n"
 
 def closed(lines: str, *notes: str) -> str:
     """Return an answer with its last line, which has the notes and the cost of the answer in tokens."""
+    return lines + _last(*notes, f"{cost_of(lines, *notes)} tokens")
+
+
+def cost_of(lines: str, *notes: str) -> int:
+    """Return the cost that `closed` states for the same arguments."""
     from engine.query.budget import tokens_of
 
-    cost = tokens_of(lines + _last(*notes, UNPRICED))
-    return lines + _last(*notes, f"{cost} tokens")
+    return tokens_of(lines + _last(*notes, UNPRICED))
 
 
 def error_lines(code: str, message: str, hint: str) -> str:
@@ -46,18 +50,19 @@ def error_lines(code: str, message: str, hint: str) -> str:
     return unmarked("\n".join(map(on_one_line, lines)))
 
 
-def within(items: Sequence[str], budget: int, *notes: str, more: str = "more with a larger budget") -> str:
+def within(
+    items: Sequence[str], budget: int, *notes: str, more: Callable[[int], str], rest: bool = False
+) -> str:
     """Return as many items as the budget allows, at least one, with the last line of the answer.
 
-    If items are left out, the last line says so with the note `more`.
+    If items are left out, or if there is a `rest` beyond the items, the last line has the note that `more`
+    returns for the number of items shown.
     """
-    from engine.query.budget import tokens_of
-
     for many in range(len(items), 0, -1):
-        left_out = (more,) if many < len(items) else ()
-        text = closed("".join(items[:many]), *left_out, *notes)
-        if many == 1 or tokens_of(text) <= budget:
-            return text
+        shown = "".join(items[:many])
+        left_out = (more(many),) if many < len(items) or rest else ()
+        if many == 1 or cost_of(shown, *left_out, *notes) <= budget:
+            return closed(shown, *left_out, *notes)
     return closed(NOTHING, *notes)
 
 

@@ -20,7 +20,7 @@ from engine.mcp.exploring import (
     pin,
     shortened,
 )
-from engine.mcp.lines import NOTHING, closed, item, time_of, within
+from engine.mcp.lines import NOTHING, closed, cost_of, item, time_of, within
 
 if TYPE_CHECKING:
     from engine.base.model import HistoryItem
@@ -33,9 +33,6 @@ RECALL_TOKENS: Final = 600
 LIST_TOKENS: Final = 600
 EXPLORE_TOKENS: Final = 1000
 
-LAST_LINE_TOKENS: Final = 8
-"""The tokens of the last line of an answer without notes."""
-
 LINE_CHARS: Final = 80
 """The maximum number of characters of an atom's text in a list."""
 
@@ -46,20 +43,19 @@ GRAMMAR: Final = (
 
 
 def _recall(engine: Engine, arguments: Arguments) -> str:
-    from engine.query.budget import BUDGET_MIN, tokens_of
+    from engine.query.budget import BUDGET_MIN
     from engine.query.explore.form import unmarked
 
     with asked(engine, arguments) as (memory, wanted):
-        notes = pin(memory, wanted)
-        most = arguments["budget"] - tokens_of(closed("", *notes))
-        left = most
+        notes, most = pin(memory, wanted), arguments["budget"]
+        left = most - cost_of("", *notes)
         while True:
             found = memory.context(arguments["query"], budget=max(left, BUDGET_MIN), filters=wanted.filters)
-            shown = unmarked(found.text)
-            # A mark that replaces markup may cost more than the markup.
-            over = tokens_of(shown) - most
+            shown = unmarked(found.text) or NOTHING
+            # A mark in place of markup may cost more than the markup.
+            over = cost_of(shown, *notes) - most
             if over <= 0 or left <= BUDGET_MIN:
-                return closed(shown or NOTHING, *notes)
+                return closed(shown, *notes)
             left -= over
 
 
@@ -91,19 +87,11 @@ def _recent(engine: Engine, arguments: Arguments) -> str:
             found = memory.recent(limit=limit + 1, offset=offset, filters=wanted.filters)
             rest = len(found) > limit
             lines = _listed(memory, found[:limit])
-        return _page(lines, arguments, offset, rest, pin(memory, wanted))
-
-
-def _page(lines: list[str], arguments: Arguments, offset: int, rest: bool, notes: tuple[str, ...]) -> str:
-    """Return the lines that the budget allows; the last line names the offset of the next page."""
-    from engine.query.budget import tokens_of
-
-    for many in range(len(lines), 0, -1):
-        more = (f"more: offset {offset + many}",) if rest or many < len(lines) else ()
-        found = closed("".join(lines[:many]), *more, *notes)
-        if many == 1 or tokens_of(found) <= arguments["budget"]:
-            return found
-    return closed(NOTHING, *notes)
+        return within(
+            *(lines, arguments["budget"], *pin(memory, wanted)),
+            more=lambda shown: f"more: offset {offset + shown}",
+            rest=rest,
+        )
 
 
 def _event(one: HistoryItem) -> str:
@@ -200,7 +188,7 @@ def _find(engine: Engine, arguments: Arguments) -> str:
             lines = _graph(memory, graph)
         else:
             lines = _walked(memory, arguments, wanted)
-        return within(lines, arguments["budget"], *notes)
+        return within(*(lines, arguments["budget"], *notes), more=lambda shown: "more with a larger budget")
 
 
 def _walked(memory: Engine, arguments: Arguments, wanted: Wanted) -> list[str]:

@@ -81,7 +81,7 @@ class Answer:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The facts in the answer of `status`, of a tool that writes, or of a tool with structured content."""
+        """The facts in an answer of `status`, of a tool that writes, or with structured content."""
         if self.structured is not None:
             return self.structured
         return facts_of(self.text)
