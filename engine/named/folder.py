@@ -158,7 +158,7 @@ def _lock_memory(entry: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _exclusive(entry: Path) -> Iterator[None]:
-    """Write the changes in a SQLite file's write-ahead log into the file, then lock the file exclusively."""
+    """Write the changes from the write-ahead log into the SQLite file, then lock the file exclusively."""
     try:
         with contextlib.closing(
             sqlite3.connect(address(entry), uri=True, timeout=0, isolation_level=None)

@@ -193,8 +193,8 @@ def _matching(
 
 
 BODY_CHARS_MIN: Final = 40
-"""The minimum number of base64 characters in a private key block. With fewer, the text probably only mentions
-such blocks."""
+"""The minimum number of base64 characters in a private key block. With fewer characters, the text probably
+only mentions such blocks."""
 
 BLOCK_CHARS_MAX: Final = 32_768
 

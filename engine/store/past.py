@@ -64,7 +64,7 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
 
 
 def subject_history(rows: Lookup, last: int) -> list[Entry]:
-    """Return, in order, the events up to `last` that are on the atom, edge or predicate of event `last`."""
+    """Return, in order, the events up to `last` on the same atom, edge or predicate as event `last`."""
     return list(entries_back(rows, last))[::-1]
 
 
@@ -78,7 +78,7 @@ def records_after(history: Iterable[Entry], size: int) -> Lookup:
 
 
 def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:
-    """Return the record that an atom had when the journal had `size` events, computed from its events.
+    """Return the record of an atom after `size` events of the journal, computed from the atom's events.
 
     Raises:
         NotFoundError: The atom had not been recorded yet.

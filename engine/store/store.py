@@ -381,7 +381,7 @@ class Store:
     def _commit_parts(
         self, commands: Sequence[Command], actor: str, request: str | None, origin: str | None
     ) -> Iterator[Receipt]:
-        """Commit the commands in one batch, or in smaller batches if they are too large; yield the receipts.
+        """Commit the commands in one batch, or in several if one would be too large; yield the receipts.
 
         The receipts of the first half are yielded before the second half is committed, because that
         commit may fail.

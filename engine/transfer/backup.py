@@ -1,4 +1,4 @@
-"""Export the journal as JSON Lines, write backups, verify these files, and rebuild stores from the files.
+"""Export the journal as JSON Lines, write backups, verify exports and backups, and import them.
 
 A backup contains only the journal. A copy of a store's files (`engine copy` makes one) would be three times
 as large, tied to one kind of backend, and full of rows that can be derived from the journal anyway.

@@ -63,7 +63,7 @@ class Position(NamedTuple):
 
     source: str
     number: int
-    """The index of the atom among the live atoms of its source, ordered by sequence, then by ordinal."""
+    """The index of the atom in the list of its source's live atoms, sorted by sequence, then by ordinal."""
 
     def offset(self, distance: int) -> Position:
         """Return the position `distance` atoms later in the source, or earlier if `distance` is negative."""

@@ -232,7 +232,7 @@ def _next(rows: Reader, index: IndexView, records: Sequence[AtomRecord]) -> Iter
 def _sharing_sets(
     records: Sequence[AtomRecord], count: Callable[[Group, str], int], total: int
 ) -> Iterator[Relation]:
-    """Yield the relations between atoms that share tags, then those between atoms that share buckets."""
+    """Yield first the relations of atoms that share tags, then the relations of atoms that share buckets."""
     tags = [{tag_identity(tag): tag for tag in record.tags} for record in records]
     weights = {tag: bridge_weight(count(Group.TAG, tag), total) for tag in _in_several(tags)}
     yield from _sharing(RelationKind.SHARES_TAG, records, tags, weights)
