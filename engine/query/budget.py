@@ -24,8 +24,8 @@ from engine.ledger.queries import SHORT_ID_DIGITS
 from engine.text.tokens import estimate_tokens
 
 ID_DIGITS: Final = SHORT_ID_DIGITS
-"""The number of digits that a heading shows of an id, from its beginning. These digits cost about 5 tokens; a
-whole id costs 25. `Engine.resolve` accepts an id that is shortened like this."""
+"""The number of an id's first digits that a heading shows. These digits cost about 5 tokens; a whole id costs
+25. `Engine.resolve` accepts an id that is shortened like this."""
 
 BUDGET_MIN: Final = 16
 """The smallest budget in tokens: the cost of the shortest heading and a line with only `…`."""

@@ -57,7 +57,7 @@ _ODD = re.compile(f"[{_INVISIBLE}{''.join(_LETTERS)}{_DASHES}{_SPACES}{_COMPATIB
 
 
 def folded(text: str) -> Looked | None:
-    """Return the text without invisible characters, and with ASCII letters in place of look-alikes.
+    """Return the text without invisible characters, and with ASCII characters in place of look-alikes.
 
     Returns None if the text has neither invisible characters nor look-alikes.
     """
@@ -103,7 +103,7 @@ _BEGINNINGS = (
     *("xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"),
     *("sk-ant-", "sk-proj-", "sk-svcacct-", "sk-admin-", "sk_live_", "sk_test_", "rk_live_", "rk_test_"),
 )
-"""The beginnings of those tokens that are also found if they are divided."""
+"""A token that begins with one of these strings is also found if it is divided."""
 
 _BEGINNING = re.compile("(?<![0-9A-Za-z])(?:" + "|".join(map(re.escape, _BEGINNINGS)) + ")", re.ASCII)
 

@@ -150,7 +150,7 @@ class Detector:
     usual: bool = True
     """True if policies use the detector by default; False if a policy must name the kind to use it."""
     literals: tuple[str, ...] = ()
-    """Strings of which every text with such a secret contains at least one. Empty if they are not known."""
+    """Every text with such a secret contains at least one of these strings. Empty if none are known."""
     any_case: bool = False
     """True if `literals` are in lower case and are compared without case."""
     issued: bool = False

@@ -503,7 +503,7 @@ class Store:
             yield rows
 
     def _apart(self, followers: Sequence[Follower]) -> list[Follower]:
-        """Return new objects for the records and `followers`: an object caches rows that it wrote."""
+        """Return new objects for the records and `followers`, because an object caches the rows it wrote."""
         names = {self.records.name, *(follower.name for follower in followers)}
         return [follower for follower in projections() if follower.name in names]
 

@@ -85,7 +85,7 @@ def reading(files: Sequence[SourceFile], screen: Screen | None) -> Iterator[Read
 
 
 class _Ahead:
-    """Reads files in a process that reads ahead. If that process is missing or fails, reads in this one."""
+    """Reads files in a process that reads ahead, or in this process if the other is missing or fails."""
 
     def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
         self._process = process

@@ -24,7 +24,7 @@ _FIRST: Final[dict[Rule, str]] = {
     rules.html_block: "<",
     rules.heading: "#",
 }
-"""Rule → the characters with which a line can begin if the rule matches there. Other rules match any line."""
+"""Rule → the first characters of the lines that this rule can match. Other rules can match any line."""
 
 _UNDER_TABLE_HEADS: Final = frozenset("|-:")
 """The first characters of the second line of a table."""

@@ -29,7 +29,7 @@ _DATES: Final = (
     "datepublished",
 )
 """The names, in lower case, of `meta` elements with the date of a page. If a page has several of these
-elements, the name that comes first in this list counts."""
+elements, the element whose name comes first in this list counts."""
 _LIKE_MARKDOWN: Final = re.compile(r"(?:(?<=\s)|^)#(?=[#\s]|\w*[^\W\d])|\[(?=\[)")
 """Matches a character of a text that Markdown would read as part of a heading, a tag or a link."""
 _SCHEME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):")
