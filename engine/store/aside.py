@@ -1,4 +1,4 @@
-"""Reading a store whose followers lack events that cannot be written, for instance on a full disk.
+"""Reading a store whose followers lack events and cannot be updated, for instance on a full disk.
 
 The followers process the missing events in a layer in main memory over a snapshot of the store. The answers
 are the same as if the followers were up to date.

@@ -44,7 +44,7 @@ def append(
     sweep: bool = False,
     journal: bool = True,
 ) -> bytes:
-    """Append `events` to the target's journal and update its records, in one batch that is not durable.
+    """Append `events` to the target's journal and update its records, in one batch that is not yet durable.
 
     Args:
         target: A store whose journal is always equal to the beginning of the source's journal.
