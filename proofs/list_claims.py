@@ -47,7 +47,7 @@ def check_none_tagged(claim: NoneTagged, fields: list[Any], lookups: Lookups, in
 def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, most: int) -> list[int]:
     """Return the ordinals of live atoms that have the tag, ascending.
 
-    The witness must include every chunk. `most` is the maximum number of such ordinals.
+    The witness must include every chunk. `most` is the maximum number of live ordinals.
     """
     chunks = -(-index.ordinals // (1 << CHUNK_BITS))
     ordinals: list[int] = []

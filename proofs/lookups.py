@@ -31,7 +31,7 @@ class Lookups:
 
         Raises:
             ProofError: a requirement does not hold (`tree`, `shape`, `other-leaf`, `absent`), a tree is
-                missing (`missing`), or a tree is opened that no claim needs (`unneeded`).
+                missing (`missing`), or the proof opens a tree that no claim needs (`unneeded`).
         """
         for namespace, values in self._values.items():
             tree = proof.trees[namespace]

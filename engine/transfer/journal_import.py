@@ -40,7 +40,7 @@ EventCheck = Callable[[RawEntry], None]
 
 
 def accept_all(event: RawEntry) -> None:
-    """Accept the event. This function is the check of events if the caller gives no check."""
+    """Accept every event. This check is used if the caller passes no other check."""
 
 
 FROM_HEADERS = ("atoms", "edges")
@@ -183,7 +183,7 @@ class Erasures:
 
     def __init__(self) -> None:
         self._claimed: dict[bytes, tuple[int, int]] = {}
-        """Subject → (its first event without a payload, the erasing event that the line of that event
+        """Subject → (its first event without a payload, the erasing event that the line of the former
         names)."""
         self._erased: dict[bytes, int] = {}
 

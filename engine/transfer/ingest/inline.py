@@ -104,7 +104,7 @@ def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset where the scan continues, and the tag with its `#` at `at` (or None)."""
+    """Return the offset where the scan continues, and the tag whose `#` is at offset `at`, or None."""
     stop = _word_end(text, at + 1, end)
     if at > start and not text[at - 1].isspace():
         return stop, None
@@ -128,7 +128,7 @@ def _word_end(text: str, at: int, end: int) -> int:
 
 
 def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset where the scan continues, and the link with its `[[` at `at` (or None)."""
+    """Return the offset where the scan continues, and the link whose `[[` is at offset `at`, or None."""
     close = text.find("]]", at + 2, min(end, at + _REACH))
     inner = text[at + 2 : close] if close > 0 else "["
     if "[" in inner or "\n" in inner:
@@ -141,7 +141,7 @@ def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset where the scan continues, and a relative link (or None).
+    """Return the offset where the scan continues, and a relative link or None.
 
     The link is the one whose label ends with the `]` at offset `at`.
     """
@@ -163,7 +163,7 @@ def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _destination_end(text: str, at: int, stop: int) -> int:
-    """Return the offset of the first white space or unpaired `)` from offset `at` on."""
+    """Return the offset of the first white space or unpaired `)` at or after offset `at`."""
     depth = 0
     while at < stop and not text[at].isspace():
         depth += (text[at] == "(") - (text[at] == ")")

@@ -176,7 +176,7 @@ def _folder_name(path: Path, real: Path) -> str:
 
 
 def _walk(root: Path, prefix: str, exclusions: Exclusions, base: str) -> Iterator[Found]:
-    """Yield the files in the folder `root`, depth first; not recursive, because folders can nest deeply."""
+    """Yield the files in the folder `root`, depth first; without recursion, as folders can nest deeply."""
     top = os.fsencode(root)
     first = os.fsencode(prefix)
     below = os.fsencode(root.relative_to(base)) + b"/" if str(root) != base else b""
@@ -217,9 +217,10 @@ def _enter_above(base: bytes, below: bytes, exclusions: Exclusions, prefix: str)
 
 
 def _entries(path: bytes, relative: bytes) -> tuple[list[tuple[bytes, bool]], list[tuple[bytes, bool]]]:
-    """Return (relative path, True if it is a folder) for each visible and for each hidden entry of a folder.
+    """Return the visible entries and the hidden entries of a folder, as two lists.
 
-    The paths are sorted, and the paths of folders end in `/`. The file `.gitignore` is in neither list.
+    Each item is (relative path, True if the entry is a folder). The paths are sorted. The path of a folder
+    ends in `/`. The file `.gitignore` is in neither list.
     """
     with os.scandir(path) as listing:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]

@@ -189,7 +189,7 @@ def _move(old: int, path: list[str], new: int) -> str:
     """Move a foreign entry to the same path in the new mirror, and return the new path.
 
     A folder is merged into an existing folder. Any other entry gets a new name in the same folder if its path
-    exists.
+    is in use.
     """
     *parents, name = path
     with disk.open_path(old, parents) as source, disk.open_path(new, parents, create=True) as target:

@@ -58,7 +58,7 @@ def snippet(title: str | None, content: str) -> str:
 
 
 def alias(text: str) -> str:
-    """Return `text` without markup as the name in an Obsidian link, where backslashes escape nothing."""
+    """Return `text` without markup, for the name in an Obsidian link, in which backslashes do not escape."""
     return " ".join(_NOT_IN_ALIAS.sub(" ", _ESCAPED_IN_LINE.sub(_code_point, text)).split()) or "…"
 
 

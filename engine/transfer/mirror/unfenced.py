@@ -16,7 +16,7 @@ _WRITTEN_OUT: Final = re.compile("\u27e8U\\+([0-9A-F]{4,6})\u27e9")
 
 
 class UnclearBlockError(ValueError):
-    """The content of an edited block is not clear. The message is the reason."""
+    """Raised if the content of an edited block is not clear. The message is the reason."""
 
 
 def content_of(block: str, was: str) -> str:
@@ -51,7 +51,7 @@ def content_of(block: str, was: str) -> str:
 
 
 def _opening(lines: Sequence[str]) -> tuple[int, str, str] | None:
-    """Return the index, the backticks and the word of the line that opens the fence of the page."""
+    """Return the line that opens the fence around the content: its index, its backticks and its word."""
     for at, line in enumerate(lines):
         found = _OPENING.fullmatch(line)
         if found:

@@ -49,7 +49,7 @@ class Item:
     key: str | None
     """The item's id in the other program, or None.
 
-    Atom ids are derived from source and key, or from the text.
+    The id of an atom is derived from the source and the key or, without a key, from the source and the text.
     """
     pieces: tuple[str, ...]
     """The contents of the item's atoms, in order: at least one, and exactly one if there is no key."""
@@ -132,7 +132,7 @@ def split_text(text: str, label: str = "") -> tuple[str, ...]:
 
 
 def checked_key(value: object, what: str) -> str:
-    """Return the id of an item in the other program, checked as a key; messages call the id `what`.
+    """Return the id of an item in the other program, checked as a key; error messages call the id `what`.
 
     Raises:
         BadItemError: the id is not a string, is empty, or is not valid as a key.

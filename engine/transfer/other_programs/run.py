@@ -83,7 +83,7 @@ def import_items(
         provenance: The provenance of new atoms.
         buckets: The buckets of new atoms.
         dry_run: Only count the changes, without writing.
-        progress: Called after each item with the number of items done, and 0 because the total is unknown.
+        progress: Called after each item with the number of items done, and with 0 for the unknown total.
 
     Raises:
         NotFoundError: `path` does not exist.
@@ -123,7 +123,7 @@ class _ItemsRun(ImportRun):
         self._pending_relations: list[tuple[bytes, Item]] = []
         self._items = self._unresolved = 0
         self._whole: set[str] = set()
-        """The sources that were read completely. Atoms of these sources that were not read are tombstoned."""
+        """The sources that were read completely. Their atoms that the file lacks are tombstoned."""
 
     def upsert(self, items: Iterable[Item | Omitted | Skipped], progress: Progress) -> Iterator[Command]:
         """Yield the commands for all items, and collect reports."""

@@ -78,7 +78,7 @@ class Report:
 LOG_DAMAGE_BYTES_MAX = 8
 """The maximum number of bytes in which a damaged log state may differ from the computed log state.
 
-If more bytes differ, the report names the headers as changed, and not the log state.
+If more bytes differ, the report says that headers were changed, not that the log state is damaged.
 """
 
 _ROOT = re.compile("[0-9a-fA-F]{64}")
@@ -198,7 +198,7 @@ class _Verification:
         return False
 
     def _plan(self, follower: Follower, stop: int) -> None:
-        """Arrange that the follower's rows are compared after the last event that the follower processed."""
+        """Arrange to compare the follower's rows after the last event that the follower has processed."""
         key = cursor_key(follower.name).hex()
         try:
             cursor = read_cursor(self._rows, follower.name)
@@ -303,7 +303,7 @@ class _Verification:
                 self.differ(difference)
 
     def _check_journal_keys(self) -> None:
-        """Report rows whose keys only look like keys of headers or payloads. The real ones were replayed."""
+        """Report rows whose keys only look like keys of headers or payloads. The replay covers the others."""
         self._compared += self._size + self._payloads
         for prefix, after in ((JOURNAL, journal_key(self._size)), (PAYLOAD, payload_key(self._size))):
             for start, end in ((prefix, prefix + bytes(8)), (after, prefix_end(prefix))):

@@ -1,4 +1,4 @@
-"""Reading openings: those parts of the trees and of the index that a proof contains."""
+"""Reading openings. An opening is the part of a tree, or of the index, that a proof contains."""
 
 from __future__ import annotations
 

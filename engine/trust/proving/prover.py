@@ -39,7 +39,7 @@ class Proof:
     shown: tuple[Verified, ...]
     """The facts that the proof shows: one for each claim, in the order of the claims."""
     size: int
-    """The number of events in the journal at the state that the proof is about."""
+    """The number of events in the journal in the state that the proof is about."""
     replayed: int
     """The number of events that were replayed to make the proof; 0 if no replay was needed."""
 

@@ -163,7 +163,7 @@ def export(
     checkpoint: bytes | None = None,
     progress: Progress = no_progress,
 ) -> LogExport:
-    """Write the log into `folder`, or add the events that followed the last export to it.
+    """Write the log into `folder`. If the folder contains an earlier export, add the later events.
 
     Before anything is written, every file that the checkpoint covers is compared with the log; missing files
     are written again. If the process is killed, calling this function again finishes the export, with the
