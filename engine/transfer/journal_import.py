@@ -183,8 +183,7 @@ class Erasures:
 
     def __init__(self) -> None:
         self._claimed: dict[bytes, tuple[int, int]] = {}
-        """Subject → (its first event without a payload, the erasing event that the line of the former
-        names)."""
+        """Subject → (its first event without a payload, the erasing event that its line names)."""
         self._erased: dict[bytes, int] = {}
 
     def add(self, event: RawEntry) -> None:
