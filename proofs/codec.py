@@ -232,7 +232,7 @@ def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
     """Decode the body of an event of `kind`.
 
     Raises:
-        FormError: the bytes are not the canonical encoding of a body of an event of `kind`.
+        FormError: the bytes are not the canonical encoding of a body of this kind.
     """
     make, checks = BODIES[kind]
     whole = unpack(raw, where)

@@ -107,7 +107,7 @@ def listed_atoms(
 ) -> tuple[ListedAtom, ...]:
     """Check that `atoms` lists exactly the atoms of the ordinals in `live`, in order, and return them.
 
-    `live` holds pairs of a live ordinal and a term frequency or None.
+    `live` holds pairs: a live ordinal, and a term frequency or None.
 
     Raises:
         ProofError: the atoms are not those of the live ordinals, or `live` is empty (reason `list` in

@@ -10,7 +10,7 @@ from proofs.opening import opening_root
 
 
 class Lookups:
-    """The values that witnesses give for keys. They are unverified until `check` has returned."""
+    """The values that witnesses give for keys. The values are unverified until `check` has returned."""
 
     def __init__(self) -> None:
         self._values: dict[str, dict[bytes, bytes | None]] = {namespace: {} for namespace in TREES}

@@ -80,7 +80,7 @@ def segments_of(count: int) -> list[Segment]:
 
 
 def number_of_segments(count: int) -> int:
-    """Return the number of segments of an index of `count` ordinals, including the tail if there is one."""
+    """Return the number of segments in an index of `count` ordinals; a tail counts as a segment."""
     large, rest = divmod(count, LARGEST)
     for level in reversed(range(LEVELS - 1)):
         more, rest = divmod(rest, SEGMENT_DOCUMENTS << 2 * level)

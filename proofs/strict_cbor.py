@@ -37,7 +37,7 @@ def decode_strict(raw: bytes, where: str, *, body: bool = False) -> Any:
 
     With `body`, maps, negative integers, booleans and floats are allowed too.
 
-    All item heads are checked before cbor2 runs, because cbor2 acts on some tags, such as those of
+    All item heads are checked before cbor2 runs, because cbor2 acts on some tags, such as the tags of
     fractions and regular expressions, while it decodes. The time is linear in the length.
 
     Raises:

@@ -121,7 +121,7 @@ class PassedOver:
     source: str
     """The source that the file would have. Bytes of the name that are not UTF-8 are escaped."""
     kind: str
-    """The kind in a few words: a suffix such as `.png`, or for example `hidden` or `excluded`."""
+    """The kind in a few words: a suffix such as `.png`, or a word such as `hidden` or `excluded`."""
     is_folder: bool = False
 
 

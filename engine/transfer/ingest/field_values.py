@@ -86,8 +86,9 @@ def tag_of(text: str) -> str | None:
 def created_from_text(text: str) -> int | None:
     """Return an ISO 8601 date or time (RFC 3339 included) as µs UTC, or None if it is invalid.
 
-    The years 1 to 9999 are valid. A year alone, or a year and a month, stands for its first moment. A time
-    without an offset is taken as UTC: the local time zone must not affect what is stored.
+    The years 1 to 9999 are valid. A year alone means the start of the year. A year with a month means the
+    start of the month. A time without an offset is taken as UTC: the local time zone must not affect what is
+    stored.
     """
     written = text.strip()
     if _YEAR.fullmatch(written):

@@ -488,7 +488,7 @@ class _IngestRun(ImportRun):
     def _note_unresolved(
         self, aside: Targets, source: str, links: Sequence[Reference], resolved: Sequence[bytes | None]
     ) -> None:
-        """Count and keep the links that lead to no atom, except links to files that were passed over."""
+        """Count and store the links that do not lead to an atom or to a file that was passed over."""
         missing = [link for link, atom in zip(links, resolved, strict=True) if atom is None]
         for link in missing:
             if aside.resolve(link, source) is None:

@@ -68,10 +68,10 @@ def find_files(
 
     Returns:
         A `SourceFile` for each file with a suffix in `FORMATS`. A `Skipped` for a single file without such a
-        suffix, and for entries that have such a suffix but cannot be read: symbolic links inside a folder,
-        pipes, sockets and devices, names that are not UTF-8 or not valid as sources, folders that cannot be
-        listed, and files whose source was found before. A `PassedOver` for each other entry of a folder:
-        hidden and excluded entries, mirrors, and files with other suffixes.
+        suffix, and for each entry that cannot be read although it has such a suffix: a symbolic link inside a
+        folder; a pipe, socket or device; a name that is not UTF-8 or not valid as a source; a folder that
+        cannot be listed; or a file whose source was found before. A `PassedOver` for each other entry of a
+        folder: hidden and excluded entries, mirrors, and files with other suffixes.
 
     Raises:
         NotFoundError: a path does not exist; no file was read.

@@ -43,7 +43,7 @@ class Verdict(StrEnum):
     STALE = "stale"
     """The mirror is correct for an earlier state of the store."""
     FORGED = "forged"
-    """The manifest differs from the one that the store generates for the same number of events."""
+    """The manifest differs from the manifest that the store generates for the same number of events."""
     UNFINISHED = "unfinished"
     """A run was interrupted; the next run finishes it."""
 

@@ -1,8 +1,8 @@
 """Format text for a page so that it is readable, exact, and never parsed as part of the page's structure.
 
 The content of an atom is data. Plain prose is written as it is. Any other content is put into a fence that is
-longer than all fences in it. Invisible characters and those that change the writing direction are written as
-`⟨U+202E⟩`.
+longer than all fences in it. Invisible characters, and characters that change the writing direction, are
+written as their code points: `⟨U+202E⟩`.
 """
 
 from __future__ import annotations

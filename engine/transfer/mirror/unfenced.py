@@ -20,7 +20,7 @@ class UnclearBlockError(ValueError):
 
 
 def content_of(block: str, was: str) -> str:
-    """Return the content that an edited block stands for.
+    """Return the content that an edited block represents.
 
     If a text is not in the fence, blank lines around the text are dropped. A text before or after the fence
     is a part of the content.

@@ -75,12 +75,12 @@ class Item:
     Atoms of the source that are not in the file are tombstoned.
     """
     omitted: tuple[str, ...] = ()
-    """The names of those parts of the item that are not imported."""
+    """The names of the item's parts that are not imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """The names of those parts of a file that belong to no item and are not imported."""
+    """The names of the parts of a file that do not belong to an item and are not imported."""
 
     names: tuple[str, ...]
 

@@ -22,7 +22,7 @@ class Missing:
 
     seq: int
     subject: bytes
-    """The key of the atom or edge that the event changes; empty if it changes neither."""
+    """The key of the atom or edge that the event changes; empty if there is no such atom or edge."""
     erased: int | None
     """The seq of the first later event that destroyed the content, or None if the content is lost."""
     damaged: bool = False

@@ -35,7 +35,7 @@ _PREFIXES = (JOURNAL, PAYLOAD, LOG, SUBTREE, CURSOR, ERASING)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The result of one of the ways of reading the damaged store."""
+    """The result of reading the damaged store in one of several ways."""
 
     way: str
     rows: int

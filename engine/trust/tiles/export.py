@@ -96,8 +96,8 @@ class Tiles:
     def data(self, tile: Tile) -> bytes:
         """Return the content of a file that belongs to this size of the log or to an earlier size.
 
-        All hashes are verified. The hashes in a full tile must give the hash of the tile in the level above.
-        The hashes in the partial tiles at the end must give the root of the log.
+        All hashes are verified. The hashes in a full tile must hash to the entry for the tile in the level
+        above. The root of the log must follow from the hashes in the partial tiles at the end.
 
         Raises:
             CorruptionError: A hash does not match, or a row is missing or malformed.
