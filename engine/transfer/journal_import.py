@@ -274,7 +274,7 @@ class CheckedReplay:
         """Return the identity and the roots of the rebuilt store. Call this after the last event.
 
         Raises:
-            CorruptionError: there is no event, or a payload is missing that no event destroyed.
+            CorruptionError: there is no event, or a payload is missing although no event destroyed it.
         """
         if self._store is None:
             raise self._reject(0, "there is no event")

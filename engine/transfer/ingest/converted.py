@@ -17,8 +17,8 @@ def parse_converted(
     """Parse a converted file into a document, and report what cannot be ingested.
 
     A text in Markdown is split in the same way as a Markdown file. If the text consists of pages, no piece
-    covers parts of two pages. The title of a piece names the number of its page. Before the number is the
-    heading of the page or, if the page has no heading, the title of the file.
+    covers parts of two pages. The title of a piece consists of a name and the number of the page. The name is
+    the heading of the page or, without a heading, the title of the file.
     """
     if found.pages is None:
         from engine.transfer.ingest.markdown import parse_markdown  # slow to load

@@ -1,7 +1,8 @@
 """Find tags and links in a paragraph, in the syntax of Obsidian and CommonMark.
 
 The text is scanned once from left to right for the characters that can begin a tag, a link or a code span.
-The end of each of these is searched for only within a fixed distance, so the time is linear for any text.
+The scan searches for the end of a tag, link or code span only within a fixed distance, so the time is linear
+for any text.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
     """Return the offset where the scan continues, and a relative link or None.
 
-    The link is the one whose label ends with the `]` at offset `at`.
+    The label of the link ends with the `]` at offset `at`.
     """
     if not text.startswith("](", at) or at + 2 >= end:
         return at + 1, None

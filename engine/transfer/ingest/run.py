@@ -3,7 +3,7 @@
     files ── find, read ──▶ pieces ── compare with the store ──▶ commands ──▶ events, a thousand per batch
                                                                   then the links, when all targets are known
 
-If nothing changed, nothing is written. If the process is killed, running it again continues the work.
+If nothing changed, nothing is written. If the process is killed, the next run continues the work.
 """
 
 from __future__ import annotations
@@ -61,8 +61,10 @@ ACTOR: Final = "ingest"
 
 
 _TOGETHER: Final = 64
-"""The number of documents that are compared with the store together. Measured: a snapshot, and a look-up of
-the ids, for each document took 9 % of the time of the process that writes."""
+"""The number of documents that are compared with the store together.
+
+Measured: taking a snapshot and looking up the ids for each document took 9 % of the writing process's time.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Find the files to read under the given paths, always in the same order.
 
 Symbolic links inside a folder are not followed, only regular files are opened, and hidden names are passed
-over. A folder therefore yields only files that are inside it.
+over. Therefore only files inside the given folders are found.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def open_path(folder: int, names: Sequence[str], *, create: bool = False) -> Ite
 
 
 def names(folder: int) -> list[str]:
-    """Return the names of the entries in an open folder, sorted."""
+    """Return the sorted names of the entries in an open folder."""
     return sorted(os.listdir(folder))
 
 

@@ -3,8 +3,8 @@
 The live atoms are processed source by source, and atoms without a source day by day. A bundle contains the
 atoms of one source (or day), one bucket and one tag, on one or more pages. Each atom appears in full once: in
 the bundle of its first bucket and first tag. The bundles of the atom's other buckets and tags contain only
-its heading with a link. Therefore the folder of a tag lists all atoms with the tag, and no text is repeated.
-Each entity has a separate page.
+the atom's heading, with a link. Therefore the folder of a tag lists all atoms with the tag, and no text is
+repeated. Each entity has a separate page.
 """
 
 from __future__ import annotations

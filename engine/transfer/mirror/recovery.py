@@ -80,7 +80,7 @@ def _not_ours(place: MirrorPlace, name: str) -> RefusedError:
 
 
 def remove_unfinished(place: MirrorPlace, name: str, folder: int) -> None:
-    """Remove a folder that is being built: the pages, the manifest, and the marker last.
+    """Remove a folder that is being built: first the pages, then the manifest, last the marker.
 
     Raises:
         RefusedError: the folder contains other entries, which are kept.
@@ -105,7 +105,7 @@ def remove_unfinished(place: MirrorPlace, name: str, folder: int) -> None:
 def drain(
     place: MirrorPlace, name: str, manifest: Manifest, taken: Mapping[str, str] = NONE_TAKEN
 ) -> SetAside:
-    """Move foreign and edited files of the replaced mirror out of it, and delete the rest.
+    """Move foreign and edited files out of the replaced mirror, and delete all other files.
 
     Args:
         place: The place of the mirror.

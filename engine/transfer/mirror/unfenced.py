@@ -62,7 +62,7 @@ def _opening(lines: Sequence[str]) -> tuple[int, str, str] | None:
 
 
 def _closing(lines: Sequence[str], at: int, fence: str, former: Sequence[str]) -> int:
-    """Return the index of the line that closes the fence opened in line `at`.
+    """Return the index of the line that closes the fence that line `at` opens.
 
     `former` contains the lines that were in the fence when the page was written.
     """

@@ -153,7 +153,7 @@ def valid_tags(values: object) -> tuple[tuple[str, ...], int]:
 
 
 def check_readable(path: Path, *, folder: bool = False) -> None:
-    """Check that there is a file at `path`, or with `folder` a folder.
+    """Check that there is a file at `path` or, with `folder`, a folder.
 
     Raises:
         NotFoundError: `path` does not exist.

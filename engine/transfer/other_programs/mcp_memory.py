@@ -56,7 +56,7 @@ def import_file(
     """Add the graph in a file of the MCP memory server to the store.
 
     Items (entities, observations and relations) that exist already are left unchanged, and tombstoned items
-    are revived. If the process is killed, running it again continues the import.
+    are revived. If the process is killed, the next run continues the import.
 
     Args:
         store: The store to import into.

@@ -1,6 +1,6 @@
 """Import items of another program as atoms and edges.
 
-If nothing changed, nothing is written. If the process is killed, running it again continues the import.
+If nothing changed, nothing is written. If the process is killed, the next run continues the import.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Headers:
 def choose_headers(found: FoundRows, *, unconfirmed: bool = False) -> Headers:
     """Choose the headers; see `Headers`.
 
-    With `unconfirmed`, headers are also kept if the log commits to different headers, and it is not known
+    With `unconfirmed`, headers are kept even if the log commits to different headers and it is not known
     which headers are wrong.
     """
     return _Choice(found, unconfirmed=unconfirmed).run()

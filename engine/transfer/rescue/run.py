@@ -82,7 +82,7 @@ class Rescued:
 
     @property
     def complete(self) -> bool:
-        """True if no event and no content of the damaged store is known to be lost."""
+        """True unless an event or a content of the damaged store is known to be lost."""
         return not self.lost and not self.contents_lost
 
 

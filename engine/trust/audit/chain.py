@@ -42,7 +42,7 @@ only if the atom or edge is live.
 def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
     """Return the problem with the first of `entries` that cannot follow its predecessors, or None.
 
-    The records and the trees of `before` must be up to date with the journal of `before`.
+    In `before`, the records and the trees must be up to date with the journal.
     """
     chain = _Chain(before, entries)
     for entry in entries:

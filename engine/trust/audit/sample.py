@@ -1,7 +1,7 @@
 """A quick check of a store: random events, and all rows that are derived from them.
 
-For each event, proofs are made and verified: the log contains the event, and the trees agree with the records
-of its atom or edge, tags and terms. A damaged row is found only if a chosen event depends on it.
+For each event, proofs are made and verified: the log contains the event, and the trees agree with the stored
+atom or edge, its tags and its terms. A damaged row is found only if a chosen event depends on it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Only the rows of the journal itself are trusted, and only after their hashes have been checked. The events are
 replayed into a temporary store on disk, by the same code that processes new events, and every row of the two
-stores is compared. The rows of each follower are compared at the last event that the follower has processed,
-before an update of the follower could repair a difference.
+stores is compared. The rows of each follower are compared after the last event that the follower has
+processed: an update of the follower before the comparison could repair a difference.
 """
 
 from __future__ import annotations

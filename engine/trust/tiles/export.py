@@ -166,8 +166,8 @@ def export(
     """Write the log into `folder`. If the folder contains an earlier export, add the later events.
 
     Before anything is written, every file that the checkpoint covers is compared with the log; missing files
-    are written again. If the process is killed, calling this function again finishes the export, with the
-    same files as an uninterrupted export.
+    are written again. If the process is killed, the next call finishes the export. The files are then the
+    same as after an uninterrupted export.
 
     Args:
         rows: A snapshot of the store.
