@@ -118,7 +118,7 @@ def parse_signatures(data: bytes) -> tuple[Signature, ...]:
 
 
 def format_note(note: Note) -> bytes:
-    """Return the text of `note` as bytes; `parse_note` parses them back to an equal note.
+    """Return the text of `note` as bytes, which `parse_note` parses to an equal note.
 
     Raises:
         ProofError: the note breaks a rule of the format, so it has no text (`note`).

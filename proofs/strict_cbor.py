@@ -117,8 +117,8 @@ def _check_heads(raw: bytes, where: str, body: bool) -> None:
 def _item(raw: bytes, at: int, where: str, body: bool) -> tuple[int, int]:
     """Return an offset and the number of inner items of the item at `at`.
 
-    If the item has inner items, the offset is the start of the first inner item. Otherwise it is the end of
-    the item.
+    If the item has inner items, the offset is the start of the first inner item. Otherwise the offset is the
+    end of the item.
     """
     head = raw[at]
     if head == _NULL:

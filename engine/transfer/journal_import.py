@@ -145,7 +145,7 @@ def read_into(target: Backend, journal: JournalReader, progress: Progress = no_p
     the state that the earlier events lead to.
 
     Returns:
-        The roots, which equal those in the first line.
+        The roots, which equal the roots in the first line.
 
     Raises:
         CorruptionError: a line is wrong; the error names the line. The target must then be discarded.

@@ -21,7 +21,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _MILLISECONDS_FROM = 10**11
 """The smallest number that is read as milliseconds since 1970; smaller numbers are read as seconds.
 
-Read as milliseconds, this number is a time in March 1973. Read as seconds, it would be in the year 5138.
+In milliseconds, this number is a time in March 1973. In seconds, it would be a time in the year 5138.
 """
 _YEAR = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 

@@ -1,8 +1,8 @@
 """Bring a mirror up to date after each write of an open memory.
 
 A sync reads the whole store, which takes seconds if the store is large. Between two syncs there is therefore
-a pause, which depends on the duration of the last sync. The next sync shows all writes in the pause. When the
-memory is closed, the mirror is up to date.
+a pause, which depends on the duration of the last sync. The next sync shows all writes that were made during
+the pause. When the memory is closed, the mirror is up to date.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Writing the rows of the journal that was chosen, and the events that end it.
 
 A content may be missing only if a later event of the same journal erased its atom or edge. If that later
-event is lost, the rescued journal must record again that the content does not exist. Therefore it ends with
-erasures by the actor `rescue`. The reason of each erasure says whether an event of the damaged store
-destroyed the content, or whether the damage did.
+event is lost, the rescued journal must record again that the content does not exist. Therefore the rescued
+journal ends with erasures by the actor `rescue`. The reason of each erasure says whether an event of the
+damaged store destroyed the content, or whether the damage did.
 """
 
 from __future__ import annotations

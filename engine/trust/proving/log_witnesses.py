@@ -243,7 +243,7 @@ class LogWitnesses:
     def check_rows(self, size: int, root: bytes) -> None:
         """Raise CorruptionError if the headers have the root `root`, because the log's rows are then damaged.
 
-        Call this before refusing a claim because the log has a different root.
+        Call this function before you refuse a claim for the reason that the log has a different root.
         """
         if read_history(self._rows, [size]).roots.get(size) == root:
             raise CorruptionError(
