@@ -248,7 +248,7 @@ def _build(make: Any, checks: Sequence[Check], fields: Mapping[str, Any]) -> Any
 
 
 def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
-    """Return the values that the JSON values represent, each checked against its bounds."""
+    """Decode the JSON values, and check each result against its bounds."""
     found = [_value(value, check) for value, check in zip(values, checks, strict=True)]
     try:
         return forms.fields(found, tuple(checks), "a field")

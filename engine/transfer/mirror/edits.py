@@ -72,7 +72,7 @@ def read_edits(page: Page, data: bytes) -> PageEdits:
 
 
 def _normal(text: str) -> str:
-    """Return the text without a byte order mark, with LF at the end of each line and once at its end."""
+    """Return the text without a byte order mark, with LF as line end and exactly one LF at the end."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip("\n") + "\n"
 
 

@@ -150,7 +150,7 @@ class Pages:
                     yield made
 
     def _assign(self) -> None:
-        """Assign all atoms to pages first, because a link contains the page of its target."""
+        """Assign all atoms to pages first, because a link names the page of its target."""
         for _, number, page in self._bundles():
             for item in page:
                 if item.whole:

@@ -57,7 +57,7 @@ def recover(place: MirrorPlace, store_id: str) -> SetAside:
 
 
 def _is_free(place: MirrorPlace) -> bool:
-    """Return True if the place of the mirror is empty or an empty folder."""
+    """Return True if there is nothing, or only an empty folder, at the place of the mirror."""
     if disk.lstat(place.parent, place.name) is None:
         return True
     with disk.open_folder(place.name, place.parent) as folder:

@@ -86,7 +86,7 @@ def _closing(lines: Sequence[str], at: int, fence: str, former: Sequence[str]) -
 
 
 def _is_complete(lines: Sequence[str]) -> bool:
-    """Return True if every fence that these lines open is closed in them."""
+    """Return True if these lines close every fence that they open."""
     opened = ""
     for line in lines:
         found = _FENCE.fullmatch(line)

@@ -182,7 +182,7 @@ class _ItemsRun(ImportRun):
         return True
 
     def retire_missing(self) -> Iterator[Command]:
-        """Yield tombstones for atoms that the file lacks. Skip sources of which the file has only a part."""
+        """Yield tombstones for atoms that the file lacks; skip sources that it contains only in part."""
         for source in sorted(self._whole):
             with self.store.backend.snapshot() as rows:
                 commands = list(retire_others(rows, ACTOR, source, self._seen))

@@ -43,9 +43,9 @@ class Headers:
     boundaries: tuple[int, ...]
     """The sizes of the journal after commits, ascending, as far as rows that were found show them."""
     recorded: int
-    """The number of events that the newest state of the log names; 0 if no state was found."""
+    """The number of events that the newest state of the log covers; 0 if no state was found."""
     states: tuple[int, ...]
-    """The numbers of events that the states of the log name, ascending."""
+    """The numbers of events that the states of the log cover, ascending."""
     found: int
     """The number of headers that were found, including those after a gap."""
     last: int

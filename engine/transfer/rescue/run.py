@@ -55,7 +55,7 @@ class Rescued:
     recorded: int
     """The number of events that the store is known to have had."""
     events: int
-    """The number of events, counted from the first, that the new store has from the damaged store."""
+    """The number of events of the damaged store, counted from the first, that the new store contains."""
     last_event: int
     """The time of the last event in the new store, in µs since 1970, UTC."""
     proved: int
@@ -70,7 +70,7 @@ class Rescued:
     contents_lost: int
     """The number of all these events."""
     repaired: tuple[int, ...]
-    """At most 20 events in which one flipped bit was corrected, as their hashes prove."""
+    """At most 20 events in which one flipped bit was corrected. Hashes prove that the results are right."""
     erased: tuple[str, ...]
     """At most 20 atoms that the new journal erases at its end, because one of their contents is missing."""
     atoms_erased: int

@@ -64,7 +64,7 @@ class Report:
     root: str
     """The overall root, as 64 hex digits; empty if the replay of the journal failed."""
     roots: dict[str, str]
-    """A mapping from the names of the log and of the namespaces to their roots."""
+    """Name → root, for the log and for each namespace."""
     checkpoints: int
     """The number of checkpoints whose recorded roots equal the roots computed in the replay."""
     rows: int
@@ -303,7 +303,7 @@ class _Verification:
                 self.differ(difference)
 
     def _check_journal_keys(self) -> None:
-        """Report rows whose keys only look like keys of headers or payloads. The replay covers the others."""
+        """Report rows whose keys only look like keys of headers or payloads. All others were replayed."""
         self._compared += self._size + self._payloads
         for prefix, after in ((JOURNAL, journal_key(self._size)), (PAYLOAD, payload_key(self._size))):
             for start, end in ((prefix, prefix + bytes(8)), (after, prefix_end(prefix))):

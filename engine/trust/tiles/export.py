@@ -312,7 +312,7 @@ def _before(files: PublishedFolder, wanted: Checkpoint, log: _Log) -> Note | Non
 def _check_published(previous: Checkpoint, log: _Log) -> None:
     """Check that this log continues the published checkpoint.
 
-    The errors are the same as those of `engine verify-root`.
+    The errors are the same as the errors of `engine verify-root`.
     """
     same_store = previous.origin == log.head.origin and previous.size <= log.head.size
     if same_store and log.paths.root(previous.size) == previous.root:
