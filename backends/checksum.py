@@ -41,7 +41,7 @@ def check_row(where: str, key: object, value: object, found: object) -> None:
 
 
 def damaged_row(where: str, key: object) -> BackendCorrupt:
-    """Return the exception for a row that does not have the bytes that were written."""
+    """Return the exception for a row whose bytes differ from the bytes that were written."""
     shown = key if isinstance(key, bytes) else repr(key).encode()
     return BackendCorrupt(
         f"{where} is damaged: the row {ascii(key)[:80]} does not match its checksum", key=shown

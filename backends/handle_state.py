@@ -84,7 +84,7 @@ class HandleState:
             self.leave()
 
     def check(self) -> None:
-        """Raise BackendClosed if the handle is closed. For code that is not between `enter` and `leave`."""
+        """Raise BackendClosed if the handle is closed. Used by code outside of `enter` and `leave`."""
         while self.refusal is not None and not self._is_pausing_thread(threading.get_ident()):
             self._wait()
 

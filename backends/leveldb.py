@@ -60,8 +60,7 @@ The first step fetches only one row, because many callers need only one.
 _OPENED: Row = (b"", b"")
 
 _LOG_BYTES_MAX = 4 << 20
-"""The maximum length of a log, in bytes, that the next opening of the store reads, unless the process was
-killed."""
+"""If the process is not killed, the next opening of the store reads a log of at most this many bytes."""
 
 _LAST_KEY = b"\xff" * 64
 """A key after all rows."""
@@ -159,7 +158,7 @@ class LevelDBBackend(Backend):
             self._handle_state.leave()
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end that exist at the time of the call.
+        """Return an iterator over the rows with start <= key < end, as they are at the time of the call.
 
         The iterator fetches a few rows at a time.
         """
@@ -277,8 +276,8 @@ class LevelDBBackend(Backend):
         """Raise BackendEnvironment if the disk has too little free space for `batch`.
 
         In that case nothing is sent to LevelDB. If LevelDB could not finish a write, this handle would refuse
-        all later writes. Opening the store copies the logs into tables, so as much space as the logs occupy
-        must stay free, too. Measured: 4 µs.
+        all later writes. Opening the store copies the logs into tables, so enough space for a copy of the
+        logs must stay free, too. Measured: 4 µs.
         """
         disk = os.statvfs(self._data)
         free = disk.f_bavail * disk.f_frsize
@@ -314,8 +313,8 @@ class LevelDBBackend(Backend):
         """Sync the folder and all logs except the newest, if LevelDB has started a new log.
 
         LevelDB does not sync the folder after it starts a new log. If the folder is not synced, POSIX allows
-        a file system to lose the log's name in a crash, and with the name the whole log. This is called after
-        each write. If the newest known log has grown, LevelDB has appended the write to that log and has not
+        a file system to lose the log's name in a crash. The whole log is then lost. This is called after each
+        write. If the newest known log has grown, LevelDB has appended the write to that log and has not
         started another one. Measured: this check takes 2 µs, and listing a folder of 10 to 25 files takes 7
         to 12 µs.
         """
@@ -335,7 +334,7 @@ class LevelDBBackend(Backend):
         self._names = names
 
     def _log_has_grown(self) -> bool:
-        """Return True if the log `_log` is longer than at the last call."""
+        """Return True if the log `_log` has grown since the last call."""
         try:
             size = os.stat(self._log).st_size  # noqa: PTH116 - a third of the time of Path.stat
         except OSError:
@@ -385,7 +384,7 @@ class LevelDBBackend(Backend):
     def _write_table(self) -> None:
         """Write the rows of the log to a table, so that the next opening need not read a long log.
 
-        Nothing is lost if this fails or is interrupted: the next opening then does it.
+        Nothing is lost if this fails or is interrupted: the next opening then writes the table.
         """
         with contextlib.suppress(self._error):
             # LevelDB has no function of its own for this. In this range there are no rows to compact.

@@ -110,7 +110,7 @@ def is_leveldb_store(path: Path) -> bool:
 
 
 def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
-    """Write `rows` to a new LevelDB in the folder of the store at `path`; `swap` then uses it.
+    """Write `rows` to a new LevelDB in the folder of the store at `path`, which `swap` can then put in place.
 
     After a crash, the new LevelDB is either complete and durable, or ignored.
     """

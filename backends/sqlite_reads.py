@@ -1,9 +1,9 @@
 """Reading rows of a SQLite store, with a check of every row.
 
 SQLite does not notice a changed byte in a key or a value. Each row that is read is compared with its
-checksum. A changed key also hides rows: a search that compares with the changed key may turn to the wrong
-side, and then ends next to that key. Therefore, if a search finds no row, the two rows next to the place
-where it ended are checked. For a scan, the rows before and after the range are checked.
+checksum. A changed key also hides rows: a search that meets the changed key may go to the wrong side, and
+then ends next to the changed key. Therefore, if a search finds no row, the two rows next to the place where
+the search ended are checked. For a scan, the rows before and after the range are checked.
 """
 
 from __future__ import annotations
@@ -172,7 +172,8 @@ class Rows:
         """Return the first `limit` keys that begin with `prefix`. The values are not read.
 
         Raises:
-            BackendCorrupt: a key is not in order, or the keys before and after them are not in their places.
+            BackendCorrupt: a key is not in order, or the keys before and after the returned keys are not in
+                their places.
         """
         found: list[bytes] = []
         start = prefix or FIRST_KEY

@@ -33,7 +33,7 @@ def vacuum(writer: sqlite3.Connection, where: str) -> None:
 
 
 class SQLiteSnapshot(Snapshot):
-    """A snapshot: a read transaction. A lock prevents a thread from ending it while another thread reads.
+    """A snapshot, which is a read transaction. A lock ensures that it does not end during a read.
 
     Args:
         handle_state: The state of the store's handle.
@@ -88,7 +88,7 @@ class SQLiteSnapshot(Snapshot):
         return self.rows(start, end, reverse=reverse, close=False)
 
     def keys(self, prefix: bytes, limit: int) -> list[bytes]:
-        """Return the first `limit` keys that begin with `prefix`, including those of damaged values."""
+        """Return the first `limit` keys that begin with `prefix`, including the keys of damaged values."""
         with self.using() as reader:
             return self._table.keys(reader, prefix, limit)
 

@@ -82,9 +82,9 @@ class Statements(NamedTuple):
     around: str
     """The two rows next to a key: at most one before it and at most one after it."""
     scan: str
-    """All rows from a key on, without checksums. For programs that read damaged stores."""
+    """All rows from a key on, without checksums. Used by programs that read damaged stores."""
     keys: str
-    """Some keys from a key on, upwards."""
+    """A limited number of keys, from a key on, upwards."""
     put: str
     swap: str
     """Replaces the value of the backend's own row if it has an expected value."""

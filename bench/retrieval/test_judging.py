@@ -41,7 +41,7 @@ def question_set(tmp_path: Path) -> QuestionSet:
 
 
 def test_all_systems_find_the_document_with_the_words(question_set: QuestionSet, tmp_path: Path) -> None:
-    """Memroot and all available rivals rank the only document with the question's words first."""
+    """If only one document has the question's words, memroot and all available rivals rank it first."""
     systems = {"memroot": memroot(RecallConfig()), **lexical()[0]}
     answers = judge(question_set, systems, 20, tmp_path, 1, lambda _: None)
 
@@ -93,7 +93,7 @@ def test_the_section_tells_counts_categories_and_the_second_judgement(
 
 
 def test_the_second_judgement_replaces_the_first() -> None:
-    """The second judgement decides which answers are correct, and leaves out questions it does not judge."""
+    """The second judgement decides what is correct; questions that it does not judge are left out."""
     once = Question("?", "c", frozenset("a"), frozenset("b"))
     answers = [Answer(once, ("b",), 1.0), Answer(replace(once, second=frozenset()), ("a",), 1.0)]
 
@@ -184,7 +184,7 @@ def test_latency_is_told_part_by_part(tmp_path: Path) -> None:
 
 
 def test_stop_words_are_taken_out_unless_nothing_else_is_there() -> None:
-    """A question keeps its content words, and a question of stop words alone is not changed."""
+    """A question keeps its content words; a question that has only stop words is not changed."""
     assert without_stop_words("Where do the boats rest?") == "boats rest"
     assert without_stop_words("to be or not to be") == "to be or not to be"
 

@@ -68,7 +68,7 @@ def test_rivals_are_given_title_and_text(tmp_path: Path) -> None:
 
 
 def test_thinning_spreads_over_all_memories(tmp_path: Path) -> None:
-    """Thinning keeps evenly spread questions and all documents, and a limit above the total keeps the set."""
+    """Thinning keeps all documents and evenly spread questions; a limit above the total changes nothing."""
     for name in ("one", "two"):
         queries = [ASKED | {"query": f"{name} {number}"} for number in range(4)]
         write(tmp_path / "set" / name, CORPUS, queries)

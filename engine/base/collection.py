@@ -42,11 +42,11 @@ _threshold = ProcessSetting(gc.get_threshold, lambda threshold: gc.set_threshold
 
 @contextmanager
 def rare_collection() -> Iterator[None]:
-    """Search for garbage cycles less often in the block: once for every 50,000 new objects that stay.
+    """Search for garbage cycles less often in the block: once for every 50,000 new objects that remain.
 
-    For work that lasts long and keeps many objects until its end, in which `without_collection` would let the
-    cycles of other threads pile up. Measured: 7 % of the CPU time of the process that writes the atoms of an
-    ingest.
+    Use this for long work that keeps many objects until its end. During such work, `without_collection` would
+    let the garbage cycles of other threads accumulate. Measured: 7 % of the CPU time of the process that
+    writes the atoms of an ingest.
     """
     with _threshold.changed():
         yield

@@ -27,8 +27,8 @@ from proofs.sets import tag_identity
 Choice = TypeVar("Choice", bound=StrEnum)
 
 _CACHED = 1024
-"""The number of different labels and tags for which the result of the check is cached. Most
-atoms repeat them."""
+"""The number of different labels and tags for which the result of the check is cached. Most atoms have labels
+and tags that earlier atoms had, too."""
 
 PROVENANCES = ("internal", "external", "quarantine")
 
@@ -421,7 +421,8 @@ def weight(value: object) -> bytes:
     """Return the weight of an edge as four bytes: an IEEE 754 binary32 number, big-endian.
 
     Raises:
-        InvalidInputError: `value` is not a number, NaN, infinite, negative zero, or too large for binary32.
+        InvalidInputError: `value` is not a number, or it is NaN, infinite, negative zero, or too large for
+            binary32.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InvalidInputError(f"weight must be a number, not {quoted(value)}")

@@ -1,4 +1,4 @@
-"""The commands secrets, which finds secrets in the store, and erase, which destroys content."""
+"""Two commands: `secrets` finds secrets in the store, and `erase` destroys content."""
 
 from __future__ import annotations
 

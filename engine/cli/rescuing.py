@@ -1,4 +1,4 @@
-"""The command rescue, which takes the journal out of a damaged store."""
+"""The command rescue, which recovers the journal of a damaged store."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ from engine.commands.sources import SourcePlan
 from engine.commands.words import WordIndex, dice, words_of
 
 HELD_CHARS_MAX: Final = 1 << 26
-"""The number of characters of gained texts that are collected. Later texts are settled file by file."""
+"""Gained texts are collected until they have more than this many characters. Later texts are settled file by
+file."""
 
 
 class _Gained(NamedTuple):
