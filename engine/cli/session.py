@@ -39,8 +39,7 @@ class Move(Protocol):
     """A function that shows the progress of a command."""
 
     def __call__(self, done: int, total: int, activity: str = "", /) -> None:
-        """Show that `done` of `total` things are done. `activity` names a part of the work that takes
-        long."""
+        """Show that `done` of `total` things are done; `activity` names a part that takes long."""
 
 
 class Session:
