@@ -184,9 +184,9 @@ class Backend(Reader):
 
         All rows remain, and are durable when the method returns. The method rewrites the store, so it takes
         time and disk space in proportion to the store's size. It waits until all open snapshots and scans are
-        closed, including those of the calling thread. Other calls wait until it has finished. If the process
-        is killed, all rows remain, but old bytes may remain, too; then call the method again. The method
-        cannot erase disk blocks that the file system has released.
+        closed, including the snapshots and scans of the calling thread. Other calls wait until it has
+        finished. If the process is killed, all rows remain, but old bytes may remain, too; then call the
+        method again. The method cannot erase disk blocks that the file system has released.
 
         Raises:
             BackendBusy: a snapshot or scan stayed open in this or another process; no row is lost, and old

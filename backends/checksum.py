@@ -17,7 +17,7 @@ def checksum(key: bytes, value: bytes) -> int:
     """Return the checksum of a row, a number of 32 bits.
 
     It is the CRC-32 of the key followed by the value. The CRC starts at the length of the key, so moving the
-    first byte of the value to the end of the key gives another checksum.
+    first byte of the value to the end of the key changes the checksum.
     """
     return crc32(value, crc32(key, len(key)))
 

@@ -5,7 +5,7 @@ following measures, each with a test in `tests/backends/test_leveldb_rules*.py`:
 
 - after a failed write the handle accepts no more writes, and the exception is BackendInDoubt, because the
   write may have taken effect;
-- a store has a lock of its own (`backends.leveldb_place`); only one handle can be open at a time, in one
+- a store has its own lock (`backends.leveldb_place`); only one handle can be open at a time, in one
   process, and a forked process cannot use the handle of its parent;
 - `paranoid_checks` is always on, checksums are verified on every read, and compression is off;
 - a batch is built in full and then written with one call;
@@ -344,7 +344,7 @@ class LevelDBBackend(Backend):
         return grown
 
     def purge(self) -> None:
-        """Copy all rows into a new LevelDB and replace the old one with it."""
+        """Copy all rows into a new LevelDB, which then replaces the old one."""
         with self._handle_state.paused(lambda: not self._live, self._busy_seconds):
             self._handle_state.check_writable()
             try:

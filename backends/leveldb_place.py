@@ -135,7 +135,7 @@ def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
 
 
 def swap(path: Path) -> None:
-    """Replace the LevelDB of the store at `path` with the rewritten one. Both must be closed.
+    """Replace the LevelDB of the store at `path` with the rewritten LevelDB. Both must be closed.
 
     If the process is killed at any point, `recover` finishes or undoes the swap.
     """

@@ -1,10 +1,10 @@
 """Stores that this process may read but not write: on a read-only disk, or without permission to write.
 
 LevelDB and SQLite write into the files of a store even in order to read it, for instance to recover from a
-crash. So such a store is opened as a private copy. The copy is in a folder under TMPDIR, and is removed when
-the handle is closed. Tables of LevelDB never change, so the copy only links to them. Durable writes are
-refused. Other writes are kept in the copy, for this handle only. For instance, followers that lack events
-write their rows there.
+crash. Therefore a store that cannot be written is opened as a private copy. The copy is in a folder under
+TMPDIR, and is removed when the handle is closed. Tables of LevelDB never change, so the copy only links to
+them. Durable writes are refused. Other writes are kept in the copy, for this handle only. For instance,
+followers that lack events write their rows there.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Reading rows of a SQLite store, with a check of every row.
 
 SQLite does not notice a changed byte in a key or a value. Each row that is read is compared with its
-checksum. A changed key also hides rows: a search that meets the changed key may go to the wrong side, and
-then ends next to the changed key. Therefore, if a search finds no row, the two rows next to the place where
-the search ended are checked. For a scan, the rows before and after the range are checked.
+checksum. A changed key also hides rows: a search that reaches the changed key may continue on the wrong side,
+and then ends next to the changed key. Therefore, if a search finds no row, the two rows next to the place
+where the search ended are checked. For a scan, the rows before and after the range are checked.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class SQLiteSnapshot(Snapshot):
         handle_state: The state of the store's handle.
         rows: The rows of the store's table.
         reader: A connection with an open read transaction, used by this snapshot only.
-        return_reader: A function that takes back the connection after the end of the transaction.
+        return_reader: The function that returns the connection to the store after the end of the transaction.
     """
 
     def __init__(

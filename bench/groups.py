@@ -119,7 +119,7 @@ OTHERS: Final = frozenset({"bulk", "recall", "opening", "process", "disk", "memo
 
 
 class Figures:
-    """The results of one measurement: memroot's, and those of the rivals by their names."""
+    """The results of one measurement: the result of memroot, and the results of the rivals by their names."""
 
     def __init__(self, ours: Result, rivals: dict[str, Result]) -> None:
         self.ours = ours

@@ -24,7 +24,7 @@ _ENOUGH_TOKENS = 100_000
 
 
 class Plugmem:
-    """A plugmem database in a folder of its own, to be used as a context manager."""
+    """A plugmem database in a separate folder, to be used as a context manager."""
 
     def __init__(self, path: Path) -> None:
         """Open the database in the folder `path`, and create it if it does not exist."""

@@ -1,4 +1,4 @@
-"""Measure the size of proofs, and the time to make and to verify one.
+"""Measure the size of a proof, and the time to make it and to verify it.
 
 Question: what does it cost to prove one statement to someone who has only a root, compared with a simple
     sparse Merkle tree (py-trie, 256 siblings) and a simple Merkle log (pymerkle)?

@@ -29,7 +29,7 @@ def test_equal_seeds_give_equal_texts() -> None:
 
 
 def test_more_texts_begin_with_the_same() -> None:
-    """A larger set of texts begins with the smaller one."""
+    """The texts of a larger set begin with the texts of a smaller set."""
     assert list(data.texts(30, 1))[:10] == list(data.texts(10, 1))
 
 

@@ -70,7 +70,7 @@ def ablate(
     seed: int,
     report: Callable[[str], None],
 ) -> dict[str, Contribution]:
-    """Return the contribution of each signal of `config` on the set; the arguments are those of `judge`."""
+    """Return the contribution of each signal of `config` on the set; the arguments are as for `judge`."""
     answers: dict[str, list[Answer]] = {name: [] for name in configurations(config)}
     for memory in question_set.memories:
         report(f"{memory.name}: ablation")

@@ -5,7 +5,7 @@ Question: how long does a question of six words take with all signals, and how m
 How: a LevelDB store; p50 and p99 of 300 different questions after a warm-up of 20. Then all configurations
     answer 100 of these questions in turn, as in `bench.retrieval.ablation`. The cost of a signal is the time
     saved without it, as the median over the questions. Work that two signals share is not saved by turning
-    off one.
+    off one of the two.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def memroot(config: RecallConfig) -> System:
 
 
 def recall_with(engine: Engine, config: RecallConfig) -> Ask:
-    """Return a function that recalls from the open store, and names each hit by its key or its id."""
+    """Return a function that recalls from the open store, and returns the key or the id of each hit."""
 
     def ask(question: str, limit: int) -> list[str]:
         # All configurations share one engine, and so its caches.

@@ -141,7 +141,7 @@ def test_a_weight_that_cannot_be_set_is_refused(setting: str) -> None:
 
 
 def test_configurations_take_turns_at_being_first() -> None:
-    """All configurations answer all questions in order, but each question begins with a different one."""
+    """All configurations answer all questions in order, but the first configuration changes each time."""
     order: list[str] = []
 
     def asking(name: str, question: str) -> list[str]:
@@ -167,7 +167,7 @@ def test_what_a_signal_earns_is_the_difference_question_by_question() -> None:
 
 
 def test_ablation_shows_every_signal(question_set: QuestionSet, tmp_path: Path) -> None:
-    """The table has a line for each part that can be turned off, and one for all of them."""
+    """The table has a line for each part that can be turned off, and a line for all parts together."""
     found = ablate(question_set, RecallConfig(), 20, tmp_path, 1, lambda _: None)
 
     assert list(found) == [*without(RecallConfig()), ALL_OFF]

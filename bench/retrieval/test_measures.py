@@ -95,7 +95,7 @@ def test_fusion_settles_ties_by_the_first_ranking() -> None:
 
 @given(rankings, st.integers(1, 40))
 def test_fusing_a_ranking_with_itself_or_nothing_changes_nothing(ranking: list[str], limit: int) -> None:
-    """Fusing a ranking with itself or with an empty one does not change it."""
+    """Fusing a ranking with itself or with an empty ranking does not change the order."""
     for several in ([ranking], [ranking, ranking], [ranking, []], [[], ranking]):
         assert fused(several, limit) == ranking[:limit]
 

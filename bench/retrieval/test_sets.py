@@ -31,7 +31,7 @@ def write(folder: Path, corpus: list[dict[str, Any]], queries: list[dict[str, An
 
 
 def test_questions_without_an_answer_are_left_out(tmp_path: Path) -> None:
-    """Questions of the category `adversarial` and those without relevant ids are left out."""
+    """Questions of the category `adversarial` and questions without relevant ids are left out."""
     queries = [ASKED, ASKED | {"category": "adversarial"}, ASKED | {"relevant": []}]
     found = read_set(write(tmp_path / "set", CORPUS, queries))
 
@@ -156,7 +156,7 @@ def test_a_link_with_little_around_it_is_not_asked_about() -> None:
 
 
 def test_garden_questions_are_about_the_linked_note(tmp_path: Path) -> None:
-    """The relevant atoms of a question are those of the linked note and the citing atom."""
+    """The relevant atoms of a question are the atoms of the linked note and the citing atom."""
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "harbour.md").write_text("boats rest here", encoding="utf-8")

@@ -32,7 +32,7 @@ from engine.base.errors import (
 Item = TypeVar("Item")
 
 row_families: dict[str, bytes] = {}
-"""Name of a family of rows → the prefix of its keys. `engine.ledger.layout` fills it."""
+"""Name of a family of rows → the prefix of its keys. `engine.ledger.layout` fills this map."""
 
 _ORIGINALS = frozenset({"journal", "payload", "unknown"})
 """The families that cannot be computed from other rows. A row has an unknown family if its key is damaged."""

@@ -107,7 +107,8 @@ class InconsistentError(EngineError):
 class SystemFailureError(EngineError):
     """The system failed or refused an operation: full disk, I/O error, denied access, too many open files.
 
-    Neither the arguments nor the store are the cause. Nothing was written. `hint` tells how to go on.
+    Neither the arguments nor the store are the cause. Nothing was written. `hint` tells the user what to do
+    next.
     """
 
     code = "system"

@@ -1,6 +1,7 @@
 """Regular expressions that are compiled when they are first used.
 
-Compiling one takes 0.1 to 0.5 ms, and most processes of the command line use only a few of them.
+Compiling an expression takes 0.1 to 0.5 ms, and most processes of the command line use only a few
+expressions.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def line(value: object, what: str, most: int) -> str:
 
 
 def optional_line(value: object, what: str, most: int) -> str | None:
-    """Return `value` if it is None or a line of text that is not empty. The errors are those of `line`."""
+    """Return `value` if it is None or a line of text that is not empty. Raises the same errors as `line`."""
     return None if value is None else _nonempty_line(value, what, most)
 
 
@@ -333,7 +333,7 @@ def integer(value: object, what: str, most: int = limits.INTEGER_MAX, least: int
 
 
 def optional_integer(value: object, what: str, most: int = limits.INTEGER_MAX) -> int | None:
-    """Return `value` if it is None or an integer from 0 to `most`. The errors are those of `integer`."""
+    """Return `value` if it is None or an integer from 0 to `most`. Raises the same errors as `integer`."""
     return None if value is None else integer(value, what, most)
 
 

@@ -70,7 +70,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),
         "mirror": (
             "mirroring",
-            "Write the memory to Markdown files; take edits back from them.",
+            "Write the memory to Markdown files; apply the edits made in them.",
         ),
         "memory": ("memories", "List, create, rename or delete named memories."),
         "secrets": ("erasing", "Search the store for passwords, keys and other secrets."),

@@ -48,7 +48,7 @@ class Relocate:
 def continued(
     rows: Reader, id_key: bytes, add: Add, known: Known, ids: NewIds
 ) -> tuple[Planned, Sequence[Command]]:
-    """Return the atom of a piece that continues a recorded text, and the commands for it."""
+    """Return the atom of a piece that continues a recorded text, and the commands for the piece."""
     record = known.record
     equal = known.has(add.content)
     untouched = known.is_own and known.is_live
