@@ -292,12 +292,12 @@ class LevelDBBackend(Backend):
     def _send(self, built: Any, *, sync: bool, durable: bool) -> None:
         """Write one batch. The caller treats the batch as written when this method returns.
 
-        LevelDB starts a new log every `write_buffer_size` bytes and syncs only the newest log, so a synced
-        write could survive a crash that loses earlier unsynced writes in an older log. Therefore, while there
-        are unsynced rows, this method writes the batch, syncs the older logs if there are any, and then syncs
-        the newest log by writing an empty batch. After a crash at any point, the store has all rows up to
-        some write, and no rows of later writes. This fails only if the operating system itself writes the new
-        log to the disk just before the old log is synced.
+        LevelDB starts a new log every `write_buffer_size` bytes and syncs only the newest log. So a crash
+        could lose earlier unsynced writes in an older log, although a later synced write survives. Therefore,
+        while there are unsynced rows, this method first writes the batch. It then syncs the older logs, if
+        there are any. Last, it syncs the newest log by writing an empty batch. After a crash at any point,
+        the store has all rows up to some write, and no rows of later writes. This fails only if the operating
+        system itself writes the new log to the disk just before the old log is synced.
         """
         built.write()
         if not sync:

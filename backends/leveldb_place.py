@@ -56,7 +56,7 @@ OPTIONS: dict[str, Any] = {
 
 
 TEMPORARY: dict[str, Any] = {"max_open_files": 42}
-"""Other options for a temporary store, which is filled and then read once, in order."""
+"""The options that differ for a temporary store. Such a store is filled, and then read once in order."""
 
 
 def plyvel_module() -> ModuleType:
@@ -110,7 +110,7 @@ def is_leveldb_store(path: Path) -> bool:
 
 
 def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
-    """Write `rows` to a new LevelDB in the folder of the store at `path`, which `swap` can then put in place.
+    """Write `rows` to a new LevelDB inside the store at `path`. `swap` then replaces the old one with it.
 
     After a crash, the new LevelDB is either complete and durable, or ignored.
     """
@@ -213,9 +213,9 @@ def _check_unoccupied(path: Path) -> None:
 def _create(path: Path) -> None:
     """Create the store atomically: after a crash, it is either complete or absent.
 
-    A crash before the rename leaves a folder `.NAME.new-…`, which is removed when a store is created at the
-    same path again. A crash after the rename leaves the complete store, but a power failure before the parent
-    folder is synced may still undo the rename.
+    A crash before the rename leaves a folder `.NAME.new-…`. This folder is removed when a store is created at
+    the same path again. A crash after the rename leaves the complete store, but a power failure before the
+    parent folder is synced may still undo the rename.
     """
     make_parents(path)
     with staging(path) as folder:

@@ -336,8 +336,8 @@ class SQLiteBackend(Backend):
 
         SQLite syncs nothing if no page changes. Suppose that rows were written without `durable`, and the
         same rows are then written durably: without a changed page, the durable write would return before the
-        rows are on the disk. So each durable write increments the counter in the backend's own row, which
-        changes a page.
+        rows are on the disk. So each durable write increments the counter in the backend's own row; this
+        always changes a page.
 
         Returns:
             The backend's own row after a durable write; None after a write that is not durable.

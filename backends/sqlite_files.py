@@ -1,10 +1,10 @@
 """Reading the rows in SQLite's files without SQLite, past damaged places.
 
-SQLite does not find a row if a page on the way to the row is damaged, and ignores the rest of the WAL after a
-damaged frame. The functions here decode each page by itself: the pages of the database, and the pages in all
-frames of the WAL's present round. The rows of different tables are mixed; the caller can exclude pages. A row
-may be damaged, and a page of the WAL may hold older rows: callers check the rows by other means. The format
-is described at https://www.sqlite.org/fileformat2.html.
+SQLite does not find a row if a page on the way to the row is damaged. After a damaged frame, SQLite ignores
+the rest of the WAL. The functions here decode each page by itself: the pages of the database, and the pages
+in all frames of the WAL's present round. The rows of different tables are mixed; the caller can exclude
+pages. A row may be damaged, and a page of the WAL may hold older rows: callers check the rows by other means.
+The format is described at https://www.sqlite.org/fileformat2.html.
 """
 
 from __future__ import annotations

@@ -4,14 +4,14 @@ Question: how much more of a memory does a walk reach after dreaming, what does 
     is junk, and how does recall change?
 Data: the sets of `bench.retrieval`, each memory ingested without changes. Seed: `--seed`, for the salts and
     for the choice of the garden's questions.
-How: each memory is measured and copied. One dream cycle runs on the copy, and the copy is measured. Reach is
-    the share of all texts that are within 2 hops of the first 7 hits of a question (7 is the number of
-    anchors for ten hits), as a mean over the questions. A hop leads to a text that shares a tag or has an
-    edge. As in the walk, a tag is ignored if it is on more than 20 atoms and also on more than a tenth of all
-    atoms. Junk is counted among the different tags that were added; categories are left out. A tag is junk if
-    it is on only one atom or on more atoms than the walk follows. A tag of a single word is also junk if at
-    least a fifth of the texts that contain the word write it differently, for example in lower case. The
-    dreamer judges a word by a dozen texts; this measurement reads all texts.
+How: each memory is measured and copied. One dream cycle runs on the copy, and the copy is measured. For one
+    question, reach is the share of all texts that are within 2 hops of the first 7 hits (7 is the number of
+    anchors for ten hits). The figure is the mean over the questions. A hop leads to a text that shares a tag
+    or has an edge. As in the walk, a tag is ignored if it is on more than 20 atoms and also on more than a
+    tenth of all atoms. Junk is counted among the different tags that were added; categories are left out. A
+    tag is junk if it is on only one atom or on more atoms than the walk follows. A tag of a single word is
+    also junk if at least a fifth of the texts that contain the word write it differently, for example in
+    lower case. The dreamer judges a word by a dozen texts; this measurement reads all texts.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Run:
         self._missing: set[str] = set()
 
     def without_kernels(self) -> Run:
-        """Return a run of memroot without its compiled kernels, which shares the figures of the rivals."""
+        """Return a run of memroot without its compiled kernels. Both runs share the figures of the rivals."""
         plain = Run(self._work, self._seed, self.sizes, quick=self.quick, kernels="python")
         plain.small, plain.proof_sizes, plain.results = self.small, self.proof_sizes, self.results
         return plain

@@ -17,7 +17,7 @@ RRF_K: Final = 60
 
 
 def recall_at(depth: int, ranking: Sequence[str], relevant: AbstractSet[str]) -> float:
-    """Return the share of `relevant`, which must not be empty, among the first `depth`."""
+    """Return the share of `relevant` that is among the first `depth`; `relevant` must not be empty."""
     return len(relevant & set(ranking[:depth])) / len(relevant)
 
 

@@ -3,7 +3,7 @@
 Question: what do the signals add to plain BM25? Data: the files of the set, ingested as by a user. Seed: the
     seed of the salts.
 How: a LevelDB store for each memory, with fixed salts and a fixed clock. Both are needed for equal results:
-    ties are broken by ids, which depend on the salts, and the clock dates texts without a date. All
+    ties are broken by ids, ids depend on the salts, and a text without a date gets the time of the clock. All
     configurations use the same open store.
 """
 

@@ -2,7 +2,7 @@
 
 Question: none of its own. Data: a folder with `corpus.jsonl` (the format of `engine ingest`: `id`, `text`,
     `title`, `source`, `seq`, `session`, …) and `queries.jsonl` (`query`, `relevant` = ids, `category`), or a
-    folder of such folders, each of which is a separate memory; or a name in BUILT_IN.
+    folder that contains several of these folders, one for each memory; or a name in BUILT_IN.
 Seed: the seed of the questions that are generated from the garden (`bench.retrieval.garden`).
 How: questions of the category `adversarial` and questions without relevant ids are left out, because no
     ranking can be right or wrong for them.

@@ -83,7 +83,7 @@ def watch(
 
 
 def _own_places(session: Session) -> list[Path]:
-    """Return the paths that this program writes, which may be inside the watched folder."""
+    """Return the paths that this program writes. They may be inside the watched folder."""
     places = [session.place(), find_mirror(session.store, session.memory)]
     return [Path(os.path.realpath(place)) for place in places if place is not None]
 

@@ -1,8 +1,8 @@
 """The commands with which a piece of a file continues the atom of a text that was recorded earlier.
 
 An atom is changed or hidden only if the actor of the plan was the last to write it. If a different actor had
-revised or hidden the atom, and the text in the file is not the same, there is a conflict, and both versions
-are kept (`engine.commands.conflicts`).
+revised or hidden the atom, a new text in the file conflicts with the atom. Both versions are then kept
+(`engine.commands.conflicts`).
 """
 
 from __future__ import annotations
