@@ -1,8 +1,8 @@
 """The storage backends: ordered maps from bytes to bytes that hold a store and are opened by URL.
 
 A URL is `memory:`, `leveldb:PATH`, `sqlite:PATH`, `sqlite+NAME:PATH` or a plain `PATH`. `sqlite+NAME:PATH` is
-the memory NAME, one of several in one SQLite file. The text after the scheme is only a path: it has no host,
-no options and no percent-encoding.
+the memory NAME in a SQLite file, which may contain several memories. The text after the scheme is only a
+path: it has no host, no options and no percent-encoding.
 """
 
 from __future__ import annotations

@@ -34,8 +34,9 @@ class HandleState:
 
     `_inside` holds the thread id of every running call. Adding to a list and removing from it are atomic, so
     `enter` takes no lock. A call first enters the list and then checks `refusal`; close() first sets
-    `refusal` and then checks the list. So at least one of them sees the other. Measured: 0.11 µs for `enter`
-    and `leave` together. The alternative, a counter under a condition and a call of getpid, took 1.1 µs.
+    `refusal` and then checks the list. So at least one of the two sees what the other has set. Measured: 0.11
+    µs for `enter` and `leave` together. The alternative, a counter under a condition and a call of getpid,
+    took 1.1 µs.
 
     Args:
         where: The store's name in messages.

@@ -110,9 +110,10 @@ def is_leveldb_store(path: Path) -> bool:
 
 
 def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
-    """Write `rows` to a new LevelDB inside the store at `path`. `swap` then replaces the old one with it.
+    """Write `rows` to a new LevelDB inside the store at `path`.
 
-    After a crash, the new LevelDB is either complete and durable, or ignored.
+    `swap` then replaces the old LevelDB with the new one. After a crash, the new LevelDB is either complete
+    and durable, or ignored.
     """
     unfinished = path / _UNFINISHED
     _remove(unfinished, path / NEW)

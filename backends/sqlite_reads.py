@@ -69,7 +69,7 @@ class Rows:
         The last query is padded, so that SQLite compiles only one statement.
 
         Raises:
-            BackendCorrupt: one of the rows, or a row next to a missing one, is damaged.
+            BackendCorrupt: one of the rows, or a row next to a missing row, is damaged.
         """
         values: dict[bytes, bytes] = {}
         for at in range(0, len(keys), KEYS_PER_QUERY):

@@ -6,7 +6,7 @@ How: cProfile runs the measurement in this process, including the generation of 
 measurement needs are filled first, in separate processes. The profiler adds about 0.5 µs to every Python
 call, so small functions look more expensive than they are. Compare versions without the profiler. Calls of
 the compiled kernels are listed a second time, each kernel with the wall time of its calls. `perf record -g
-python -m bench.profile …` shows what happens inside them, on all their threads.
+python -m bench.profile …` shows what happens inside the kernels, on all threads.
 """
 
 from __future__ import annotations

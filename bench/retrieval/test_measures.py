@@ -65,7 +65,7 @@ def test_all_relevant_ones_first_is_the_best(ranking: list[str], relevant: froze
 def test_moving_a_relevant_one_up_never_hurts(
     ranking: list[str], relevant: frozenset[str], data: st.DataObject
 ) -> None:
-    """Swapping a relevant document with an irrelevant one above it lowers no measure."""
+    """If a relevant document changes places with an irrelevant document above it, no measure falls."""
     pairs = [
         (high, low)
         for low, name in enumerate(ranking)
