@@ -50,7 +50,7 @@ PARTIAL_PULL = 8
 )
 @dry_run()
 def mirror(session: Session, action: str | None, folder: str | None, style: str | None, dry_run: bool) -> int:
-    """Write the memory to Markdown files, and read edits back from them.
+    """Write the memory to Markdown files, and apply the edits made in these files.
 
     Writes every live atom to DIR/@bucket/#tag/, ordered by source. DIR must be new, empty, or a mirror of
     this store. Files that do not belong to the mirror are kept, and edited pages are kept in DIR.edited.
