@@ -1478,7 +1478,7 @@ class Engine:
     ) -> MirrorReport:
         """Write all live atoms as Markdown pages into `folder`, replacing the pages of an earlier mirror.
 
-        Edited pages are moved to the folder `FOLDER.edited`. `mirror_pull` takes the edits, from there, too.
+        Edited pages are moved to the folder `FOLDER.edited`. `mirror_pull` also applies the edits there.
 
         Args:
             folder: A new or empty folder, or an existing mirror of this store. The path of the folder may not
@@ -1504,7 +1504,7 @@ class Engine:
 
         An edited text is a revision of its atom. If the atom was changed in the memory since the page was
         written, both texts are kept, and `conflicts` lists them. Nothing else on a page is taken. A page with
-        a change that cannot be taken is kept in the folder `FOLDER.edited`.
+        a change that cannot be applied is kept in the folder `FOLDER.edited`.
 
         Args:
             folder: The mirror.
@@ -1512,7 +1512,7 @@ class Engine:
             progress: Called with (atoms written, all atoms) while the mirror is written.
 
         Returns:
-            The edits, and the changes that cannot be taken.
+            The edits, and the changes that cannot be applied.
 
         Raises:
             NotFoundError: There is no mirror.

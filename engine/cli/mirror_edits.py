@@ -56,7 +56,7 @@ class MirrorEdits:
             self._waits = True
             return False
         except EngineError as error:
-            self._note(f"no edits taken from the mirror: {error}")
+            self._note(f"no edits applied from the mirror: {error}")
             return True
         self._waits = False
         self.events += appended
@@ -75,4 +75,4 @@ class MirrorEdits:
         if self.session.out.json:
             self.session.out.json_line({"event": "edits", "events": appended, "mirror_error": failure})
         else:
-            self.session.out.show(line("mirror", f"edits taken, {counted(appended, 'event')}"))
+            self.session.out.show(line("mirror", f"edits applied, {counted(appended, 'event')}"))
