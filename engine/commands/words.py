@@ -8,7 +8,8 @@ from math import ceil
 from typing import Final
 
 CANDIDATES_MAX: Final = 64
-"""The maximum number of texts compared with a text. A text with more candidates has no clear match."""
+"""The maximum number of texts that are compared with one text. A text with more candidates has no clear
+match."""
 
 
 def words_of(*texts: str) -> Counter[str]:
