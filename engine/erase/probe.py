@@ -43,8 +43,8 @@ PIECES_MAX: Final = 24
 PIECES_OF_ONE: Final = 4
 """The maximum number of pieces of one text.
 
-The pieces do not overlap. A backend may split a text within its files, so a single piece might be missed, but
-it is unlikely that all pieces are missed.
+The pieces do not overlap. A backend may split a text within its files, so the search can miss a single piece.
+It is unlikely to miss all pieces.
 """
 
 PIECE_BYTES: Final = 48

@@ -40,7 +40,7 @@ _ORDINAL_BYTES: Final = 4
 
 
 def is_page(source: str | None) -> bool:
-    """Return True if a source is a page's: a path in a folder, with a suffix in `PAGE_SUFFIXES`."""
+    """Return True if a page can have this source: a path in a folder, with a suffix in `PAGE_SUFFIXES`."""
     return source is not None and "/" in source and source[source.rfind(".") :].lower() in PAGE_SUFFIXES
 
 
@@ -67,7 +67,7 @@ def name_identity(name: str) -> str:
 
 
 class NamesFollower(Follower):
-    """Maintains the rows that lead from the names of pages and from aliases to atoms."""
+    """Maintains the rows that map the names of pages, and aliases, to atoms."""
 
     name = "names"
     version = 1
@@ -163,7 +163,7 @@ def has_aliases(rows: Lookup) -> bool:
 
 
 def aliased(rows: Reader, phrases: Sequence[int]) -> Mapping[int, list[int]]:
-    """Return the `phrases` (hashes of terms) that are aliases, each with the ordinals of its atoms.
+    """Return those `phrases` (hashes of terms) that are aliases, each with the ordinals of its atoms.
 
     Raises:
         CorruptionError: a row is malformed.
