@@ -1,7 +1,7 @@
 """Entities: named things, each an atom of kind `entity` whose content is its name (docs/commands.md).
 
-All spellings of a name that differ only in case, or in spaces, `_` or `-` between words, have the same
-identity and name the same entity. The atom's id is derived from the identity, so each entity is stored once.
+Spellings of a name that differ only in case, or in spaces, `_` or `-` between words, have the same identity
+and refer to the same entity. The atom's id is derived from the identity, so each entity is stored once.
 """
 
 from __future__ import annotations

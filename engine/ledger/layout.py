@@ -22,8 +22,8 @@ COUNTERS = b"meta/next"
 records."""
 
 DREAM = b"meta/dream"
-"""The key of the row that says how far dreaming (adding tags, entities and relations in idle time) has read.
-The row belongs to no projection. If it is lost, dreaming only repeats work."""
+"""The key of the row with the progress of dreaming (adding tags, entities and relations in idle time). The
+row does not belong to a projection. If it is lost, dreaming only repeats work."""
 
 JOURNAL = b"j/"
 PAYLOAD = b"p/"

@@ -38,7 +38,7 @@ ORIGIN: Final = f"dreaming rules {RULES}"
 """The origin that is recorded with the dreamer's events. It names the version of the rules."""
 
 STEP: Final = 256
-"""The number of atoms that are read, and whose changes are committed, in one step. A cycle may end between
+"""The number of atoms in one step. A step reads the atoms and commits their changes; a cycle may end between
 two steps."""
 
 COMMON_MAX: Final = 10
