@@ -128,9 +128,9 @@ class Engine:
             config: The parameters of recall; None for the default values, which were chosen by measurement.
             secrets: How passwords and keys in text are treated before the text is written: `off`, `warn`,
                 `redact` or `refuse`, or a policy (docs/secrets.md). None is the same as `off`.
-            mirror: A folder that is kept up to date as a mirror after each write; None for no such folder.
-                Edits in its pages are written to the memory, as by `mirror_pull`. A problem with the mirror
-                does not make a write fail: see `mirror_problem`.
+            mirror: A folder that is kept up to date as a mirror after each write; None for no mirror. Edits
+                in its pages are written to the memory, as by `mirror_pull`. A problem with the mirror does
+                not make a write fail: see `mirror_problem`.
 
         Raises:
             InvalidInputError: An argument is not valid.
@@ -229,8 +229,8 @@ class Engine:
         """Open the memory as it was at `moment`. The opened memory answers queries and refuses commands.
 
         The journal is replayed up to the moment: in memory or, for a long replay, in a temporary folder. For
-        several queries about one moment this is cheaper than passing `as_of=` to each. The opened memory can
-        be used until the end of the `with` block.
+        several queries about one moment, this is cheaper than passing `as_of=` to each query. The opened
+        memory can be used until the end of the `with` block.
 
         Args:
             moment: The seq of the last event to include, or a datetime with a time zone.
@@ -270,8 +270,8 @@ class Engine:
         Args:
             commands: Command objects, such as instances of `engine.Add` and `engine.Link`.
             actor: The author of the events; None for the memory's own actor.
-            if_head: Carry out the commands only if the journal has exactly this number of events; None for no
-                such condition.
+            if_head: Carry out the commands only if the journal has exactly this number of events; None for
+                any number.
             request: A key of at most 128 bytes, chosen by the caller, that identifies the request. Every
                 event records the key.
             origin: The producer of the events, such as a pipeline and its version, in at most 256 bytes.
@@ -563,7 +563,7 @@ class Engine:
         return self._apply_one(Link(src, type, dst, weight, data))
 
     def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Hide an edge, which stays in the journal. If there is no such live edge, append no event.
+        """Hide an edge, which stays in the journal. If the edge is not live, append no event.
 
         Args:
             src: The atom at which the edge starts.
@@ -1083,7 +1083,7 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> list[Found]:
-        """Return the live atoms that pass `filters`: all of them, or those within a few edges of one atom.
+        """Return the live atoms that pass `filters`: all, or only the atoms within a few edges of `from_`.
 
         Args:
             limit: The maximum number of atoms, 1 to 10,000.
@@ -1157,7 +1157,7 @@ class Engine:
     ) -> tuple[BrightNode, ...]:
         """Return only the nodes of the graph that `structured_graph` returns.
 
-        The arguments are those of `structured_graph`.
+        The arguments are the same as for `structured_graph`.
         """
         return self.structured_graph(query, limit=limit, filters=filters, as_of=as_of, **narrow).nodes
 
@@ -1369,7 +1369,7 @@ class Engine:
             InconsistentError: The store does not continue one of `known`, or the checkpoint that the key
                 signed last.
             RefusedError: The key may not sign for this store.
-            CorruptionError: The headers in the backend differ from those that were written.
+            CorruptionError: The headers in the backend differ from the headers that were written.
         """
         from engine.store.checkpoint import take_checkpoint
         from engine.trust.notes.issue import issue
@@ -1384,7 +1384,7 @@ class Engine:
         as_of: AsOf | None = None,
         checkpoint: str | LogHead | None = None,
     ) -> Proof:
-        """Return a proof of all `claims` that can be verified without the store (`proofs.verify`).
+        """Return a proof of all `claims`. The proof can be verified without the store (`proofs.verify`).
 
         Args:
             claims: Claims, as objects of `proofs.claims` or as lists of the words that the command `engine
@@ -1578,7 +1578,7 @@ class Engine:
 
 
 def _resume(store: Store) -> None:
-    """Finish an erasure that was interrupted, if there is one."""
+    """Finish an interrupted erasure, if there is one."""
     if store.backend.get(ERASING) is not None:
         from engine.erase.destroy import resume
 
@@ -1597,4 +1597,4 @@ def _is_command(value: object) -> TypeGuard[Command]:
 
 
 _COMMANDS: WeakSet[type] = WeakSet()
-"""The types of commands that were accepted before."""
+"""The types that are known to be types of commands."""

@@ -100,7 +100,7 @@ def is_refused(
         rows: The rows to look in.
         id_key: The store's key for deriving ids.
         wanted: The atom to add.
-        record: The record with the id of the wanted atom, or None if no such atom is recorded.
+        record: The record with the id of the wanted atom, or None if the atom is not recorded.
         body: The body of that atom if it was read already, otherwise None.
     """
     if wanted.force:
@@ -218,7 +218,7 @@ class UpsertAtom:
 
 
 def page_facts(wanted: Add, present: AtomBody) -> dict[str, Any]:
-    """Return the meta and the aliases of the wanted atom, each only if `present` has different ones."""
+    """Return the wanted meta and aliases. A field is left out if `present` has the same value."""
     fields: dict[str, Any] = {}
     aliases = wanted.aliases if wanted.aliases is None else tuple(wanted.aliases)
     if aliases != present.aliases:
@@ -241,7 +241,7 @@ def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
 
 
 def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], set[str]]:
-    """Return the tags that actors other than `actor` added, and the tags that they removed.
+    """Return the tags that actors other than `actor` added, and the tags that these actors removed.
 
     Each tag is returned as its identity (`tag_identity`). For each tag, only the last change by one of these
     actors counts. The function reads the atom's whole history. A revision repeats the tags that the atom
@@ -286,9 +286,9 @@ class UpsertEdge:
     def decide(self, tx: Transaction) -> Receipt:
         """Append the events that add or change the edge.
 
-        No event is appended if the edge is live and either has this data or was added by a different actor.
-        If `override` is not set, there are two more cases without an event: a different actor removed the
-        edge, or one of the two atoms is missing or erased.
+        No event is appended if the edge is live and has this data, or if it is live and a different actor
+        added it. If `override` is not set, there are two more cases without an event: a different actor
+        removed the edge, or one of the two atoms is missing or erased.
         """
         ends = [tx.atom(self.src), tx.atom(self.dst)]
         present = all(end is not None and end.state is not State.ERASED for end in ends)

@@ -1,8 +1,8 @@
 """Searching the store's files and the answers of all queries for the content that is being erased.
 
 The same search runs before and after the erasure. If the search found the content before the erasure and
-finds nothing afterwards, the content is gone. If it found nothing before the erasure, it shows nothing. The
-content is recognized by pieces of its text that no payload of another atom contains.
+finds nothing afterwards, the content is gone. If the search found nothing before the erasure, it proves
+nothing. The content is recognized by pieces of its text that no payload of another atom contains.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ json.dump({path: sorted(set(numbers)) for path, numbers in found.items()}, sys.s
 
 
 def search(files: Sequence[Path], pieces: Sequence[bytes]) -> dict[str, list[int]]:
-    """Return a mapping from each file that contains any of `pieces` to the indexes of those pieces.
+    """Return a mapping: each file that contains any of `pieces` → the indexes of the pieces in the file.
 
     Raises:
         OSError: a file cannot be read.
@@ -230,7 +230,7 @@ def _shows(query: Callable[[], Any], pieces: Sequence[str]) -> bool:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield all strings in an answer, except those in fields named in `_ECHOED`."""
+    """Yield all strings in an answer, except strings in the fields that `_ECHOED` lists."""
     if isinstance(value, str):
         yield value
     elif is_dataclass(value) and not isinstance(value, type):

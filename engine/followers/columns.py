@@ -331,7 +331,7 @@ def _fingerprints(
 def remove(columns: Columns, offsets: Collection[int]) -> Columns:
     """Return the columns with `NO_DOCUMENT` in place of the documents at `offsets`.
 
-    None of these documents may be `NO_DOCUMENT` already.
+    A document at `offsets` may not be `NO_DOCUMENT` already.
     """
     import numpy as np
 

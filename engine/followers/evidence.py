@@ -256,7 +256,7 @@ class Evidence:
             )
 
     def check_edges(self, atom: bytes, found: Collection[bytes]) -> None:
-        """Check that an atom has no edges besides those with the keys `found` (`proofs.leaves.edge_key`).
+        """Check that an atom has only the edges with the keys `found` (`proofs.leaves.edge_key`).
 
         This reads the keys of all edges of the store.
 

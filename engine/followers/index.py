@@ -250,7 +250,7 @@ class IndexFollower(Follower):
 def read_bodies(rows: Reader, start: int, seqs: Sequence[int]) -> list[AtomBody | None]:
     """Return the atom body of each event in `seqs`, or None if the payload is destroyed.
 
-    The events must be those that assigned the ordinals from `start` on.
+    `seqs` must be the events that assigned the ordinals from `start` on.
 
     Raises:
         CorruptionError: a row is missing or does not have the bytes that were written, or an event did not

@@ -50,7 +50,7 @@ class TermRows(NamedTuple):
     """The number of documents that mention the term."""
     rows: tuple[bytes | None, ...]
     """The well-formed row of the term in each part, in the form that is hashed (SPEC: Index); None if the
-    part has no such row."""
+    part has no row for the term."""
     heads: tuple[bytes | None, ...]
     """For each part, the row of the term among the terms of heads. Empty if the rows of heads were not
     requested."""
@@ -364,8 +364,7 @@ class IndexView:
         self.starts: tuple[int, ...] = (*(name.start for name, _ in segments), tail.start)
         """The ordinal of the first document of each part. The last part is the tail, which may be empty."""
         self.documents: int = tail.end
-        """N: the number of all ordinals ever assigned, including those that are replaced, deleted or
-        erased."""
+        """N: the number of all ordinals ever assigned, including replaced, deleted and erased ordinals."""
         self.counted: int = sum(summary.documents for _, summary in segments) + (
             tail.columns.documents if tail.documents else 0
         )

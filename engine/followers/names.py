@@ -163,7 +163,7 @@ def has_aliases(rows: Lookup) -> bool:
 
 
 def aliased(rows: Reader, phrases: Sequence[int]) -> Mapping[int, list[int]]:
-    """Return those `phrases` (hashes of terms) that are aliases, each with the ordinals of its atoms.
+    """Return the aliases among `phrases` (hashes of terms), each with the ordinals of its atoms.
 
     Raises:
         CorruptionError: a row is malformed.

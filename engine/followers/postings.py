@@ -64,7 +64,7 @@ TermRow = tuple[bytes, bytes]
 term, LENGTHS or FACTS. It does not include the prefix of the segment unless the function says so."""
 
 COLUMN_ROWS: Final = (LENGTHS, FACTS)
-"""The names of the rows of a segment that are not rows of terms. They precede the rows of terms."""
+"""The names of the rows of a segment that are not rows of terms. These rows precede the rows of terms."""
 
 
 class StoredPart(NamedTuple):
@@ -75,7 +75,7 @@ class StoredPart(NamedTuple):
     rows: list[TermRow]
     """All stored rows of the segment with their whole keys, in key order."""
     removed: list[int]
-    """The offsets of the documents to remove, ascending. None of them may be removed already."""
+    """The offsets of the documents to remove, ascending. A document may not be removed twice."""
 
 
 class Encoded(NamedTuple):

@@ -1,4 +1,4 @@
-"""Functions that compute the interval that a mention of a time means.
+"""Functions that compute the interval of a mention of a time.
 
 An interval is half-open, in µs UTC since 1970. Relative times are resolved against the day `today`, never
 against a clock: `last week` is the week before the week of `today`. Weeks begin on Monday. A month or day

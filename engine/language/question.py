@@ -249,7 +249,7 @@ def _window(pieces: list[Token]) -> list[Token]:
 def _parts(text: str, pieces: Sequence[Token], times: Sequence[TimeMention]) -> list[Part | None]:
     """Return the part of speech of each piece, or None for a mark.
 
-    A piece of a mention of a time is always TIME. An identifier outside such mentions is always PROPER.
+    A piece of a mention of a time is always TIME. An identifier outside mentions of times is always PROPER.
     """
     parts: list[Part | None] = []
     remaining = iter(times)

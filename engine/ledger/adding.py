@@ -55,7 +55,7 @@ def added_twin(
     salts: Sequence[bytes],
     times: Sequence[int],
 ) -> Run:
-    """Do the work of `added` in Python. The arguments and the result are those of `added`."""
+    """Do the work of `added` in Python. The arguments and the result are the same as for `added`."""
     kind, details = EventKind.ATOM_ADDED, _details(ids, ordinal)
     return run_twin(frontier, kind, actor, details, bodies, salts, times, _record_rows)
 

@@ -184,7 +184,7 @@ class Appender:
 
     @property
     def size(self) -> int:
-        """The number of events in the log, including those that this appender has appended."""
+        """The number of events in the log, including the events that this appender has appended."""
         return self._frontier.size
 
     def append(self, kind: EventKind, actor: str, prev: int | None, detail: Detail, body: Body) -> Entry:

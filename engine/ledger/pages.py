@@ -280,7 +280,10 @@ class PagedTree:
         return self._finish(root.slots)
 
     def root_with(self, rows: Reader, changes: Digests, *, root: bytes | None = None) -> bytes:
-        """Return the root that `update` would return, but write nothing. The errors are those of `update`."""
+        """Return the root that `update` would return, but write nothing.
+
+        The errors are the same as for `update`.
+        """
         return self.update(rows, Batch(), changes, root=root)
 
     def seal(self, rows: Reader) -> Seal:

@@ -339,7 +339,7 @@ def edges_of_type(rows: Reader, code: bytes) -> Iterator[EdgeRecord]:
 
 
 def data_of(edge: EdgeRecord | Edge) -> Mapping[str, Any]:
-    """Return the data of an edge as a map, which is empty if there is no data or the data is not a map."""
+    """Return the data of an edge as a map. If there is no data, or it is not a map, return an empty map."""
     data = unpack(edge.data, "edge data") if edge.data else None
     return data if isinstance(data, dict) else {}
 

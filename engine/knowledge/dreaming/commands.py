@@ -84,7 +84,7 @@ def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
 
 @dataclass(frozen=True, slots=True)
 class Learn:
-    """A command that adds an entity with this name, unless such an entity exists or existed."""
+    """A command that adds an entity with this name, unless an entity with this name exists or existed."""
 
     name: str
 
@@ -152,7 +152,7 @@ class Enrich:
         return new + missing if len(new) + len(missing) <= room else new
 
     def _mention(self, tx: Transaction) -> int:
-        """Append events that add the mentions that were never recorded; return the number of them."""
+        """Append events that add the mentions that were never recorded; return how many were added."""
         there = [(entity, tx.atom(entity)) for entity in self.mentions if entity != self.id]
         live = [entity for entity, record in there if record is not None and record.state is State.LIVE]
         code = tx.type_code(MENTIONS)

@@ -20,7 +20,7 @@ _STOP: Final = """
     undefined unknown untitled update url volume welcome wiki www
 """
 STOP_LIST: Final = frozenset(_STOP.split())
-"""Words that are common in forms, web pages and boilerplate. A single such word is neither a name nor a
+"""Words that are common in forms, web pages and boilerplate. One of these words alone is neither a name nor a
 tag."""
 
 

@@ -181,7 +181,7 @@ class _Cycle:
             self._left = len(ordinals) - self._read + len(self._round.texts)
 
     def _to_read(self) -> list[int]:
-        """Return the ordinals of those atoms in the round from which names have not yet been learned."""
+        """Return the ordinals of the round's atoms from which names have not been learned yet."""
         chosen = spread(self._round.texts & self._survey.internal, self._survey.config.sample)
         return [ordinal for ordinal in chosen if ordinal >= self.cursor.at]
 

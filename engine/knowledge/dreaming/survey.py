@@ -72,7 +72,7 @@ class Survey:
         texts = live - self.entities
         self.internal: BitMap = texts & members(rows, (Group.PROVENANCE, "internal"))
         self.texts: BitMap = self.internal | (texts & members(rows, (Group.PROVENANCE, "external")))
-        """The ordinals of all texts except those in quarantine."""
+        """The ordinals of all texts except texts in quarantine."""
         self._terms: dict[str, BitMap] = {}
         self._containing: dict[tuple[str, ...], BitMap] = {}
         self._read: dict[int, ReadAtom] = {}
