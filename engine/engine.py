@@ -147,7 +147,8 @@ class Engine:
         with translated():
             store = Store(backend, Sources(clock, salts), resume=_resume)
         self.view = View(store, config)
-        """The object through which queries read the store, for internal use; it can raise backend errors."""
+        """The object through which queries read the store, for internal use. Its methods can raise backend
+        errors."""
         if secrets is not None:
             from engine.secrets.filter import SecretFilter
             from engine.secrets.policy import policy_of
@@ -629,7 +630,7 @@ class Engine:
     def merge(self, keep: str, other: str, *, force: bool = False) -> Receipt:
         """Merge the near-duplicate `other` into the atom `keep`; `other` is tombstoned.
 
-        `keep` gets the tags, buckets and aliases of `other`. `unmerge` reverts it.
+        `keep` gets the tags, buckets and aliases of `other`. `unmerge` reverts the merge.
 
         Args:
             keep: The atom that stays live.
@@ -858,7 +859,7 @@ class Engine:
             seconds: The number of seconds after which no further step begins; None for no limit.
             dry_run: Only report the additions; write nothing.
             config: Limits that replace the default limits, which were chosen by measurement.
-            stop: Called between steps of a few dozen atoms; the run ends when it returns True.
+            stop: Called between steps of a few dozen atoms; the run ends when `stop` returns True.
             progress: Called with (atoms done, all atoms).
 
         Returns:
@@ -1007,8 +1008,8 @@ class Engine:
 
         Args:
             query: The question, in words.
-            limit: The maximum number of hits, 1 to 10,000. If neither `limit` nor `budget` is given, it is
-                10.
+            limit: The maximum number of hits, 1 to 10,000. If neither `limit` nor `budget` is given, the
+                limit is 10.
             budget: The maximum number of tokens for the full texts and the headings of all hits.
             filters: The conditions that an atom must meet.
             explain: Also report how much each ranking signal contributed to each hit, and the best atoms that
@@ -1087,7 +1088,7 @@ class Engine:
 
         Args:
             limit: The maximum number of atoms, 1 to 10,000.
-            from_: The id of an atom. Only atoms that can be reached from it along edges are returned.
+            from_: The id of an atom. Only atoms that can be reached from this atom along edges are returned.
             follow: The types and directions of the edges to follow from `from_`, and the maximum number of
                 steps. It requires `from_`.
             filters: The conditions that an atom must meet.
@@ -1363,7 +1364,7 @@ class Engine:
         Args:
             key: The path of the file with the signing key; None for an unsigned note.
             known: Earlier checkpoints. Before anything is written, this method checks that the store
-                continues each of them.
+                continues each of these checkpoints.
 
         Raises:
             InconsistentError: The store does not continue one of `known`, or the checkpoint that the key
@@ -1406,7 +1407,7 @@ class Engine:
             return prove(self.store, claims, as_of, checkpoint)
 
     def verify(self, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
-        """Replay the whole journal and report every stored row that differs from it.
+        """Replay the whole journal and report every stored row that differs from the replay.
 
         Args:
             expect: The overall root that the memory must have, as 64 hex digits; None for any root.
@@ -1457,7 +1458,7 @@ class Engine:
             self.store.follow()
 
     def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
-        """Rebuild all data that is derived from the journal. Return the root; it stays the same.
+        """Rebuild all data that is derived from the journal. Return the root, which does not change.
 
         Args:
             progress: Called with (events done, all events).

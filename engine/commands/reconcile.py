@@ -125,7 +125,7 @@ class UpsertAtom:
     """
 
     wanted: Add
-    """The atom to add or to match. Its key or content identifies it; its field `id` is ignored."""
+    """The atom to add or to match. It is identified by its key or content; its field `id` is ignored."""
     override: bool = False
     reason: str = BACK
     """The reason that is recorded if a hidden atom is revived."""

@@ -48,7 +48,7 @@ class WordIndex:
                 yield score, at
 
     def _rarest(self, words: Counter[str]) -> list[str]:
-        """Return some of the rarest words. Every text that is similar contains at least one of them."""
+        """Return some of the rarest words. Every similar text contains at least one of these words."""
         size = words.total()
         spare = size - ceil(size * self._least / (2 - self._least) - 1e-9) + 1
         rarest = []

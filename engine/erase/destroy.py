@@ -51,7 +51,8 @@ class Pending(NamedTuple):
     reason: str
     actor: str
     remember: int
-    """1 if hashes of the erased contents are kept, so that adding them again is refused; otherwise 0."""
+    """1 if hashes of the erased contents are kept, so that adding these contents again is refused; otherwise
+    0."""
 
 
 _FIELDS = (sized(16), text(limits.REASON_BYTES_MAX), text(limits.LABEL_CHARS_MAX), uint(1))

@@ -108,7 +108,7 @@ class Erasable:
 def judge(
     before: Occurrences, after: Occurrences, *, pieces: int, files: bool, all_pieces: int
 ) -> tuple[ProbeVerdict, tuple[str, ...]]:
-    """Return the verdict on the searches before and after the erasure, and the reasons for it."""
+    """Return the verdict on the searches before and after the erasure, and the reasons for the verdict."""
     remaining = [*after.files, *after.answers]
     if remaining:
         return ProbeVerdict.FAILED, (f"the content is still found in: {', '.join(remaining)}",)

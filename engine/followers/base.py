@@ -245,8 +245,8 @@ def _restart(rows: Reader, follower: Follower) -> Batch:
 def drop(backend: Backend, followers: Sequence[Follower]) -> None:
     """Durably mark all rows of `followers` as void, so that catching up rebuilds them.
 
-    The cursors are deleted first, in a batch of their own: after a crash at any later point, the old rows are
-    not mistaken for current ones.
+    The cursors are deleted first, in a separate batch, so that after a crash at any later point the old rows
+    are not mistaken for current rows.
     """
     batch = Batch()
     for follower in followers:
@@ -258,8 +258,8 @@ def sweep(backend: Backend, followers: Iterable[Follower]) -> None:
     """Delete the rows of all `followers` that have no cursor, and set their cursors to the beginning.
 
     No value is read, so this also deletes damaged rows. A damaged row would otherwise stop a follower that
-    reads its rows. After a crash, some of the rows may be left, without a cursor; catching up deletes these
-    rows.
+    reads nearby rows. After a crash, some of the rows may be left, without a cursor; catching up deletes
+    these rows.
     """
     for follower in followers:
         key = cursor_key(follower.name)

@@ -1,8 +1,8 @@
-"""The follower `names`: which atoms a name stands for, as rows that no root covers (SPEC: Names).
+"""The follower `names`: rows that map names to atoms. No root covers these rows (SPEC: Names).
 
-    n/e ‖ hash u64    the atoms of the pages with this name: the name of the file, its stated title, an alias
-    n/p ‖ hash u64    the atoms with an alias of these terms; the hash is that of the terms (`title_hash`)
-    n/a               the number of rows n/p; there is no such row if the number is 0
+    n/e ‖ hash u64    the atoms with this name: the name of a page's file, the title stated in it, or an alias
+    n/p ‖ hash u64    the atoms with an alias that has these terms; `title_hash` computes the hash
+    n/a               the number of rows n/p; this row is missing if the number is 0
 
 A value is a list of ascending ordinals, u32 big-endian. As in the index, ordinals of earlier versions of an
 atom stay, so each result is intersected with the live ordinals. Erasing an atom removes all its ordinals.

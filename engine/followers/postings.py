@@ -173,7 +173,7 @@ def stored_block(prefix: bytes, stored: Sequence[TermRow], documents: int) -> li
 
 
 def _second(stored: Sequence[TermRow], key: bytes) -> tuple[bytes, bytes | None]:
-    """Return the second row if it has this key; otherwise return the key and None."""
+    """Return the second stored row if it has this key; otherwise return the key and None."""
     return stored[1] if stored[1:] and stored[1][0] == key else (key, None)
 
 

@@ -4,8 +4,8 @@ The value of a leaf is computed from headers alone, so the roots of both trees s
 payloads are destroyed. To prove the content, the title or another field, a proof opens the commitment in the
 value.
 
-A value has a row only if there are at least two events on its subject. Until then, it follows from the header
-of the event that created the subject (`first_value`), so most atoms need no row.
+A value has a row only after a second event on its subject. Before that event, the value follows from the
+header of the event that created the subject (`first_value`), so most atoms do not need a row.
 """
 
 from __future__ import annotations

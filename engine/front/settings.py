@@ -101,8 +101,8 @@ def find_memory(flag: str | None, memory: str | None) -> MemorySetting | None:
 def find_secrets() -> tuple[SecretsPolicy | None, str]:
     """Return the secrets policy and where it is set; the policy is None if there is no such setting.
 
-    Without a policy, secrets are treated as in the mode `off`. If ENGINE_SECRETS is set, it is the mode; the
-    kinds and patterns are taken from the nearest settings file with secrets settings.
+    Without a policy, secrets are treated as in the mode `off`. If ENGINE_SECRETS is set, its value is the
+    mode. The kinds and patterns are taken from the nearest settings file with secrets settings.
 
     Raises:
         InvalidInputError: A settings file or ENGINE_SECRETS has a value that is not valid.

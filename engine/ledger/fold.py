@@ -2,8 +2,9 @@
 
 Live writes, catching up after reopening, `rebuild`, `verify-root` and reads of the past all call `fold`.
 `fold` reads only the entry and the record of the entry's subject. Events are facts: `fold` does not validate
-them and never fails on an entry that decodes. An event on an unknown subject changes nothing. An event whose
-payload is destroyed turns its subject into a stub: a record in the state ERASED, computed from headers alone.
+events, and it never fails on an entry that decodes. An event on an unknown subject changes nothing. An event
+whose payload is destroyed turns its subject into a stub: a record in the state ERASED, computed from headers
+alone.
 """
 
 from __future__ import annotations

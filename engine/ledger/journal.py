@@ -265,7 +265,7 @@ class Appender:
         return [self._salts(seq) for seq in range(start, start + count)], times
 
     def _take(self, run: Run) -> list[Entry]:
-        """Put the rows of a run of events into the batch, and return its entries."""
+        """Put the rows of a run of events into the batch, and return the entries of the run."""
         self._frontier = run.frontier
         self._count_bytes(run.size)
         self._rows.batch.rows.update(run.rows)

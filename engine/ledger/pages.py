@@ -232,7 +232,7 @@ class PagedTree:
         read from `rows` and not from `batch`. Therefore a tree can be updated only once in a batch, and
         `rows` must not change before the batch is written.
 
-        Each page that is read must have the root that its parent page contains for it. So if the root in the
+        Each page that is read must have the root that is stored in its parent page. So if the root in the
         seal is right, the new root is right even if pages were damaged in the meantime.
 
         Args:
@@ -374,7 +374,7 @@ class PagedTree:
         """Return, for each of these keys of its namespace, whether the tree has a leaf.
 
         `pages` holds pages of the same tree that were read before. The pages that are read now are added to
-        it.
+        `pages`.
 
         Raises:
             CorruptionError: a page is missing.

@@ -247,7 +247,7 @@ def _tags(
 
 
 def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
-    """Return all categories of a text, or no category if one of them is too common.
+    """Return all categories of a text, or an empty tuple if one of the categories is too common.
 
     So a text gets either the tags of all its categories or no category tag.
     """

@@ -44,7 +44,7 @@ class DreamConfig:
     """The smallest number of atoms that must contain a name for the name to be learned.
 
     In a store with at least 10,000 internal texts, the number is at least 4. In a store with at least 100,000
-    internal texts, it is at least 5.
+    internal texts, the number is at least 5.
 
     Each entity adds a short document to the index, which can lower recall. Measured in a memory of 994 texts:
     a minimum of 2 gives 1,283 entities and lowers recall at 10 by 1.0 point; a minimum of 3 gives 419

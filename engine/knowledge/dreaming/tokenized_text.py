@@ -72,7 +72,7 @@ class TokenizedText:
         return named_in(self.read)
 
     def names(self, config: DreamConfig) -> list[Tokens]:
-        """Return the first `candidates_per_atom` different sequences of capitalised words that may be names."""
+        """Return the first `candidates_per_atom` runs of capitalised words that can be names, each once."""
         found: dict[tuple[str, ...], Tokens] = {}
         for start, end in self._runs():
             tokens = Tokens(tuple(self.surfaces[start:end]), tuple(self.words[start:end]))
