@@ -158,7 +158,7 @@ def search(files: Sequence[Path], pieces: Sequence[bytes]) -> dict[str, list[int
 
 
 _ECHOED: Final = frozenset({"query", "terms", "question", "path", "reason"})
-"""The names of fields in answers that repeat the query or the reason for the erasure.
+"""The names of answer fields that repeat the query or the reason for the erasure.
 
 The search ignores these fields.
 """
@@ -178,7 +178,7 @@ class Occurrences:
 
 
 def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Occurrences:
-    """Search files and answers for `pieces` of the content of `atom`, whose events are `seqs`."""
+    """Search files and answers for `pieces` of the content of `atom`; `seqs` are the atom's events."""
     files = view.store.backend.files()
     found = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in found})

@@ -1,4 +1,4 @@
-"""Reading and writing of chunks, which store up to 65,536 members of a set in the form of `proofs.sets`.
+"""Reading and writing of chunks. A chunk stores up to 65,536 members of a set (format: `proofs.sets`).
 
 The bytes of a chunk depend on its members alone. The format in which the library pyroaring serialises bitmaps
 does not have this property: equal bitmaps can have different bytes (measured: 15 or 216 bytes for the

@@ -86,7 +86,7 @@ _CREATING: Final = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 
 
 class Evidence:
-    """The information about atoms and edges that one store has outside the records.
+    """A store's information about atoms and edges outside the records.
 
     `move_to` selects the snapshot that the other methods read. One thread at a time may use the object.
     """
@@ -118,7 +118,8 @@ class Evidence:
     def move_to(self, rows: Reader, log: LogState, meta: Lookup | None = None) -> bool:
         """Read the snapshot `rows`, whose log is `log`, from now on.
 
-        `meta` holds the rows with the cursor of the trees and with the counters, if they were read already.
+        `meta` holds the rows with the cursor of the trees and with the counters, if these rows were read
+        already.
 
         Return False if the trees lack so many events that they must be updated first.
 

@@ -319,7 +319,7 @@ def _erase(erased: Header, rows: Reader, start: int, documents: list[NewDocument
 
 
 def read_summaries(rows: Reader, count: int) -> list[tuple[SegmentName, Summary]]:
-    """Return the segments of `count` ordinals with their summaries, in the order of their ordinals.
+    """Return the segments of `count` ordinals, sorted by ordinal, with their summaries.
 
     Raises:
         CorruptionError: a summary is missing, malformed, or belongs to no segment.

@@ -350,7 +350,7 @@ class IndexView:
     ) -> None:
         """Create a view of `segments` and `tail`.
 
-        The segments must be in the order of their ordinals, without gaps. The tail follows them.
+        The segments must be sorted by ordinal, without gaps. The tail follows the last segment.
         """
         self._rows = rows
         self._segments = segments

@@ -29,7 +29,7 @@ from engine.ledger.records import Lookup
 from proofs.events import AtomBody, Entry, EventKind
 
 PAGE_SUFFIXES: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".pdf", ".docx")
-"""The suffixes of the names of files that are pages."""
+"""The file name suffixes of pages."""
 PAGE: Final = "page"
 """The key in an atom's meta under which the title stated in the page's file is recorded."""
 
@@ -74,7 +74,7 @@ class NamesFollower(Follower):
     prefixes = (NAMES,)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Add ordinals of new versions of atoms to the rows of their names; remove ordinals of erased atoms.
+        """Add ordinals of new atom versions to the rows of the atoms' names; remove ordinals of erased atoms.
 
         Raises:
             CorruptionError: a row is malformed.

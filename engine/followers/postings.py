@@ -64,7 +64,7 @@ TermRow = tuple[bytes, bytes]
 term, LENGTHS or FACTS. It does not include the prefix of the segment unless the function says so."""
 
 COLUMN_ROWS: Final = (LENGTHS, FACTS)
-"""The names of the rows of a segment that are not rows of terms. These rows precede the rows of terms."""
+"""The names of a segment's rows other than the rows of terms. These rows precede the rows of terms."""
 
 
 class StoredPart(NamedTuple):

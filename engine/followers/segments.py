@@ -68,7 +68,7 @@ def columns_head(size: int) -> bytes:
 
 
 def segments_of(count: int) -> list[SegmentName]:
-    """Return the segments of an index of `count` ordinals, in the order of their ordinals."""
+    """Return the segments of an index of `count` ordinals, sorted by ordinal."""
     return [SegmentName(*segment) for segment in segments.segments_of(count)]
 
 

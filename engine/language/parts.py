@@ -33,8 +33,8 @@ _ENDS: Final = frozenset(".?!;:")
 _SENTENCE_ENDS: Final = frozenset(".?!:;\u3002\uff1f\uff01\u2026")
 _LAST_LATIN: Final = "\u024f"
 _WORDS_OF_CAPITALS: Final = 4
-"""The minimum number of words from which a text without lower-case words counts as written entirely in
-capitals. In a shorter text without function words, the words may be acronyms."""
+"""A text whose words are all in capitals counts as written entirely in capitals if it has at least this many
+words. In a shorter text without function words, the words may be acronyms."""
 
 
 class _Context:

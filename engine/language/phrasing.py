@@ -156,8 +156,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _PIECES_MAX: Final = 400
-"""The maximum number of pieces at the beginning of a question that are read to determine the kind of answer.
-A longer text is usually a story and not a question."""
+"""To determine the kind of answer, at most this many pieces at the beginning of a question are read. A longer
+text is usually a story and not a question."""
 
 _AUX: Final = (
     r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must|shall|"

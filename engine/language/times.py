@@ -274,8 +274,8 @@ READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] =
     (_YEAR_ALONE, _year),
     (_OF_THE_DAY, lambda match: unknown),
 )
-"""Pairs of a pattern and a function that returns the meaning of a match, or None if the match is not a time.
-The patterns match at the start of a word and ignore case."""
+"""Pairs of a pattern and a function. The function returns the meaning of a match, or None if the match is not
+a time. The patterns match at the start of a word and ignore case."""
 
 
 _HINT_WORDS: Final = (

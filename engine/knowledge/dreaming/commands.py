@@ -218,7 +218,7 @@ def commands_for(survey: Survey, names: Names, text: ReadAtom) -> list[Command]:
 
 
 def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> list[Name]:
-    """Return the names in a text that are neither too rare nor too common, the rarest first."""
+    """Return a text's names that are neither too rare nor too common, the rarest first."""
     return cached(survey.names, text.record.ordinal, lambda: _chosen_names(survey, names, text, internal))
 
 

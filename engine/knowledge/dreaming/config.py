@@ -46,7 +46,7 @@ class DreamConfig:
     In a store with at least 10,000 internal texts, the number is at least 4. In a store with at least 100,000
     internal texts, the number is at least 5.
 
-    Each entity adds a short document to the index, which can lower recall. Measured in a memory of 994 texts:
+    Each entity adds a short document to the index. This can lower recall. Measured in a memory of 994 texts:
     a minimum of 2 gives 1,283 entities and lowers recall at 10 by 1.0 point; a minimum of 3 gives 419
     entities and lowers it by 0. In a memory of 12,605 texts, a minimum of 3 gives 462 entities and lowers it
     by 0.2 points; a minimum of 4 gives 281 entities and lowers it by 0.0.
@@ -58,7 +58,7 @@ class DreamConfig:
     tags_per_atom: int = 8
     """The dreamer adds tags to an atom only until it has this many tags, including tags by other actors."""
     names_per_atom: int = 3
-    """The largest number of names in an atom that become tags of the atom. The rarest names are chosen."""
+    """At most this many names in an atom become tags of the atom. The rarest names are chosen."""
     tags_min: int = 1
     """The dreamer counts an atom's names and its tags by other actors. It adds phrases as tags only if the
     sum is below this number."""
@@ -67,7 +67,7 @@ class DreamConfig:
     """The largest number of edges `mentions` that are added to an atom. The rarest names in the atom are
     chosen."""
     candidates_per_atom: int = 16
-    """The largest number of sequences of capitalised words in an atom that are considered as names."""
+    """In each atom, at most this many sequences of capitalised words are considered as names."""
     known_per_atom: int = 64
     """The largest number of different known names that are looked for in an atom. Further names are ignored.
     This limits the effect of long lists of names."""
@@ -75,8 +75,7 @@ class DreamConfig:
     """The largest number of atoms from which a round learns names. If a round has more atoms, an evenly
     spread sample is used."""
     evidence: int = 12
-    """The largest number of atoms with certain capitalised words that are read to decide whether the words
-    are a name."""
+    """To decide whether capitalised words are a name, at most this many atoms with these words are read."""
     lower_share: float = 0.2
     """To decide whether capitalised words are a name, texts with these words are read. If the share of texts
     that spell the words differently, such as in lower case, is above this value, the words are not a name."""

@@ -42,7 +42,7 @@ STEP: Final = 256
 two steps."""
 
 COMMON_MAX: Final = 10
-"""The largest number of tags that the report of a cycle names."""
+"""The largest number of tags that the report of a cycle lists."""
 DUPLICATES_MAX: Final = 20
 """The largest number of groups of near-duplicates in the report of a cycle."""
 

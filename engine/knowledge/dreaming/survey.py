@@ -34,8 +34,8 @@ TOKENS_MAX: Final = 1 << 21
 """The largest number of tokens in the cache of texts; these tokens take about 100 MB. The least recently used
 texts are dropped."""
 PAIR_EVIDENCE: Final = 8
-"""The largest number of atoms with two words that are read to decide whether the words are a phrase in
-several texts."""
+"""To decide whether two words are a phrase in several texts, at most this many atoms with both words are
+read."""
 
 Pair = tuple[str, str]
 """Two words in lower case that are adjacent in a text."""

@@ -112,7 +112,7 @@ def _run(text: MarkedText, parts: list[int]) -> CapitalisedRun:
 
 
 def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None) -> CapitalisedRun | None:
-    """Return the part of a run of capitalised words that names a person, or None if there is no such part.
+    """Return the name of a person within a run of capitalised words, or None if there is no name.
 
     `previous` is the previous run if it names a person, else None.
     """
