@@ -99,7 +99,7 @@ class Engine:
     * `InvalidInputError`: An argument is not valid. Nothing was written.
     * `BusyError`: Another process keeps the store locked, or other processes kept appending events.
     * `CorruptionError`: Stored bytes differ from the bytes that were written.
-    * `SystemFailureError`: The operating system reported a failure: the disk is full, access is denied, and
+    * `SystemFailureError`: The system failed or refused an operation: the disk is full, access is denied, and
       so on.
     * `ClosedError`: The memory is closed.
     """
