@@ -155,7 +155,7 @@ _SUGGESTED = 3
 
 
 def suggested(word: str) -> list[str]:
-    """Return the commands that a word that is not a command may mean, the most likely command first.
+    """Return the commands that the user may have meant by an unknown word, the most likely first.
 
     The result contains the commands that do what the word means in other programs. If there are none, it
     contains the commands whose names contain the word, such as `verify`. If there are none of these either,
