@@ -76,7 +76,7 @@ class Frontier:
 
     def __init__(self) -> None:
         self._size = 0
-        # One value, and not a list of hashes, because a frontier is encoded and copied more often than changed.
+        # One value, not a list of hashes: a frontier is encoded and copied more often than it is changed.
         self._subtrees = b""
 
     @property
