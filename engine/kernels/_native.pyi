@@ -171,7 +171,7 @@ def linked_rows(
 ) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
 def most_relevant(
     own: Terms,
-    texts: Sequence[Sequence[str]],
+    texts: Sequence[str],
     shares: Sequence[float],
     known: Sequence[str],
     most: int,
