@@ -291,9 +291,9 @@ def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -
             before = np.array(hits, np.uint64)
             alike = near_earlier(np.concatenate([before, fingerprints]), len(before))
             scores = micros[start + begin : end][:BLOCK] / MICRO
-            columns = (block, ordinals, scores, fingerprints)
-            others = (alike, scope.positions.sources[ordinals].tolist(), _by_words(pool, block).tolist())
-            yield from map(Ranked, *(column.tolist() for column in columns), *others)
+            own = (block.tolist(), ordinals.tolist(), scores.tolist(), fingerprints.tolist(), alike)
+            sources = scope.positions.sources[ordinals].tolist()
+            yield from map(Ranked, *own, sources, _by_words(pool, block).tolist())
         start, end = end, end + BLOCK
 
 
