@@ -12,6 +12,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import fsync_path, fsync_tree, make_parents, staging
 from backends.flock import Flock
 from backends.leveldb_errors import convert_error
+from backends.leveldb_kept import kept_logs, put_back
 from backends.registry import REGISTRY, Identity, identity_of
 
 LOCK = "lock"
@@ -56,7 +58,7 @@ OPTIONS: dict[str, Any] = {
 
 
 TEMPORARY: dict[str, Any] = {"max_open_files": 42}
-"""Other options for a temporary store, which is filled and then read once, in order."""
+"""The options that differ for a temporary store. Such a store is filled, and then read once in order."""
 
 
 def plyvel_module() -> ModuleType:
@@ -89,9 +91,12 @@ def open_data(data: Path, *, temporary: bool = False) -> Any:
     plyvel = plyvel_module()
     options = OPTIONS | TEMPORARY if temporary else OPTIONS
     try:
-        return plyvel.DB(str(data), create_if_missing=False, **options)
+        with nullcontext() if temporary else kept_logs(data):
+            return plyvel.DB(str(data), create_if_missing=False, **options)
     except plyvel.Error as error:
         raise convert_error(f"{data} cannot be opened", str(data), error) from error
+    except OSError as error:
+        raise system_error(f"{data} cannot be opened", error) from error
 
 
 def open_copy(copy: Path, *, strict: bool) -> Any:
@@ -110,9 +115,10 @@ def is_leveldb_store(path: Path) -> bool:
 
 
 def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
-    """Write `rows` to a new LevelDB in the folder of the store at `path`; `swap` then uses it.
+    """Write `rows` to a new LevelDB inside the store at `path`.
 
-    After a crash, the new LevelDB is either complete and durable, or ignored.
+    `swap` then replaces the old LevelDB with the new one. After a crash, the new LevelDB is either complete
+    and durable, or ignored.
     """
     unfinished = path / _UNFINISHED
     _remove(unfinished, path / NEW)
@@ -135,7 +141,7 @@ def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
 
 
 def swap(path: Path) -> None:
-    """Replace the LevelDB of the store at `path` with the rewritten one. Both must be closed.
+    """Replace the LevelDB of the store at `path` with the rewritten LevelDB. Both must be closed.
 
     If the process is killed at any point, `recover` finishes or undoes the swap.
     """
@@ -148,9 +154,10 @@ def swap(path: Path) -> None:
 
 
 def recover(path: Path) -> None:
-    """Clean up after an interrupted rewrite; the caller holds the lock.
+    """Clean up after an interrupted rewrite or opening; the caller holds the lock.
 
-    If `db` is missing, the new LevelDB is complete and is renamed to `db`. Otherwise `db` stays unchanged.
+    If `db` is missing, the new LevelDB is complete and is renamed to `db`. Otherwise `db` stays unchanged,
+    except that it gets back the logs that an interrupted opening has deleted.
     """
     data, new = path / DATA, path / NEW
     if not data.exists() and new.exists():
@@ -158,6 +165,7 @@ def recover(path: Path) -> None:
         fsync_path(path)
     if data.exists():
         _remove(new, path / _UNFINISHED, path / _OLD)
+        put_back(data)
 
 
 def _remove(*folders: Path) -> None:
@@ -213,9 +221,9 @@ def _check_unoccupied(path: Path) -> None:
 def _create(path: Path) -> None:
     """Create the store atomically: after a crash, it is either complete or absent.
 
-    A crash before the rename leaves a folder `.NAME.new-…`, which is removed when a store is created at the
-    same path again. A crash after the rename leaves the complete store, but a power failure before the parent
-    folder is synced may still undo the rename.
+    A crash before the rename leaves a folder `.NAME.new-…`. This folder is removed when a store is created at
+    the same path again. A crash after the rename leaves the complete store, but a power failure before the
+    parent folder is synced may still undo the rename.
     """
     make_parents(path)
     with staging(path) as folder:
