@@ -288,8 +288,8 @@ def meta_conditions(values: object) -> dict[str, tuple[Scalar, ...]]:
     """Return the conditions on meta in `values`: a map from keys to a value, or to a list of values.
 
     Raises:
-        InvalidInputError: `values` is not a map, a key cannot be a key of meta, there is no value for a key, or
-            a value is neither a boolean, a number nor a text.
+        InvalidInputError: `values` is not a map, a key is malformed or has no value, or a value is neither a
+            boolean, a number nor a text.
         LimitError: there are too many keys, or a text has too many bytes.
     """
     if not isinstance(values, Mapping):

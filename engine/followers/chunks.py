@@ -101,7 +101,9 @@ def _check(raw: bytes, key: bytes) -> array[int]:
     try:
         return sparse_members(raw)
     except FormError as error:
-        raise CorruptionError(f"set row {key.hex()} is not in canonical form", family=family_of(key)) from error
+        raise CorruptionError(
+            f"set row {key.hex()} is not in canonical form", family=family_of(key)
+        ) from error
 
 
 # The cache is keyed by the bytes themselves, so its entries never become stale.

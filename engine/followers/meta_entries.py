@@ -2,9 +2,10 @@
 
     m/ ‖ hash[16] ‖ chunk u16    the atoms with this key and this value
 
-The rows are not hashed, and no root depends on them. The hash in a row's key is that of the entry. A row is a chunk of a set of ordinals (`engine.followers.chunks`). As
-in the sets of the follower `tags`, ordinals of earlier versions of an atom stay, so each result is intersected
-with the live ordinals. Erasing an atom removes all its ordinals.
+The rows are not hashed, and no root depends on them. The hash in the key of a row is that of the entry. A
+row is a chunk of a set of ordinals (`engine.followers.chunks`). As in the sets of the follower `tags`,
+ordinals of earlier versions of an atom stay, so each result is intersected with the live ordinals. Erasing an
+atom removes all its ordinals.
 
 Only queries with a condition on meta read these rows. Therefore other queries do not update them.
 """
@@ -84,7 +85,7 @@ def _prefix(key: str, value: Scalar) -> bytes:
 
 
 def with_any(rows: Reader, key: str, values: Iterable[Scalar]) -> BitMap:
-    """Return the ordinals of all atoms whose meta has `key` with one of `values`, whether or not they are live.
+    """Return the ordinals of the atoms whose meta has `key` with one of `values`, including dead atoms.
 
     Raises:
         CorruptionError: a row is malformed.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendClosed, BackendEnvironment, BackendError, BackendInDoubt, GuardFailed
@@ -145,21 +145,14 @@ def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Comm
     return Transaction, decide_all
 
 
-class Projections(NamedTuple):
-    """An object for each projection (data derived from the journal), the records first."""
-
-    records: Records
-    index: IndexFollower
-    tags: TagsFollower
-    trees: TreesFollower
-    log: LogFollower
-    names: NamesFollower
-    meta_entries: MetaEntriesFollower
+Projections = tuple[
+    Records, IndexFollower, TagsFollower, TreesFollower, LogFollower, NamesFollower, MetaEntriesFollower
+]
 
 
 def projections() -> Projections:
-    """Return a new object for each projection."""
-    return Projections(
+    """Return a new object for each projection (data derived from the journal), the records first."""
+    return (
         Records(),
         IndexFollower(),
         TagsFollower(),
