@@ -36,7 +36,7 @@ LISTED: Final = 20
 """The maximum number of characters of a shortened text, and of items of a shortened list."""
 
 QUERY: Final = text("The question.", most=QUERY_CHARS_MAX)
-ID: Final = text("Id or its first digits.", most=36)
+ID: Final = text("Id or first digits.", most=36)
 OFFSET: Final = number("From `more`.", most=COUNT_MAX)
 FILTER: Final = text("See recall.", most=1000)
 

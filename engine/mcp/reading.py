@@ -37,7 +37,7 @@ LINE_CHARS: Final = 80
 """The maximum number of characters of an atom's text in a list."""
 
 GRAMMAR: Final = (
-    "`tag:tea -tag:old bucket:inbox source:notes/* kind:note provenance:internal category:causal "
+    "`tag:tea -tag:old bucket:inbox source:notes/* kind:note provenance:internal category:causal meta:k=v "
     "after:2026-01-31 before:2026-02-01`; `as_of:17` or `as_of:TIME` reads the past."
 )
 
