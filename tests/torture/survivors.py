@@ -6,6 +6,7 @@ are kept in `build/mutants.jsonl`: a run that was stopped continues, as long as 
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -17,7 +18,7 @@ from typing import Final
 from tests.torture.mutants import MODULES, ROOT, sites, source_of
 
 RESULTS: Final = ROOT / "build" / "mutants.jsonl"
-"""One line for each mutant that was tested: the module, the SHA-256 of its text, the mutant, and the result."""
+"""One line for each mutant that was tested: its module, the SHA-256 of the code, its name, and the result."""
 
 BATTERY: Final = (
     "tests/store/test_faults.py",
@@ -77,7 +78,12 @@ def survivors(modules: list[str], workers: int = 2) -> tuple[int, list[str]]:
 
 
 def _digest(module: str) -> str:
-    return hashlib.sha256(source_of(module).encode()).hexdigest()
+    """Return the SHA-256 of the code of a module, without comments and docstrings."""
+    tree = ast.parse(source_of(module))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value.value = None
+    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()
 
 
 def _known() -> dict[tuple[str, str, str], str]:
