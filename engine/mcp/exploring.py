@@ -43,7 +43,7 @@ FILTER: Final = text("See recall.", most=1000)
 
 def budget(default: int | None = None, *, least: int = 16) -> dict[str, Any]:
     """Return the schema of a token budget."""
-    return number("Most tokens.", least=least, most=BUDGET_MAX, default=default)
+    return number("Token limit.", least=least, most=BUDGET_MAX, default=default)
 
 
 @contextmanager
@@ -166,8 +166,8 @@ def verb(
 
 EXPLORE_RECALL: Final = verb(
     "explore_recall",
-    "Hints: [score ~tokens of the whole text] id title. Without ~, the text is shown whole.",
-    {"query": QUERY, "limit": number("Most hints.", least=1, most=50, default=5)},
+    "Hints: [score ~tokens of the text] id title; without ~, the whole text.",
+    {"query": QUERY, "limit": number("Maximum hints.", least=1, most=50, default=5)},
     lambda at, given, filters, most: at.explore_recall(
         given["query"],
         given["limit"],
@@ -203,8 +203,8 @@ NEIGHBORS: Final = verb(
     "Edges, tags, neighbours in the source: → or ← relation id name (evidence).",
     {
         "node": text("Id, entity, title or #tag.", most=256),
-        "direction": described({"enum": ["out", "in", "both"], "default": "both"}, "Which edges."),
-        "types": text("Only these relations, with commas.", most=256),
+        "direction": described({"enum": ["out", "in", "both"], "default": "both"}, "Direction of the edges."),
+        "types": text("Only these relations, comma-separated.", most=256),
         "offset": OFFSET,
     },
     lambda at, given, filters, most: at.explore_neighbors(
