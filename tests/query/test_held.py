@@ -153,7 +153,8 @@ def test_an_event_of_another_process_repeats_the_comparison(
     """If the same text is added between the comparison and the commit, it is not stored a second time."""
     url = f"sqlite:{tmp_path / 'store.db'}"
     with Engine.open(url) as one, Engine.open(url) as other:
-        compare, added = held.held, []
+        compare = held.held
+        added: list[str] = []
 
         def meanwhile(*given: Any) -> Any:
             found = compare(*given)
