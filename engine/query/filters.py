@@ -81,6 +81,8 @@ def narrowed(filters: Filters, fields: FilterFields) -> Filters:
         InvalidInputError: a name is not a field of `Filters`, or a value is not iterable where it must be.
     """
     validation.instance(filters, Filters, "filters")
+    if not fields:
+        return filters
     known = {field.name for field in dataclass_fields(Filters)}
     changed: dict[str, Any] = {}
     for name, value in fields.items():
