@@ -38,7 +38,7 @@ LINE_CHARS: Final = 80
 
 GRAMMAR: Final = (
     "`tag:tea -tag:old bucket:inbox source:notes/* kind:note provenance:internal category:causal "
-    "after:2026-01-31 before:2026-02-01`; `as_of:17` or `as_of:TIME` reads the past."
+    "meta.KEY:VALUE after:2026-01-31 before:2026-02-01`; `as_of:17` or `as_of:TIME` reads the past."
 )
 
 
