@@ -105,6 +105,7 @@ def test_every_argument_has_a_bound(name: str) -> None:
                 "integer": {"minimum", "maximum"},
                 "array": {"items", "maxItems"},
                 "object": {"properties", "additionalProperties"},
+                "boolean": set[str](),
             }[schema.get("type", "string")]
             assert "enum" in schema or bounds <= set(schema), (tool.name, schema)
             assert schema.get("additionalProperties", False) is False
