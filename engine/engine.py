@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from engine.query.graph.bright import BrightGraph, BrightNode
     from engine.query.graph.find import Follow, Form, Found
     from engine.query.history.diff import Diff
+    from engine.query.history.recent import Added
     from engine.query.history.revert import Undone
     from engine.query.history.why import Origin
     from engine.query.named import Page
@@ -1253,6 +1254,30 @@ class Engine:
         """
         with translated(), self.store.view() as rows:
             return history(rows, id)
+
+    def recent(
+        self,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        filters: Filters = NO_FILTERS,
+        as_of: AsOf | None = None,
+        **narrow: Unpack[FilterFields],
+    ) -> list[Added]:
+        """Return the live atoms that were added last, the newest first, each with the time and the actor.
+
+        Args:
+            limit: The maximum number of atoms, 1 to 10,000.
+            offset: The number of atoms to skip.
+            filters: The conditions that an atom must meet. Entities are left out unless `kinds` is given.
+            as_of: Query the memory as it was at this moment.
+            narrow: Fields of `Filters` as keyword arguments.
+        """
+        from engine.query.history.recent import recent
+
+        wanted = narrowed(filters, narrow)
+        with translated(), self.view.at(as_of) as view, view.store.view(view.store.tags) as rows:
+            return recent(rows, limit=limit, offset=offset, filters=wanted)
 
     def log(self, start: int = 0, stop: int | None = None) -> Iterator[HistoryItem]:
         """Return an iterator over the events from `start` up to `stop`; events appended later are left out.
