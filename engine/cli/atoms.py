@@ -92,7 +92,7 @@ def revise(session: Session, atom: str, text: str | None, force: bool, **options
 @AS_OF
 @option("--content", help="Print only the text, byte for byte.")
 def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int:
-    """Show one atom, even if it is hidden or erased; or a page.
+    """Show an atom (even if it is hidden or erased) or a page.
 
     A page consists of the atoms from one ingested file. It is shown with its links and its backlinks.
     """
@@ -272,8 +272,8 @@ def merge(session: Session, keep: str, other: str, force: bool) -> int:
 def unmerge(session: Session, atom: str, force: bool) -> int:
     """Undo a merge.
 
-    The merged atom is live again. The kept atom loses the tags and buckets that it gained by the merge,
-    except those that were added again later.
+    The merged atom is live again. The kept atom loses the tags and buckets that it gained by the merge. A tag
+    or bucket that was added again later stays.
     """
     with session.engine() as engine:
         receipt = engine.unmerge(engine.resolve(atom), force=force)

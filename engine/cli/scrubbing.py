@@ -22,11 +22,11 @@ from engine.trust.audit.scrub import Scrub, read_scrub, scrub_file, scrub_piece,
     type=NUMBER,
     default=25.0,
     show_default=False,
-    help="The percentage of time at work. [default: 25]",
+    help="The percentage of the time that is spent reading. [default: 25]",
 )
 @option("--minutes", metavar="N", type=NUMBER, help="Stop after this time; the next scrub continues.")
 def scrub(session: Session, share: float, minutes: float | None) -> int:
-    """Read the whole store again, slowly, to find damage in time.
+    """Read the whole store slowly, and check it for damage.
 
     Pauses after each small piece, so that other commands can use the store. If the command is interrupted,
     the next run continues. Exit code 4 means that damage was found. `engine status` shows when a scrub last
@@ -55,7 +55,7 @@ def scrub(session: Session, share: float, minutes: float | None) -> int:
 
 
 def _piece(session: Session, url: str) -> tuple[Scrub, bool]:
-    """Check the next piece and keep the progress; wait while another process has the store open."""
+    """Check the next piece and save the progress; wait while another process has the store open."""
     file = scrub_file(url)
     while True:
         try:

@@ -1,8 +1,8 @@
 """Bring a mirror up to date after each write of an open memory.
 
 A sync reads the whole store, which takes seconds if the store is large. Between two syncs there is therefore
-a pause, which depends on the duration of the last sync. The next sync shows all writes in the pause. When the
-memory is closed, the mirror is up to date.
+a pause, which depends on the duration of the last sync. The next sync shows all writes that were made during
+the pause. When the memory is closed, the mirror is up to date.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from engine.base.errors import BusyError, EngineError
 from engine.ledger.journal import read_log
 from engine.store.store import Store
 from engine.transfer.mirror.pull import follow
-from engine.transfer.mirror.report import PullReport, Untaken
+from engine.transfer.mirror.report import PullReport, RefusedEdit
 
 PERSON: Final = "user"
-"""The actor of the edits that are taken from the pages, whoever wrote last: a person edited the pages."""
+"""The actor of edits from the pages, because a person made them, whichever actor wrote to the memory last."""
 PAUSE: Final = 4.0
-"""The pause after a sync, as a multiple of its duration: at most a fifth of the time is spent on syncs."""
+"""The pause after a sync, as a multiple of the sync's duration: syncs take at most a fifth of the time."""
 BUSY_SECONDS: Final = 10.0
 """The seconds for which a sync waits until another process has written a mirror in the same folder."""
 _POLL_SECONDS: Final = 0.05
@@ -43,14 +43,14 @@ class FollowingMirror:
         self._resume = 0.0
         self._timer: threading.Timer | None = None
         self._closed = False
-        self._told: frozenset[Untaken] = frozenset()
+        self._told: frozenset[RefusedEdit] = frozenset()
         self.problem: str | None = None
         """The reason why the mirror could not be brought up to date, or None."""
         self.report: PullReport | None = None
         """What the last sync did, or None."""
 
     def after_write(self, *, now: bool) -> None:
-        """Bring the mirror up to date, now or (unless `now` is set) after the pause. Raise no EngineError."""
+        """Bring the mirror up to date: after the pause or, with `now`, at once. Raise no EngineError."""
         # If the lock is taken, the thread that has it looks for later writes after it has released the lock.
         while self._lock.acquire(blocking=now):
             try:
@@ -74,12 +74,12 @@ class FollowingMirror:
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
-        """Wait for the end of a running sync, then let no sync begin until the block ends."""
+        """Wait for the end of a running sync, then prevent syncs until the block ends."""
         with self._lock:
             yield
 
     def _is_waiting(self) -> bool:
-        """Return True if no sync has shown the latest events and no timer is set that will show them."""
+        """Return True if the mirror does not show the latest events and no timer is set for the next sync."""
         return self._timer is None and self.problem is None and not self._closed and self._is_behind()
 
     def _sync_later(self) -> None:
@@ -120,10 +120,10 @@ class FollowingMirror:
             self.problem = str(error)
             self._warn(f"the mirror {self._folder} could not be brought up to date: {error}")
         else:
-            for change in self.report.untaken:
+            for change in self.report.refused:
                 if change not in self._told:
-                    self._warn(f"an edit in {change.page} cannot be taken: {change.reason} {change.kept}")
-            self._told = frozenset(self.report.untaken)
+                    self._warn(f"an edit in {change.page} cannot be applied: {change.reason} {change.kept}")
+            self._told = frozenset(self.report.refused)
         self._resume = time.monotonic() + PAUSE * (time.monotonic() - started)
 
     def _follow(self, deadline: float) -> PullReport:

@@ -1,4 +1,4 @@
-"""The reports of the operations on mirrors: writing, checking, and taking the edits of pages."""
+"""The reports of the operations on mirrors: writing, checking, and applying edits of pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MirrorReport:
     foreign: tuple[str, ...]
     """The paths of entries in the folder that do not belong to the mirror. They were left unchanged."""
     set_aside: tuple[tuple[str, str], ...]
-    """Edited pages, as (path of the page, absolute path of the edited version, empty in a dry run)."""
+    """Edited pages: (path of the page, absolute path of the edited version, or "" in a dry run)."""
 
 
 class Verdict(StrEnum):
@@ -43,7 +43,7 @@ class Verdict(StrEnum):
     STALE = "stale"
     """The mirror is correct for an earlier state of the store."""
     FORGED = "forged"
-    """The manifest differs from the one that the store generates for the same number of events."""
+    """The manifest differs from the manifest that the store generates for the same number of events."""
     UNFINISHED = "unfinished"
     """A run was interrupted; the next run finishes it."""
 
@@ -89,7 +89,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PulledEdit:
-    """An edited text that was taken, or would be in a dry run."""
+    """An edited text that was recorded, or would be in a dry run."""
 
     page: str
     atom: str
@@ -103,8 +103,8 @@ class PulledEdit:
 
 
 @dataclass(frozen=True, slots=True)
-class Untaken:
-    """A change in a mirror that cannot be taken."""
+class RefusedEdit:
+    """A change on a page, which the pull cannot record in the store."""
 
     page: str
     atom: str
@@ -116,11 +116,11 @@ class Untaken:
 
 @dataclass(frozen=True, slots=True)
 class PullReport:
-    """The edits that a pull took, and the changes that it could not take."""
+    """The edits that a pull recorded in the store, and the changes that it could not record."""
 
     folder: str
     edits: tuple[PulledEdit, ...]
-    untaken: tuple[Untaken, ...]
+    refused: tuple[RefusedEdit, ...]
     mirror: MirrorReport | None
     """The mirror after the pull; None in a dry run."""
 
