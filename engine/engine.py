@@ -251,9 +251,11 @@ class Engine:
             yield past
 
     @contextmanager
-    def _searching(self, moment: AsOf | None) -> Iterator[tuple[View, Snapshot]]:
+    def _searching(
+        self, moment: AsOf | None, filters: Filters = NO_FILTERS
+    ) -> Iterator[tuple[View, Snapshot]]:
         """Yield a view of the memory, now or at `moment`, and a snapshot with an up-to-date search index."""
-        with translated(), self.view.at(moment) as view, view.searchable() as rows:
+        with translated(), self.view.at(moment) as view, view.searchable(filters) as rows:
             yield view, rows
 
     # Commands
@@ -1032,7 +1034,7 @@ class Engine:
         from engine.query.recall.recall import recall
 
         wanted = narrowed(filters, narrow)
-        with self._searching(as_of) as (view, rows):
+        with self._searching(as_of, wanted) as (view, rows):
             return recall(
                 rows,
                 view,
@@ -1071,7 +1073,7 @@ class Engine:
         from engine.query.context.neighbours import context
 
         wanted = narrowed(filters, narrow)
-        with self._searching(as_of) as (view, rows):
+        with self._searching(as_of, wanted) as (view, rows):
             return context(rows, view, query, budget, wanted)
 
     def find(
@@ -1103,7 +1105,7 @@ class Engine:
         from engine.query.graph.find import find
 
         wanted = narrowed(filters, narrow)
-        with translated(), self.view.at(as_of) as view, view.store.view(view.store.tags) as rows:
+        with translated(), self.view.at(as_of) as view, view.filterable(wanted) as rows:
             return find(rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form)
 
     def duplicates(self, *, limit: int = 100, of: str | None = None) -> list[DuplicateGroup]:
@@ -1187,7 +1189,7 @@ class Engine:
         from engine.query.graph.bright import structured_graph
 
         wanted = narrowed(filters, narrow)
-        with self._searching(as_of) as (view, rows):
+        with self._searching(as_of, wanted) as (view, rows):
             return structured_graph(rows, view, query, limit, wanted)
 
     def explorer(self, *, form: AnswerForm | str = "text", spent: int = 0) -> Explorer:

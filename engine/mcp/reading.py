@@ -145,29 +145,34 @@ RECENT: Final = Tool(
 
 
 def _explore(engine: Engine, arguments: Arguments) -> str:
+    from engine.query.budget import tokens_of
+    from engine.query.explore.gather import gather
+
     with asked(engine, arguments) as (memory, wanted):
-        found = memory.explore(
+        pinned = pin(memory, wanted)
+        left = arguments["budget"] - tokens_of(closed("", "10 steps, 9999999 tokens read", *pinned))
+        found = gather(
+            memory.view,
             arguments["query"],
-            budget=arguments["budget"],
+            budget=left,
             steps=arguments["steps"],
             filters=wanted.filters,
         )
-        trace = "; ".join(line.partition(". ")[2] for line in found.trace()[1:])
-        notes = (f"{len(found.steps)} steps, {found.tokens} tokens read, {found.stopped}",)
-        return closed(
-            (found.text or NOTHING) + (f"[steps] {trace}\n" if trace else ""), *notes, *pin(memory, wanted)
-        )
+        steps = len(found.exploration.steps)
+        note = f"{steps} step{'' if steps == 1 else 's'}, {found.exploration.tokens} tokens read"
+        return closed(found.text or NOTHING, note, *pinned)
 
 
 EXPLORE: Final = Tool(
     "explore",
-    "Search step by step in the server; returns the texts gathered.",
+    "Search step by step in the server; returns the best texts, fewer if few stand out. A heading without "
+    "a source continues the source above.",
     members(
         {
             "query": QUERY,
             "steps": number("Most steps.", least=1, most=10, default=10),
             "filter": FILTER,
-            "budget": number("Most tokens of all steps.", least=200, most=20_000, default=EXPLORE_TOKENS),
+            "budget": number("Most tokens.", least=200, most=20_000, default=EXPLORE_TOKENS),
         },
         "query",
     ),
@@ -180,18 +185,26 @@ def _find(engine: Engine, arguments: Arguments) -> str:
     with asked(engine, arguments) as (memory, wanted):
         notes = pin(memory, wanted)
         if "query" in arguments:
-            if arguments.keys() & {"from", "follow"}:
-                raise InvalidInputError("give `query` or `from`, not both")
+            if taken := arguments.keys() & {"from", "follow", "offset"}:
+                raise InvalidInputError(f"give `query` or `{min(taken)}`, not both")
             graph = memory.structured_graph(
                 arguments["query"], limit=min(arguments["limit"], 50), filters=wanted.filters
             )
             lines = _graph(memory, graph)
-        else:
-            lines = _walked(memory, arguments, wanted)
-        return within(*(lines, arguments["budget"], *notes), more=lambda shown: "more with a larger budget")
+            return within(
+                *(lines, arguments["budget"], *notes), more=lambda shown: "more with a larger budget"
+            )
+        first, limit = arguments.get("offset", 0), arguments["limit"]
+        lines = _walked(memory, arguments, wanted, first + limit + 1)[first:]
+        return within(
+            *(lines[:limit], arguments["budget"], *notes),
+            more=lambda shown: f"more: offset {first + shown}",
+            rest=len(lines) > limit,
+        )
 
 
-def _walked(memory: Engine, arguments: Arguments, wanted: Wanted) -> list[str]:
+def _walked(memory: Engine, arguments: Arguments, wanted: Wanted, many: int) -> list[str]:
+    """Return a line for each of the first atoms that are found, at most `many`."""
     from engine.base.direction import Direction
     from engine.query.graph.find import Follow
     from engine.query.snippets import beginning
@@ -204,9 +217,7 @@ def _walked(memory: Engine, arguments: Arguments, wanted: Wanted) -> list[str]:
             names_in(arguments.get("follow", "")), Direction(arguments["direction"]), 1, arguments["hops"]
         )
         start = memory.resolve(start)
-    found = memory.find(
-        from_=start, follow=follow, filters=wanted.filters, limit=arguments["limit"], form="full"
-    )
+    found = memory.find(from_=start, follow=follow, filters=wanted.filters, limit=many, form="full")
     short = _short_ids(memory, (one.id for one in found))
     atoms = [(one.hops, one.atom) for one in found if one.atom is not None]
     return [
@@ -260,6 +271,7 @@ FIND: Final = Tool(
             "hops": number("Most edges to follow.", least=1, most=6, default=1),
             "query": QUERY,
             "limit": number("Most atoms.", least=1, most=100, default=10),
+            "offset": number("From `more`.", most=5000),
             "filter": FILTER,
             "budget": budget(LIST_TOKENS),
         }
