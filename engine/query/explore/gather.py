@@ -49,8 +49,8 @@ READING: Final = 4
 """The loop may read this many times the budget of the answer, and at least `loop.BUDGET` tokens."""
 
 LONG: Final = 1 / 3
-"""A text that costs more than this share of the budget may be chosen in part: about 200 characters, around the
-words of the question."""
+"""A text that costs more than this share of the budget may be chosen in part: about 200 characters around
+the words of the question."""
 
 CONNECTIONS: Final = 1 / 4
 """The share of the budget that the connections of a node may cost."""
@@ -103,9 +103,7 @@ def _candidates(
 ) -> list[tuple[float, Finding]]:
     """Return the texts to choose from with their scores in relation to the best score, the best first."""
     with memory.searchable() as rows:
-        hits = recall(
-            *(rows, memory, query), limit=HITS, budget=limits.INTEGER_MAX, filters=filters
-        ).hits
+        hits = recall(*(rows, memory, query), limit=HITS, budget=limits.INTEGER_MAX, filters=filters).hits
         best = hits[0].score if hits else 1.0
         candidates = [
             (
