@@ -1282,7 +1282,7 @@ class Engine:
         from engine.query.history.recent import recent
 
         wanted = narrowed(filters, narrow)
-        with translated(), self.view.at(as_of) as view, view.store.view(view.store.tags) as rows:
+        with translated(), self.view.at(as_of) as view, view.filterable(wanted) as rows:
             return recent(rows, limit=limit, offset=offset, filters=wanted)
 
     def log(self, start: int = 0, stop: int | None = None) -> Iterator[HistoryItem]:

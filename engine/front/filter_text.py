@@ -1,8 +1,9 @@
 """Filters written as one line of text, such as `tag:kitchen -tag:draft source:notes/* after:2026-01-01`.
 
 A filter is a sequence of terms with spaces between them. A term is a name, a colon and a value. A value with
-spaces is put in double quotes, with the escapes of JSON: `source:"my notes.md"`. A term for a name in
-`REPEATED` may occur several times; the conditions are those of `engine.query.filters.Filters`.
+spaces is put in double quotes, with the escapes of JSON: `source:"my notes.md"`. A condition on meta is
+`meta:KEY=VALUE`. A term for a name in `REPEATED` may occur several times; the conditions are those of
+`engine.query.filters.Filters`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Final
 from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
 from engine.base.validation import quoted
+from engine.front.meta_text import parse_conditions
 from engine.front.times import Moment, parse_moment, parse_time
 from engine.query.filters import NO_FILTERS, Filters
 
@@ -31,7 +33,7 @@ REPEATED: Final = {
 TIMES: Final = {"after": "since", "since": "since", "before": "until", "until": "until"}
 """The name of a term → the field of `Filters` that the term sets to a time."""
 
-NAMES: Final = (*REPEATED, "after", "before", "superseded", "as_of")
+NAMES: Final = (*REPEATED, "meta", "after", "before", "superseded", "as_of")
 
 _TERM: Final = re.compile(r'\s*(?P<name>-?[a-z_]+):(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]\S*)(?=\s|$)', re.DOTALL)
 
@@ -53,6 +55,7 @@ def parse_filter(text: str) -> Wanted:
             value is not valid.
     """
     fields: dict[str, Any] = {}
+    entries: list[str] = []
     at = 0
     while rest := text[at:].strip():
         term = _TERM.match(text, at)
@@ -60,7 +63,9 @@ def parse_filter(text: str) -> Wanted:
             shown = rest.split(maxsplit=1)[0]
             raise InvalidInputError(f"{quoted(shown)} in the filter is not name:value", hint=_hint())
         name, value = term["name"], _value(term["value"])
-        if name in REPEATED:
+        if name == "meta":
+            entries.append(value)
+        elif name in REPEATED:
             fields[REPEATED[name]] = (*fields.get(REPEATED[name], ()), value)
         else:
             field, read = _single(name, value)
@@ -68,6 +73,8 @@ def parse_filter(text: str) -> Wanted:
                 raise InvalidInputError(f"the filter has two terms {name}:", hint=_hint())
             fields[field] = read
         at = term.end()
+    if entries:
+        fields["meta"] = parse_conditions(entries, "meta: in the filter:")
     as_of = fields.pop("as_of", None)
     return Wanted(Filters(**fields), as_of)
 

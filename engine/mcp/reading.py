@@ -37,8 +37,8 @@ LINE_CHARS: Final = 80
 """The maximum number of characters of an atom's text in a list."""
 
 GRAMMAR: Final = (
-    "`tag:tea -tag:old bucket:inbox source:notes/* kind:note provenance:internal category:causal "
-    "after:2026-01-31 before:2026-02-01`; `as_of:17` or `as_of:TIME` reads the past."
+    "Conditions: `tag:tea -tag:old bucket:inbox source:notes/* kind:note provenance:internal "
+    "category:causal meta:k=v after:2026-01-31 before:2026-02-01`; `as_of:17` or `as_of:TIME` reads the past."
 )
 
 
@@ -133,7 +133,7 @@ RECENT: Final = Tool(
     members(
         {
             "atom": ID,
-            "limit": number("Most lines.", least=1, most=100, default=10),
+            "limit": number("Maximum lines.", least=1, most=100, default=10),
             "offset": OFFSET,
             "filter": FILTER,
             "budget": budget(LIST_TOKENS),
@@ -170,9 +170,9 @@ EXPLORE: Final = Tool(
     members(
         {
             "query": QUERY,
-            "steps": number("Most steps.", least=1, most=10, default=10),
+            "steps": number("Maximum steps.", least=1, most=10, default=10),
             "filter": FILTER,
-            "budget": number("Most tokens.", least=200, most=20_000, default=EXPLORE_TOKENS),
+            "budget": number("Token limit.", least=200, most=20_000, default=EXPLORE_TOKENS),
         },
         "query",
     ),
@@ -266,11 +266,13 @@ FIND: Final = Tool(
     members(
         {
             "from": ID,
-            "follow": text("Relations to follow, with commas.", most=256),
-            "direction": described({"enum": ["out", "in", "both"], "default": "out"}, "Of the edges."),
-            "hops": number("Most edges to follow.", least=1, most=6, default=1),
+            "follow": text("Relations to follow, comma-separated.", most=256),
+            "direction": described(
+                {"enum": ["out", "in", "both"], "default": "out"}, "Direction of the edges."
+            ),
+            "hops": number("Maximum distance in edges.", least=1, most=6, default=1),
             "query": QUERY,
-            "limit": number("Most atoms.", least=1, most=100, default=10),
+            "limit": number("Maximum atoms.", least=1, most=100, default=10),
             "offset": number("From `more`.", most=5000),
             "filter": FILTER,
             "budget": budget(LIST_TOKENS),

@@ -45,17 +45,19 @@ def _near(engine: Engine, atom: str) -> list[Fields]:
 
 REMEMBER = Tool(
     "remember",
-    "Store one fact or note. The same text again changes nothing. `near` lists near-duplicates: revise these "
-    "instead.",
+    "Store one fact or note; the same text again changes nothing. `near` lists near-duplicates: revise "
+    "these instead.",
     members(
         {
             "text": text("Understandable by itself.", most=TEXT_CHARS_MAX),
-            "title": text("A short title.", most=LINE_CHARS_MAX),
+            "title": text("Short title.", most=LINE_CHARS_MAX),
             "tags": _tags("Prefer existing tags."),
             "source": text("Where the text comes from.", most=LINE_CHARS_MAX),
-            "kind": text("note by default.", most=KIND_CHARS_MAX),
+            "kind": text("Kind; note by default.", most=KIND_CHARS_MAX),
             "key": text("Your name for the atom.", most=LINE_CHARS_MAX),
-            "provenance": described({"enum": ["internal", "external", "quarantine"]}, "external: by others."),
+            "provenance": described(
+                {"enum": ["internal", "external", "quarantine"]}, "external: written by others."
+            ),
         },
         "text",
     ),
@@ -160,7 +162,7 @@ FORGET = Tool(
         {
             "id": ID,
             "reason": text("Why.", most=1000),
-            "instead": described(ID, "Id of the correct atom, which replaces future copies, too."),
+            "instead": described(ID, "Id of the correct atom; replaces future copies, too."),
         },
         "id",
         "reason",

@@ -15,7 +15,8 @@ def test_every_condition_can_be_written() -> None:
     """Each term sets its field, and a term for a list may occur several times."""
     text = (
         "tag:a tag:b -tag:c bucket:inbox source:notes/* kind:note provenance:external category:causal "
-        "after:2024-01-31 before:2024-02-01T12:00:00+01:00 superseded:yes as_of:17"
+        "after:2024-01-31 before:2024-02-01T12:00:00+01:00 superseded:yes as_of:17 "
+        "meta:project=atlas meta:level=2 meta:level=3"
     )
     assert parse_filter(text) == Wanted(
         Filters(
@@ -29,6 +30,7 @@ def test_every_condition_can_be_written() -> None:
             since=datetime(2024, 1, 31, tzinfo=UTC),
             until=datetime(2024, 2, 1, 11, tzinfo=UTC),
             superseded=True,
+            meta={"project": ("atlas",), "level": (2, 3)},
         ),
         17,
     )
@@ -72,6 +74,7 @@ def test_values_with_spaces_are_quoted() -> None:
         ("after:2024-01-01 since:2025-01-01", "two terms"),
         ("as_of:1 as_of:2", "two terms as_of:"),
         ("superseded:maybe", "superseded:yes"),
+        ("meta:project", "is not KEY=VALUE"),
     ],
 )
 def test_what_is_not_a_filter_is_refused_with_the_reason(text: str, said: str) -> None:
