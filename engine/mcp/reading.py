@@ -165,8 +165,7 @@ def _explore(engine: Engine, arguments: Arguments) -> str:
 
 EXPLORE: Final = Tool(
     "explore",
-    "Search step by step in the server; returns the best texts, fewer if few stand out. A heading without "
-    "a source continues the source above.",
+    "Searches step by step in the server; returns the best texts. A heading without a source: as above.",
     members(
         {
             "query": QUERY,
