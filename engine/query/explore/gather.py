@@ -183,10 +183,13 @@ def _in_groups(items: Iterable[Finding]) -> Iterator[Finding]:
 def _lines(items: Iterable[Finding]) -> Iterator[str]:
     source = title = None
     for item in items:
-        if item.verb is Verb.NEIGHBORS or item.source != source:
+        if item.verb is Verb.NEIGHBORS:
             yield str(item)
+        elif item.source != source:
+            # A text without a title of its own may consist of the title.
+            yield str(replace(item, title=None) if item.title == item.text.strip() else item)
         else:
-            shown = None if item.title == title else item.title
+            shown = None if item.title in (title, item.text.strip()) else item.title
             name = (item.id or "").replace("-", "")
             head = heading(shown, None, None, None, name, digits=item.digits, provenance=item.provenance)
             yield f"{head}{body(item.text)}\n"

@@ -104,3 +104,13 @@ def test_budgets_out_of_range_are_refused(budget: object) -> None:
     """A budget that is too small or not a number raises an error."""
     with memory(DAEMON) as engine, pytest.raises(InvalidInputError, match="budget"):
         gather(engine.view, QUERY, budget=budget)  # type: ignore[arg-type]
+
+
+def test_a_text_that_consists_of_its_title_is_shown_once() -> None:
+    """The heading leaves out a title that is the whole text."""
+    commands = [
+        Add("Samovars of Anna", id=id_of(at), title="Samovars of Anna", source=f"{at % 2}") for at in (1, 2)
+    ]
+    with memory([*commands, *fillers(3)]) as engine:
+        found = gather(engine.view, "samovars")
+    assert found.text.count("Samovars of Anna") == len(found.items)
