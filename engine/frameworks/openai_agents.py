@@ -19,9 +19,10 @@ from engine.commands.atoms import Add, Tombstone
 from engine.commands.base import Transaction
 from engine.engine import Engine
 from engine.frameworks.reading import Held, snapshot, values_passing
+from engine.frameworks.screening import packed
 from engine.frameworks.sources import source_of
 from engine.frameworks.threads import in_thread
-from engine.frameworks.values import Path, pack, plain, unpack
+from engine.frameworks.values import Path, unpack
 from engine.query.filters import Filters
 
 FRAMEWORK: Final = "openai-agents"
@@ -50,17 +51,18 @@ class AppendItem:
         Raises:
             RefusedError: The text of the item was erased earlier, or contains a secret that is refused.
         """
-        item = plain(self.item, lambda text: tx.screened(text, "item"))
-        packed = pack(item, _text_of(item))
-        role = item.get("role")
+        content, meta = packed(tx, self.item, _text_of, "item")
+        role = self.item.get("role")
+        if role in _ROLES:
+            meta = meta | {"role": role}
         return Add(
-            packed.content,
+            content,
             source=self.source,
             key=self.key,
             sequence=tx.next_ordinal,  # it rises with each item, also if several programs append
             buckets=(FRAMEWORK,),
             provenance=self.provenance,
-            meta=packed.meta | ({"role": role} if isinstance(role, str) and len(role) <= _ROLE_MAX else {}),
+            meta=meta,
         ).decide(tx)
 
 
@@ -156,7 +158,8 @@ class MemrootSession:
             continue
 
 
-_ROLE_MAX: Final = 64
+_ROLES: Final = ("user", "assistant", "system", "developer")
+"""The roles that `meta` names."""
 
 
 def _item(held: Held) -> Any:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.base import json_text, limits, validation
 from engine.base.errors import ConflictError, InvalidInputError
@@ -26,8 +25,7 @@ PATH, REST, WHOLE = "value.path", "value.rest", "value.whole"
 """The keys of `meta`: where the content belongs in the value; the value without it; the content is it all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(NamedTuple):
     """A value as the content and the `meta` of an atom."""
 
     content: str
