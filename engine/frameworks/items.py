@@ -21,15 +21,13 @@ from engine.frameworks.questions import hits_of
 from engine.frameworks.reading import Held, live_records, snapshot, sources_in, values_of, values_passing
 from engine.frameworks.screening import packed
 from engine.frameworks.sources import coded, decoded, parts_of, source_of
-from engine.frameworks.values import only_text, unpack
+from engine.frameworks.values import UNINDEXED, only_text, unpack
 from engine.ledger.records import default_id, read_atom
 from engine.query.filters import Filters
 from proofs.leaves import State
 
 FRAMEWORK: Final = "langgraph"
 """The bucket of every item, and the first part of its source."""
-UNINDEXED: Final = "langgraph.unindexed"
-"""The key of `meta` that marks an item that no question finds."""
 
 Namespace = tuple[str, ...]
 Matches = Callable[[dict[str, Any]], bool]

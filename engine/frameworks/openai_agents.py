@@ -52,9 +52,6 @@ class AppendItem:
             RefusedError: The text of the item was erased earlier, or contains a secret that is refused.
         """
         content, meta = packed(tx, self.item, _text_of, "item")
-        role = self.item.get("role")
-        if role in _ROLES:
-            meta = meta | {"role": role}
         return Add(
             content,
             source=self.source,
@@ -156,10 +153,6 @@ class MemrootSession:
         commands = [Tombstone(one.id, "cleared") for one in self._held()]
         for _ in self._memory.apply_many(commands):
             continue
-
-
-_ROLES: Final = ("user", "assistant", "system", "developer")
-"""The roles that `meta` names."""
 
 
 def _item(held: Held) -> Any:

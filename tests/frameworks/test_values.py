@@ -1,6 +1,7 @@
 """Values of frameworks as the content and the `meta` of atoms."""
 
 import json
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -50,8 +51,28 @@ def test_the_content_is_the_only_text_or_else_the_whole_value(value: dict[str, A
     assert pack(value, only_text(value)).content == content
 
 
+def test_the_other_fields_are_fields_of_meta() -> None:
+    """What `meta` cannot hold exactly is kept as JSON: None, whole floats, unusual names, large integers."""
+    value = {"text": "Tea", "votes": 3, "old": False, "by": None, "x": 1.0, "y": 0.5, "a b": 1, "z": 2**60}
+    packed = pack(value, only_text(value))
+    assert packed.content == "Tea"
+    assert {name: packed.meta.get(name) for name in value} == {
+        "text": None, "votes": 3, "old": False, "by": None, "x": None, "y": 0.5, "a b": None, "z": None,
+    }  # fmt: skip
+    assert json.dumps(unpack("Tea", packed.meta, "the atom"), sort_keys=True) == json.dumps(
+        value, sort_keys=True
+    )
+
+
+def test_a_field_with_the_name_of_an_adapter_s_field_is_told_apart() -> None:
+    """A value may have a field named `value.path`."""
+    value = {"text": "Tea", "value.path": 1, "value.unindexed": True}
+    packed = pack(value, only_text(value))
+    assert unpack(packed.content, packed.meta, "the atom") == value
+
+
 def test_a_rest_that_is_too_large_for_meta_stays_with_the_text() -> None:
-    """If the other fields exceed the limit of `meta`, the content is the whole value."""
+    """If the other fields exceed the limits of `meta`, the content is the whole value."""
     value = {"text": "Tea"} | {f"field {number}": number for number in range(200)}
     packed = pack(value, only_text(value))
     assert json.loads(packed.content) == value
@@ -60,8 +81,16 @@ def test_a_rest_that_is_too_large_for_meta_stays_with_the_text() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [object(), {1: "x"}, {"x": float("nan")}, {"x": [float("inf")]}, {"x": {1, 2}}, {"x": b"bytes"}],
-    ids=str,
+    [
+        object(),
+        {1: "x"},
+        {"x": float("nan")},
+        {"x": [float("inf")]},
+        {"x": {1, 2}},
+        {"x": b"bytes"},
+        {"x": 10**5000},
+    ],
+    ids=lambda value: type(value).__name__,
 )
 def test_a_value_that_is_not_json_is_refused(value: Any) -> None:
     """Objects, keys that are no texts, and numbers that are not finite are invalid."""
@@ -83,8 +112,20 @@ def test_an_edited_text_is_the_text_of_the_value() -> None:
     assert unpack("Coffee", packed.meta, "the atom") == {"text": "Coffee", "votes": 3}
 
 
-def test_an_edited_value_that_is_not_json_is_an_error_that_names_the_atom() -> None:
+@pytest.mark.parametrize("edited", ["Tea and coffee", "[1]", "3", '{"a": "Tea"'])
+def test_an_edited_value_that_is_no_json_object_is_an_error_that_names_the_atom(edited: str) -> None:
     """The error says which atom to repair."""
     packed = pack({"a": "Tea", "b": "Coffee"}, None)
     with pytest.raises(ConflictError, match="atom 1f0c does not hold a value"):
-        unpack("Tea and coffee", packed.meta, "atom 1f0c")
+        unpack(edited, packed.meta, "atom 1f0c")
+
+
+def test_a_word_of_an_enumeration_is_stored_as_its_text() -> None:
+    """Enumerations of texts are JSON."""
+
+    class Colour(str, Enum):  # noqa: UP042  the older form, whose `str` is the name
+        RED = "red"
+
+    assert plain({"colour": Colour.RED}) == {"colour": "red"}
+    assert json.dumps(plain({"colour": Colour.RED})) == '{"colour": "red"}'
+    assert type(plain(Colour.RED)) is str
