@@ -97,7 +97,8 @@ def unpack(content: str, meta: Mapping[str, Scalar], what: str) -> dict[str, Any
     """Return the value of an atom with this content and `meta`.
 
     Raises:
-        ConflictError: the content was edited and is no longer a JSON object, or `meta` was; `what` names the atom.
+        ConflictError: the content or the `meta` was edited, and is no longer that of a value; `what`
+            names the atom.
     """
     try:
         if PATH not in meta:

@@ -39,6 +39,13 @@ def test_an_item_is_an_atom_with_a_source_and_a_key(memory: Engine, items: Items
     assert (atom.buckets, atom.provenance) == (("langgraph",), "internal")
 
 
+def test_filters_on_meta_find_items_by_their_fields(memory: Engine, items: Items) -> None:
+    """Any user of the memory can ask for the items with a value in a field."""
+    put(items, ADA, "1", {"text": "the kettle", "votes": 3})
+    put(items, ADA, "2", {"text": "another kettle", "votes": 4})
+    assert [hit.key for hit in memory.recall("kettle", meta={"votes": 4}).hits] == ["2"]
+
+
 def test_putting_again_revises_the_atom(memory: Engine, items: Items) -> None:
     """There is one atom with two versions, and its earlier value can be read as of an earlier event."""
     put(items, ADA, "k", {"text": "one"})

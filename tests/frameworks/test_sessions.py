@@ -63,6 +63,14 @@ def test_a_message_is_an_atom_with_its_text(memory: Engine) -> None:
     assert memory.recall("Mondays").hits[0].id == second.id
 
 
+def test_filters_on_meta_find_what_one_side_said(memory: Engine) -> None:
+    """Any user of the memory can ask for the messages of a role."""
+    run(MemrootSession("s", memory).add_items([USER, MODEL | {"content": [{"text": "The kettle!"}]}]))
+    assert [hit.snippet for hit in memory.recall("kettle", meta={"role": "assistant"}).hits] == [
+        "The kettle!"
+    ]
+
+
 @pytest.mark.parametrize(("limit", "first"), [(None, 0), (0, 5), (1, 4), (5, 0), (9, 0)])
 def test_a_limit_counts_from_the_newest(memory: Engine, limit: int | None, first: int) -> None:
     """The newest items are returned, the oldest of them first."""
