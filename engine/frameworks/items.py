@@ -18,7 +18,7 @@ from engine.commands.atoms import ERASED, Add, Revise, Revive, Tombstone, is_des
 from engine.commands.base import Transaction
 from engine.engine import Engine
 from engine.frameworks.questions import hits_of
-from engine.frameworks.reading import Held, live_records, snapshot, sources_in, values_of, values_passing
+from engine.frameworks.reading import Held, live_records, records_passing, snapshot, sources_in, values_of
 from engine.frameworks.screening import packed
 from engine.frameworks.sources import coded, decoded, parts_of, source_of
 from engine.frameworks.values import UNINDEXED, only_text, unpack
@@ -158,7 +158,7 @@ class Items:
     def _newest(self, filters: Filters, matches: Matches | None, need: int) -> list[StoredItem]:
         found: list[StoredItem] = []
         with snapshot(self._memory) as rows:
-            for held in values_passing(rows, filters):
+            for held in values_of(rows, records_passing(rows, filters)):
                 item = _item(held)
                 if matches is None or matches(item.value):
                     found.append(item)

@@ -11,7 +11,7 @@ import pytest
 from engine import Engine
 from engine.base.errors import ClosedError, InvalidInputError
 from engine.frameworks import openai_agents
-from engine.frameworks.openai_agents import MemrootSession
+from engine.frameworks.openai_agents import MemrootSession, _item
 from engine.frameworks.reading import snapshot
 from engine.frameworks.threads import in_thread
 
@@ -135,6 +135,20 @@ def test_two_sessions_objects_of_one_conversation_share_it(memory: Engine) -> No
     run(append())
     assert sorted(int(item["content"]) for item in run(pop())) == list(range(20))
     assert run(sessions[0].pop_item()) is None
+
+
+def test_an_item_that_another_program_pops_at_the_same_time_is_returned_once(memory: Engine) -> None:
+    """The program that comes second gets the item before."""
+
+    class Raced(MemrootSession):
+        def _held(self, most: int | None = None) -> Any:
+            held = super()._held(most)
+            if _item(held[0]) == MODEL:  # between reading and hiding, the other program hides the same item
+                memory.tombstone(held[0].id)
+            return held
+
+    run(MemrootSession("s", memory).add_items([USER, MODEL]))
+    assert run(Raced("s", memory).pop_item()) == USER
 
 
 def test_a_revised_message_keeps_its_place(memory: Engine) -> None:

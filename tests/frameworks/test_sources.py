@@ -34,6 +34,11 @@ def test_different_names_have_different_sources() -> None:
     assert source_of("x", ["a", "b"], "a part") == "x:a/b"
 
 
+def test_a_star_in_a_name_is_no_pattern() -> None:
+    """In a filter, a source that ends in `*` would stand for many sources."""
+    assert source_of("x", ["a*"], "a part") == "x:a%2A"
+
+
 def test_an_empty_part_is_refused() -> None:
     """The message says which name is empty."""
     with pytest.raises(InvalidInputError, match="a part of a namespace must be text that is not empty"):
