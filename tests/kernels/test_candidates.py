@@ -50,11 +50,14 @@ def test_candidates(
     scores = gains.by_list[: len(weighted)]
     pool, sizes = Pool(ordinals, gains.scores), np.frombuffer(b"".join(lengths), "<u2").astype(float)
     signals = Signals(near=near, source=source)
-    twin = amounts_of(positions, sizes[ordinals], pool, others, scores, signals) if scores.size else ([], [])
+    twin: list[Any] = [[], []]
+    if scores.size:
+        amounts = amounts_of(positions, sizes[ordinals], pool, others, scores, signals)
+        twin = [some.tolist() for some in amounts]
     assert np.frombuffer(found[0], np.int64).tolist() == ordinals.tolist()
     assert np.frombuffer(found[1]).tolist() == scores.ravel().tolist()
     assert np.frombuffer(found[2]).tolist() == gains.scores.tolist()
-    assert [np.frombuffer(raw).tolist() for raw in found[3:]] == [list(some) for some in twin]
+    assert [np.frombuffer(raw).tolist() for raw in found[3:]] == twin
 
 
 @given(searches())
