@@ -75,7 +75,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "memory": ("memories", "List, create, rename or delete named memories."),
         "secrets": ("erasing", "Search the store for passwords, keys and other secrets."),
         "erase": ("erasing", "Permanently destroy the content and the edges of an atom."),
-        "scrub": ("scrubbing", "Read the whole store again, slowly, to find damage in time."),
+        "scrub": ("scrubbing", "Read the whole store slowly, and check it for damage."),
         "rebuild": ("upkeep", "Rebuild all derived data of the store from the journal."),
         "doctor": ("doctor", "Show versions and settings, for a bug report."),
     },

@@ -10,6 +10,7 @@ from engine.base.errors import EngineError, RefusedError
 from engine.base.json_text import dumped
 from engine.mcp.definition import Arguments, Fields, Profile, Prompt, Resource, Tool
 from engine.mcp.lease import Lease
+from engine.mcp.lines import error_lines
 from engine.mcp.protocol import (
     ENVELOPE_VERSIONS,
     HANDSHAKE_VERSIONS,
@@ -35,6 +36,11 @@ THREADS: Final = 8
 WAITING: Final = frozenset({"tools/call", "resources/read"})
 """The methods that use the store and may be slow. All other methods are answered immediately."""
 
+BOUNDS: Final = frozenset(
+    {"maxLength", "maxItems", "minimum", "maximum", "minProperties", "additionalProperties"}
+)
+"""The keywords of JSON Schema that `tools/list` leaves out for the tools whose answers are text only."""
+
 log = logging.getLogger(__name__)
 
 
@@ -49,7 +55,7 @@ class Dispatcher:
         self.profile = profile
         self._lease = lease
         self._tools = {tool.name: tool for tool in profile.tools}
-        self._refused = {tool.name for tool in refused}
+        self._refused = {tool.name: tool for tool in refused}
         self._checkers: dict[str, Checker] = {}
         self._answers: dict[str, Callable[[Params], Fields]] = {
             "initialize": self._initialize,
@@ -113,30 +119,28 @@ class Dispatcher:
     # Tools
 
     def _call_tool(self, params: Params) -> Fields:
-        name = params["name"]
+        tool = self._tool(params["name"])
         try:
-            tool = self._tool(name)
+            if tool.name in self._refused:
+                raise RefusedError(
+                    f"{tool.name} writes, but this server is read-only",
+                    hint="start `engine mcp` without --read-only",
+                )
             given = self._checked(tool, params.get("arguments") or {})
             with self._lease.memory() as engine:
-                fields = tool.run(engine, given)
-            return _result(fields, tool.text(fields))
-        except ProtocolError:
-            raise
+                answer = tool.run(engine, given)
+            return _text(answer) if isinstance(answer, str) else _result(answer, tool.text(answer))
         except EngineError as error:
-            return _failure(error.code, str(error), error.hint)
+            return _failure(tool, error.code, str(error), error.hint)
         except Exception:
-            log.exception("the tool %s failed unexpectedly", ascii(name)[:80])
-            return _failure("unexpected", "the tool failed unexpectedly", "see the log of the server")
+            log.exception("the tool %s failed unexpectedly", tool.name)
+            return _failure(tool, "unexpected", "the tool failed unexpectedly", "see the log of the server")
 
     def _tool(self, name: str) -> Tool:
-        if name in self._refused:
-            raise RefusedError(
-                f"{name} writes, but this server is read-only",
-                hint="start `engine mcp` without --read-only",
-            )
-        if name not in self._tools:
+        found = self._tools.get(name) or self._refused.get(name)
+        if found is None:
             raise ProtocolError(INVALID_PARAMS, f"there is no tool {ascii(name)[:80]}")
-        return self._tools[name]
+        return found
 
     def _checked(self, tool: Tool, given: Fields) -> Arguments:
         # Imported late: jsonschema would delay the first answer.
@@ -202,9 +206,21 @@ def _shown_tool(tool: Tool) -> Fields:
     return {
         "name": tool.name,
         "description": tool.description,
-        "inputSchema": tool.input,
-        "outputSchema": tool.output,
+        "inputSchema": tool.input if tool.output is not None else without_bounds(tool.input),
+        **({} if tool.output is None else {"outputSchema": tool.output}),
         "annotations": {**hints, "openWorldHint": False},
+    }
+
+
+def without_bounds(schema: Mapping[str, object]) -> Fields:
+    """Return a schema without bounds.
+
+    Bounds are checked all the same, and errors state them, so a model need not read them beforehand.
+    """
+    return {
+        name: without_bounds(value) if isinstance(value, dict) else value
+        for name, value in schema.items()
+        if name not in BOUNDS
     }
 
 
@@ -224,9 +240,15 @@ def _error(code: str, message: str, hint: str) -> Fields:
     return {"code": code, "message": message, "hint": hint}
 
 
-def _failure(code: str, message: str, hint: str) -> Fields:
+def _failure(tool: Tool, code: str, message: str, hint: str) -> Fields:
+    if tool.output is None:
+        return _text(error_lines(code, message, hint), is_error=True)
     fields = {"error": _error(code, message, hint)}
     return _result(fields, dumped(fields), is_error=True)
+
+
+def _text(text: str, *, is_error: bool = False) -> Fields:
+    return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
 
 def _result(fields: Mapping[str, object], text: str, *, is_error: bool = False) -> Fields:
