@@ -145,29 +145,33 @@ RECENT: Final = Tool(
 
 
 def _explore(engine: Engine, arguments: Arguments) -> str:
+    from engine.query.budget import tokens_of
+    from engine.query.explore.gather import gather
+
     with asked(engine, arguments) as (memory, wanted):
-        found = memory.explore(
+        pinned = pin(memory, wanted)
+        left = arguments["budget"] - tokens_of(closed("", "10 steps, 9999999 tokens read", *pinned))
+        found = gather(
+            memory.view,
             arguments["query"],
-            budget=arguments["budget"],
+            budget=left,
             steps=arguments["steps"],
             filters=wanted.filters,
         )
-        trace = "; ".join(line.partition(". ")[2] for line in found.trace()[1:])
-        notes = (f"{len(found.steps)} steps, {found.tokens} tokens read, {found.stopped}",)
-        return closed(
-            (found.text or NOTHING) + (f"[steps] {trace}\n" if trace else ""), *notes, *pin(memory, wanted)
-        )
+        steps = len(found.exploration.steps)
+        note = f"{steps} step{'' if steps == 1 else 's'}, {found.exploration.tokens} tokens read"
+        return closed(found.text or NOTHING, note, *pinned)
 
 
 EXPLORE: Final = Tool(
     "explore",
-    "Search step by step in the server; returns the texts gathered.",
+    "Searches step by step in the server; returns the best texts. A heading without a source: as above.",
     members(
         {
             "query": QUERY,
             "steps": number("Maximum steps.", least=1, most=10, default=10),
             "filter": FILTER,
-            "budget": number("Token limit of all steps.", least=200, most=20_000, default=EXPLORE_TOKENS),
+            "budget": number("Token limit.", least=200, most=20_000, default=EXPLORE_TOKENS),
         },
         "query",
     ),

@@ -152,8 +152,7 @@ def test_explore_returns_what_it_gathered(memory: Memory, kettle: str) -> None:
     """The answer has the texts, the steps and the cost."""
     found = memory.said("explore", query="when is the kettle descaled?")
     assert "  The kettle is descaled on Mondays with half a cup of vinegar." in found
-    assert re.search(rf"\n\[steps\] peek\({kettle[:8]}\) → 61 chars", found)
-    assert re.search(r"\n\[\d+ steps, \d+ tokens read, answered; \d+ tokens\]\Z", found)
+    assert re.search(r"\n\[\d+ steps, \d+ tokens read; \d+ tokens\]\Z", found)
 
 
 @pytest.mark.parametrize("tool", ["recall", "explore_recall", "explore"])
