@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import EngineError, RefusedError
+from engine.base.invisible import visible
 from engine.base.json_text import dumped
 from engine.mcp.definition import Arguments, Fields, Profile, Prompt, Resource, Tool
 from engine.mcp.lease import Lease
@@ -118,7 +119,8 @@ class Dispatcher:
             tool = self._tool(name)
             given = self._checked(tool, params.get("arguments") or {})
             with self._lease.memory() as engine:
-                fields = tool.run(engine, given)
+                # A client parses the structured content, so escapes of JSON would not reach the model.
+                fields = _visible(tool.run(engine, given))
             return _result(fields, tool.text(fields))
         except ProtocolError:
             raise
@@ -169,7 +171,7 @@ class Dispatcher:
         except Exception:
             log.exception("the resource %s cannot be read", resource.name)
             raise ProtocolError(INTERNAL_ERROR, "the resource cannot be read") from None
-        return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}]}
+        return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": visible(text)}]}
 
     def _resource(self, uri: str) -> tuple[Resource, str]:
         """Return the resource with this URI and the value of its placeholder."""
@@ -191,7 +193,7 @@ class Dispatcher:
         missing = [wanted for wanted in prompt.arguments if wanted not in given]
         if missing:
             raise ProtocolError(INVALID_PARAMS, f"the prompt {prompt.name} needs {', '.join(missing)}")
-        content = {"type": "text", "text": prompt.render(given)}
+        content = {"type": "text", "text": visible(prompt.render(given))}
         return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
 
 
@@ -225,10 +227,21 @@ def _error(code: str, message: str, hint: str) -> Fields:
 
 
 def _failure(code: str, message: str, hint: str) -> Fields:
-    fields = {"error": _error(code, message, hint)}
+    fields = {"error": _error(code, visible(message), visible(hint))}
     return _result(fields, dumped(fields), is_error=True)
 
 
 def _result(fields: Mapping[str, object], text: str, *, is_error: bool = False) -> Fields:
-    content = [{"type": "text", "text": text}]
+    content = [{"type": "text", "text": visible(text)}]
     return {"content": content, "structuredContent": fields, "isError": is_error}
+
+
+def _visible(value: Any) -> Any:
+    """Return a JSON value with invisible characters escaped in every text."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {visible(name): _visible(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_visible(one) for one in value]
+    return value

@@ -188,7 +188,7 @@ def test_what_leaves_is_escaped(served: Served) -> None:
     atom = json.loads(body)["result"]["structuredContent"]["id"]
     message = json.dumps(call(6, "explore_expand", id=atom)).encode()
     body = served.request(message, Mcp_Protocol_Version="2025-11-25")[2]
-    assert json.loads(body)["result"]["structuredContent"]["text"] == "a <script> \x9b\u202e"
+    assert json.loads(body)["result"]["structuredContent"]["text"] == "a <script> \\x9b\\u202e"
     assert not re.search("[<>\x80-\x9f\u202a-\u202e]", body.decode())
 
 

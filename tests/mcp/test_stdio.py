@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
+from engine.base.invisible import visible
 from engine.engine import Engine
 from engine.mcp.wire import LINE_BYTES_MAX
 from tests.mcp.support import INITIALIZE, INITIALIZED, Answer, Raw, call, connected
@@ -106,13 +107,13 @@ def test_only_messages_are_written_to_stdout_and_all_of_them_are_utf8(store: Pat
             assert not re.search("[\x80-\x9f\u2028\u2029\u202a-\u202e]", raw.decode())
             found = json.loads(raw)
             if asked[0] == "explore_expand":
-                assert fields(found)["text"] == text
+                assert fields(found)["text"] == visible(text)
         code, out, _ = server.end()
     assert (code, out) == (0, b"")
 
 
 def test_naughty_strings_go_over_the_wire_one_line_each(store: Path) -> None:
-    """Every naughty string is one line of JSON and comes back unchanged."""
+    """Every naughty string is one line of JSON and comes back with only its invisible characters escaped."""
     naughty = [
         text for text in json.loads(needs("vectors/strings/blns.json").read_text("utf-8")) if text.strip()
     ]
@@ -128,7 +129,7 @@ def test_naughty_strings_go_over_the_wire_one_line_each(store: Path) -> None:
                 looked = server.ask(
                     call(-number, "explore_expand", id=fields(answer)["id"], budget_tokens=20000)
                 )
-                assert fields(looked)["text"] == text
+                assert fields(looked)["text"] == visible(text)
 
 
 @pytest.mark.parametrize(
