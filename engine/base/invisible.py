@@ -38,6 +38,16 @@ _NEEDED = lazy(
 )
 _ESCAPED = lazy(f"[\x7f-\x9f\u2028\u2029\ud800-\udfff{INVISIBLE}]")
 
+_PLAIN = lazy(
+    "[\x20-\x7e\xa1-\xac\xae-\u034e\u0391-\u03a1\u03a3-\u03e1\u0400-\u052f\u2010-\u2027\u2030-\u205e"
+    "\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]*+"
+)
+
+
+def is_plain(text: str) -> bool:
+    """Return True if `text` is one line of common visible characters. Most texts are; this is a fast check."""
+    return _PLAIN.fullmatch(text) is not None
+
 
 def is_needed(text: str, at: int) -> bool:
     """Return True if the invisible character at index `at` changes how the characters before it look.
@@ -65,4 +75,4 @@ def visible(text: str) -> str:
 
     Other control characters are unchanged: JSON escapes them.
     """
-    return text if text.isascii() and "\x7f" not in text else _ESCAPED.sub(escape, text)
+    return text if is_plain(text) else _ESCAPED.sub(escape, text)

@@ -18,7 +18,7 @@ import unicodedata
 from bisect import bisect_right
 from typing import Final
 
-from engine.base.invisible import INVISIBLE, escape
+from engine.base.invisible import INVISIBLE, escape, is_plain
 from engine.base.patterns import lazy
 from engine.kernels import NATIVE
 from engine.ledger.queries import SHORT_ID_DIGITS
@@ -102,7 +102,7 @@ def body(content: str) -> str:
     bodies is exactly the sum of the costs of these parts. Because of rounding, the cost may differ
     slightly from this sum if the parts contain characters outside ASCII.
     """
-    if content.isascii() and content.isprintable():  # one line, as most texts are
+    if is_plain(content):
         line = content.rstrip()
         return f"\n{INDENT}{line}" if line else ""
     lines = [line.rstrip() for line in _UNSEEN.sub(escape, content).splitlines()]
@@ -147,5 +147,5 @@ def _after_word(text: str, end: int) -> int:
 
 def on_one_line(text: str) -> str:
     """Return `text` on one line, with single spaces as white space and with invisible characters escaped."""
-    shown = text if text.isascii() and text.isprintable() else _UNSEEN.sub(escape, text)
+    shown = text if is_plain(text) else _UNSEEN.sub(escape, text)
     return " ".join(shown.split())

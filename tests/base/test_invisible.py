@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.base.invisible import visible
+from engine.base.invisible import is_plain, visible
 from engine.base.json_text import dumped
 from engine.cli.shapes import shown
 from engine.query.budget import body, on_one_line
@@ -57,6 +57,14 @@ def test_only_one_is_needed(text: str) -> None:
     """In a run, every joiner or selector after the first is escaped."""
     assert visible(text)[:2] == text[:2]
     assert visible(text)[2:] == ascii(text[2])[1:-1]
+
+
+def test_a_plain_text_has_only_visible_characters() -> None:
+    """Every character that counts as plain is visible on one line, and no escape is made for it."""
+    plain = [chr(number) for number in range(0x110000) if is_plain(chr(number))]
+    assert len(plain) > 30_000
+    assert all(map(str.isprintable, plain))
+    assert shown("".join(plain), line=True) == "".join(plain)
 
 
 @given(ANY)
