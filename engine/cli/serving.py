@@ -13,9 +13,10 @@ from engine.cli.command import command, option
 from engine.cli.session import Session
 from engine.cli.shapes import shown
 from engine.front.opening import engine_opener
-from engine.front.settings import find_mirror
+from engine.front.settings import find_mirror, find_secrets_for_agents
 from engine.mcp.lease import DEFAULT_WAIT, Lease
 from engine.mcp.profiles import profile_of, writing
+from engine.mcp.screening import screened
 
 DEFAULT_ACTOR = "agent"
 LOOPBACK = "127.0.0.1"
@@ -28,6 +29,13 @@ LOOPBACK = "127.0.0.1"
 )
 @option("--read-only", help="Offer only the tools that change nothing, and never create a store.")
 @option("--profile", metavar="NAME", default="memory", help="The set of tools: memory or reference.")
+@option(
+    "mode",
+    "--secrets",
+    metavar="MODE",
+    help="Treatment of passwords and keys in texts: redact, refuse, warn or off. "
+    "[default: the mode of the settings, or redact]",
+)
 @option(
     "port",
     "--http",
@@ -44,7 +52,13 @@ LOOPBACK = "127.0.0.1"
     help="The file with the token that HTTP clients must send. [default: ENGINE_MCP_TOKEN, or a new token]",
 )
 def mcp(
-    session: Session, read_only: bool, profile: str, port: int | None, host: str, token_file: str | None
+    session: Session,
+    read_only: bool,
+    profile: str,
+    mode: str | None,
+    port: int | None,
+    host: str,
+    token_file: str | None,
 ) -> int:
     """Serve the memory to agents over MCP.
 
@@ -55,13 +69,20 @@ def mcp(
     The server opens the store when a call needs it, creates it if it is missing, and closes it between
     calls, so that other commands and servers can use it. A call waits up to --wait seconds (default: 10)
     for a store that is in use.
+
+    A password or a key in a text is redacted before the text is stored, and agents are told so.
+    `--secrets off` stores texts unchanged.
     """
-    served, refused = profile_of(profile, read_only=read_only), writing(profile) if read_only else ()
+    policy = find_secrets_for_agents(mode)
+    served = screened(
+        profile_of(profile, read_only=read_only), policy if isinstance(policy, str) else policy.mode
+    )
+    refused = writing(profile) if read_only else ()
     _log_to_stderr()
     actor = session.actor if "actor" in session.given else DEFAULT_ACTOR
     wait = session.wait if "wait" in session.given else DEFAULT_WAIT
     mirror = None if read_only else find_mirror(session.store, session.memory)
-    opener = engine_opener(session.setting.url, actor, create=not read_only, mirror=mirror)
+    opener = engine_opener(session.setting.url, actor, create=not read_only, mirror=mirror, secrets=policy)
     lease = Lease(opener, wait)
     if port is None:
         from engine.mcp.stdio import serve

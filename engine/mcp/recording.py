@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.mcp.definition import Arguments, Fields, Tool, members, text, texts
 from engine.mcp.exploring import ANSWER, ID, beginning, received
+from engine.mcp.screening import redacted
 
 if TYPE_CHECKING:
     from engine.commands import Command
@@ -28,7 +29,9 @@ def _remember(engine: Engine, arguments: Arguments) -> Fields:
     held_back = engine.held_back(receipt.subject)
     # Without this report, a model might repeatedly store a text that recall always leaves out.
     held = {} if held_back is None else {"not_recalled": held_back}
-    return received(engine, [receipt], near=_near(engine, receipt.subject), **held)
+    return received(
+        engine, [receipt], near=_near(engine, receipt.subject), **held, **redacted(engine, arguments)
+    )
 
 
 def _near(engine: Engine, atom: str) -> list[Fields]:
@@ -67,7 +70,7 @@ def _revise(engine: Engine, arguments: Arguments) -> Fields:
 
     fields = {"content" if name == "text" else name: value for name, value in arguments.items()}
     atom = engine.resolve(fields.pop("id"))
-    return received(engine, engine.apply([Revise(atom, **fields)]))
+    return received(engine, engine.apply([Revise(atom, **fields)]), **redacted(engine, arguments))
 
 
 REVISE = Tool(
