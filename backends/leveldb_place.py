@@ -12,6 +12,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import fsync_path, fsync_tree, make_parents, staging
 from backends.flock import Flock
 from backends.leveldb_errors import convert_error
+from backends.leveldb_kept import kept_logs, put_back
 from backends.registry import REGISTRY, Identity, identity_of
 
 LOCK = "lock"
@@ -89,9 +91,12 @@ def open_data(data: Path, *, temporary: bool = False) -> Any:
     plyvel = plyvel_module()
     options = OPTIONS | TEMPORARY if temporary else OPTIONS
     try:
-        return plyvel.DB(str(data), create_if_missing=False, **options)
+        with nullcontext() if temporary else kept_logs(data):
+            return plyvel.DB(str(data), create_if_missing=False, **options)
     except plyvel.Error as error:
         raise convert_error(f"{data} cannot be opened", str(data), error) from error
+    except OSError as error:
+        raise system_error(f"{data} cannot be opened", error) from error
 
 
 def open_copy(copy: Path, *, strict: bool) -> Any:
@@ -148,9 +153,10 @@ def swap(path: Path) -> None:
 
 
 def recover(path: Path) -> None:
-    """Clean up after an interrupted rewrite; the caller holds the lock.
+    """Clean up after an interrupted rewrite or opening; the caller holds the lock.
 
-    If `db` is missing, the new LevelDB is complete and is renamed to `db`. Otherwise `db` stays unchanged.
+    If `db` is missing, the new LevelDB is complete and is renamed to `db`. Otherwise `db` stays unchanged,
+    except that it gets back the logs that an interrupted opening has deleted.
     """
     data, new = path / DATA, path / NEW
     if not data.exists() and new.exists():
@@ -158,6 +164,7 @@ def recover(path: Path) -> None:
         fsync_path(path)
     if data.exists():
         _remove(new, path / _UNFINISHED, path / _OLD)
+        put_back(data)
 
 
 def _remove(*folders: Path) -> None:

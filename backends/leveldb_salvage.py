@@ -15,6 +15,7 @@ from typing import Any
 from backends.base import Row
 from backends.errors import BackendUnusable
 from backends.leveldb_files import log_rows, table_rows
+from backends.leveldb_kept import lost_logs
 from backends.leveldb_place import DATA, NEW, open_copy, plyvel_module
 from backends.salvage import Way
 
@@ -93,9 +94,14 @@ def _copy(data: Path, copy: Path) -> None:
     if copy.exists():
         shutil.rmtree(copy)
     copy.mkdir()
-    for file in data.iterdir():
-        if file.is_file() and file.name not in _IGNORED:
-            shutil.copyfile(file, copy / file.name)
+    for name, file in _files(data).items():
+        if file.is_file() and name not in _IGNORED:
+            shutil.copyfile(file, copy / name)
+
+
+def _files(data: Path) -> dict[str, Path]:
+    """Return the files of the LevelDB by name, with those that an interrupted opening of it kept."""
+    return {path.name: path for path in data.iterdir()} | lost_logs(data)
 
 
 def _told(error: Exception, copy: Path) -> str:
@@ -112,11 +118,12 @@ def _file_rows(data: Path, problems: list[str]) -> Iterator[Row]:
         _LOG: log_rows,
         **dict.fromkeys(_TABLES, table_rows),
     }
-    files = sorted((path for path in data.iterdir() if path.suffix in readers), reverse=True)
-    for file in files:
+    for name, file in sorted(_files(data).items(), reverse=True):
+        if file.suffix not in readers:
+            continue
         try:
             content = file.read_bytes()
         except OSError as error:
-            problems.append(f"{file.name} cannot be read: {error.strerror}")
+            problems.append(f"{name} cannot be read: {error.strerror}")
             continue
         yield from readers[file.suffix](content)

@@ -20,6 +20,7 @@ from pathlib import Path
 from backends.base import Backend, Batch, Capabilities, Guards, Row, Snapshot, check_batch
 from backends.environment import environment_error, explain, system_error
 from backends.errors import BackendBusy, BackendEnvironment, BackendError
+from backends.leveldb_kept import lost_logs
 from backends.leveldb_place import DATA, LOCK
 from backends.sqlite_lock import SUFFIX as LOCK_SUFFIX
 from backends.unwritable import data_folders
@@ -188,6 +189,8 @@ def _link_leveldb(data: Path, copy: Path) -> None:
             target.symlink_to(file)
         elif file.is_file() and file.name not in _IGNORED:
             shutil.copyfile(file, target)
+    for name, file in lost_logs(data).items():
+        shutil.copyfile(file, copy / DATA / name)
 
 
 @contextlib.contextmanager

@@ -22,8 +22,8 @@ RELATIONS = [("memroot", "keeps events in", "journal"), ("index", "is rebuilt fr
 def ask(prompt: str) -> str:
     """Answer a decision prompt with one action. In your program, call a model here and return the reply.
 
-    This example parses the prompt instead. In each of the first two decisions it expands the best hint that
-    is left. Then it answers.
+    This example parses the prompt instead. In each of the first two decisions, the example expands the best
+    remaining hint. Then it answers.
     """
     context = int(re.search(r"^Context, (\d+)", prompt, re.MULTILINE)[1])  # type: ignore[index]  # always matches
     hints = re.findall(r"^\[\d+% ~\d+\] ([0-9a-f]+) ", prompt, re.MULTILINE)

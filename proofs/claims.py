@@ -243,7 +243,7 @@ class RootRecorded(_RootClaim):
 
 @dataclass(frozen=True)
 class BeginsWithRoot(_RootClaim):
-    """The claim that the log begins with the log that the store had when the overall root was `root`."""
+    """The claim that the log begins with the log of an earlier state, whose overall root was `root`."""
 
     number: ClassVar[int] = 14
 

@@ -220,7 +220,8 @@ def further_count(make: Any) -> int:
 def encode_body(body: Body) -> bytes:
     """Return the canonical bytes of a body.
 
-    They are an array of the body's fields. If the body has further fields, the last item is a map of them.
+    The bytes encode an array of the body's fields. If the body has further fields, the last item of the array
+    is a map of these fields.
     """
     first = len(body) - further_count(type(body))
     fields: list[Any] = list(body[:first])
@@ -232,7 +233,7 @@ def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
     """Decode the body of an event of `kind`.
 
     Raises:
-        FormError: the bytes are not the canonical encoding of a body of an event of `kind`.
+        FormError: the bytes are not the canonical encoding of a body of this kind.
     """
     make, checks = BODIES[kind]
     whole = unpack(raw, where)

@@ -39,7 +39,7 @@ class EventKind(IntEnum):
 ERASING_KINDS = frozenset({EventKind.ERASED, EventKind.EDGE_ERASED})
 """The kinds of events that destroy the payloads of earlier events on the same subject.
 
-The payload of an earlier event is kept only if that event is itself of one of these kinds.
+The payload of an earlier event is kept only if the earlier event is itself of one of these kinds.
 """
 
 RESERVED_KINDS = {12: "analyzer_changed"}
@@ -110,8 +110,8 @@ class AtomBody(NamedTuple):
     provenance: str
     trust: int | None
     created: int | None
-    """The time at which the text was written, in µs since 1970 UTC (negative before 1970). None stands
-    for the time of the event.
+    """The time at which the text was written, in µs since 1970 UTC (negative before 1970). None means the
+    time of the event.
     """
     occurrence: int
     """The number of equal texts that precede this text in the same source.

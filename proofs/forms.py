@@ -112,7 +112,7 @@ def _is_code(value: bytes) -> bool:
 
 
 edge_code = Check((bytes,), 2, least=1, rule=_is_code)
-"""A check for edge type codes: one byte from 0x01 to 0x7F, or two bytes, the first of them at least 0x80."""
+"""A check for edge type codes: one byte from 0x01 to 0x7F, or two bytes with a first byte of 0x80 or more."""
 
 
 class CompiledChecks:

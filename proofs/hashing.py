@@ -154,8 +154,8 @@ def row_leaf(term: bytes, value: bytes) -> bytes:
 def rows_level(level: Sequence[bytes]) -> list[bytes]:
     """Return the level above `level` in the tree over a segment's rows.
 
-    Two neighbours have a node above them; a last digest without a neighbour is carried over. Digests are not
-    checked.
+    Two neighbours have a node above them. A last digest without a neighbour moves up unchanged. Digests are
+    not checked.
     """
     copy = _ROWS_NODE.copy
     odd = level[-1:] if len(level) % 2 else ()

@@ -89,7 +89,7 @@ def checkpoint_in(log: Log, link: CheckpointLink) -> Header:
 
 
 def header_in(log: Log, raw: bytes, path: bytes) -> Header:
-    """Return the header that `path` shows to be in the log at the position given by the header's seq.
+    """Return the header that `path` shows to be in the log, at the position that the header's seq states.
 
     Raises:
         ProofError: `raw` is not a header (`encoding`, `header`), the path is malformed (`form`), or the event

@@ -30,7 +30,7 @@ from proofs.verified import (
 
 
 def check_atom(claim: AtomIs, fields: list[Any], lookups: Lookups) -> LiveAtom | TombstonedAtom | ErasedAtom:
-    """Check the witness of an atom. `fields` holds the value and, in second place, the payload or None.
+    """Check the witness of an atom: `fields` holds a value, and a payload or None.
 
     Raises:
         ProofError: the witness does not show the claim.
@@ -46,7 +46,7 @@ def check_atom(claim: AtomIs, fields: list[Any], lookups: Lookups) -> LiveAtom |
 
 
 def check_edge(claim: EdgeIs, fields: list[Any], lookups: Lookups) -> LiveEdge | TombstonedEdge | ErasedEdge:
-    """Check the witness of an edge. `fields` holds the value and, in second place, the payload or None.
+    """Check the witness of an edge: `fields` holds a value, and a payload or None.
 
     Raises:
         ProofError: the witness does not show the claim.
@@ -99,7 +99,7 @@ def check_has_tag(claim: HasTag, fields: list[Any], lookups: Lookups) -> Tagged:
 
 
 def check_lacks_tag(claim: LacksTag, fields: list[Any], lookups: Lookups) -> Untagged:
-    """Check the witness that an atom lacks a tag: `fields` holds a value and a chunk or None.
+    """Check the witness that an atom lacks a tag: `fields` holds a value, and a chunk or None.
 
     Raises:
         ProofError: the witness does not show the claim.

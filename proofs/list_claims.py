@@ -47,7 +47,7 @@ def check_none_tagged(claim: NoneTagged, fields: list[Any], lookups: Lookups, in
 def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, most: int) -> list[int]:
     """Return the ordinals of live atoms that have the tag, ascending.
 
-    The witness must include every chunk. `most` is the maximum number of such ordinals.
+    The witness must include every chunk. `most` is the maximum number of live ordinals.
     """
     chunks = -(-index.ordinals // (1 << CHUNK_BITS))
     ordinals: list[int] = []
@@ -107,7 +107,7 @@ def listed_atoms(
 ) -> tuple[ListedAtom, ...]:
     """Check that `atoms` lists exactly the atoms of the ordinals in `live`, in order, and return them.
 
-    `live` holds pairs of a live ordinal and a term frequency or None.
+    `live` holds pairs: a live ordinal, and a term frequency or None.
 
     Raises:
         ProofError: the atoms are not those of the live ordinals, or `live` is empty (reason `list` in

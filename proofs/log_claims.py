@@ -15,7 +15,7 @@ from proofs.verified import LoggedEvent, LogPrefix, RecordedRoot
 
 
 def check_event(claim: EventIs, fields: list[Any], heads: Heads) -> LoggedEvent:
-    """Check the witness of an event: `fields` holds a header, a payload or None, and an inclusion path.
+    """Check the witness of an event: `fields` holds a header, a payload (or None) and an inclusion path.
 
     Raises:
         ProofError: the witness does not show the claim.

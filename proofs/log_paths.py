@@ -1,7 +1,7 @@
 """Verification of paths in a log (SPEC, section 20.6).
 
 An inclusion path shows that an event is in a log. A consistency path shows that a log begins with an older
-log. The algorithms are those of RFC 9162, sections 2.1.3.2 and 2.1.4.2. Whether a hash is a left or a right
+log. The algorithms are defined in RFC 9162, sections 2.1.3.2 and 2.1.4.2. Whether a hash is a left or a right
 sibling is derived from the index and the sizes that the caller passes. A path with a missing or unused hash
 is refused.
 """
@@ -17,7 +17,7 @@ from proofs.log import DIGEST_BYTES, SIZE_MAX, node_hash
 def check_inclusion(index: int, size: int, leaf: bytes, path: Sequence[bytes], root: bytes) -> None:
     """Raise ProofError unless `leaf` is the leaf hash at position `index` of the log with `root`.
 
-    The algorithm is that of RFC 9162, section 2.1.3.2 (docs/spec/proofs.md, section 20.6).
+    The algorithm is defined in RFC 9162, section 2.1.3.2 (docs/spec/proofs.md, section 20.6).
 
     Args:
         index: The position of the leaf, from 0; below `size`.
@@ -54,7 +54,7 @@ def check_inclusion(index: int, size: int, leaf: bytes, path: Sequence[bytes], r
 def check_consistency(old: int, old_root: bytes, size: int, root: bytes, path: Sequence[bytes]) -> None:
     """Raise ProofError unless the log with `root` begins with the log with `old_root`.
 
-    The algorithm is that of RFC 9162, section 2.1.4.2 (docs/spec/proofs.md, section 20.6).
+    The algorithm is defined in RFC 9162, section 2.1.4.2 (docs/spec/proofs.md, section 20.6).
 
     Args:
         old: The number of leaves of the older log, 1 to `size`. 0 is refused: every log begins with the

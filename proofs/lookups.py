@@ -10,7 +10,7 @@ from proofs.opening import opening_root
 
 
 class Lookups:
-    """The values that witnesses give for keys. They are unverified until `check` has returned."""
+    """The values that witnesses give for keys. The values are unverified until `check` has returned."""
 
     def __init__(self) -> None:
         self._values: dict[str, dict[bytes, bytes | None]] = {namespace: {} for namespace in TREES}
@@ -31,7 +31,7 @@ class Lookups:
 
         Raises:
             ProofError: a requirement does not hold (`tree`, `shape`, `other-leaf`, `absent`), a tree is
-                missing (`missing`), or a tree is opened that no claim needs (`unneeded`).
+                missing (`missing`), or the proof opens a tree that no claim needs (`unneeded`).
         """
         for namespace, values in self._values.items():
             tree = proof.trees[namespace]

@@ -1,6 +1,6 @@
 """Checkpoint notes: the state of a log at one size, as text that can be kept elsewhere and signed.
 
-The formats are those of C2SP: signed-note v1.0.0, tlog-checkpoint v1.0.0, and cosignature/v1 of
+The formats are defined by C2SP: signed-note v1.0.0, tlog-checkpoint v1.0.0, and cosignature/v1 of
 tlog-cosignature. Notes are parsed strictly: any text that `format_note` would write differently is refused,
 so each note has exactly one text. Extension lines are refused, because no root covers them. The module does
 not implement Ed25519; callers pass a function that verifies a signature.
@@ -118,7 +118,7 @@ def parse_signatures(data: bytes) -> tuple[Signature, ...]:
 
 
 def format_note(note: Note) -> bytes:
-    """Return the text of `note` as bytes; `parse_note` parses them back to an equal note.
+    """Return the text of `note` as bytes, which `parse_note` parses to an equal note.
 
     Raises:
         ProofError: the note breaks a rule of the format, so it has no text (`note`).
@@ -141,8 +141,8 @@ def verify_signatures(
 ) -> tuple[VerifiedSignature | None, ...]:
     """Verify the signature lines of known keys. Return one item for each line, None for an unknown key.
 
-    A line belongs to a known key if the name and the key id in the line are those of the key. Lines of
-    unknown keys are not checked. The caller decides which signatures are required, and how many.
+    A line belongs to a known key if it contains the name and the id of the key. Lines of unknown keys are not
+    checked. The caller decides which signatures are required, and how many.
 
     Args:
         note: The result of `parse_note`.

@@ -1,8 +1,9 @@
 """Openings of a sparse Merkle tree at several keys at once (SPEC, section 20.7).
 
-An opening consists of two byte strings: the shape of the part of the tree that leads to the keys, with one
-byte for each position, and the hashes of the siblings. The keys determine the direction at each node; the
-shape only determines where each path ends. For one tree and one set of keys there is exactly one opening.
+An opening consists of two byte strings. The first is the shape of the part of the tree that leads to the
+keys, with one byte for each position. The second contains the hashes of the siblings. The keys determine the
+direction at each node; the shape only determines where each path ends. For one tree and one set of keys there
+is exactly one opening.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The rows of an index segment, and the Merkle tree over them (SPEC, sections 3.9 and 20.8).
 
-A row holds a term and the term's postings, or the lengths of the documents, or facts about the documents. The
-rows of a segment, in the order of their keys, are the leaves of a tree that splits like the tree of RFC 6962.
+There are three kinds of rows: a term with its postings, the lengths of the documents, and facts about the
+documents. The rows of a segment, in the order of their keys, are the leaves of a tree that splits like the
+tree of RFC 6962.
 """
 
 from __future__ import annotations

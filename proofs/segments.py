@@ -19,7 +19,7 @@ SEGMENT_DOCUMENTS: Final = 256
 LEVELS: Final = 5
 LARGEST: Final = SEGMENT_DOCUMENTS << 2 * (LEVELS - 1)
 TAIL_LEVEL: Final = 0xFF
-"""The number that the key of the tail has in place of a level. The key of a segment contains its level."""
+"""The number in the key of the tail, in place of the level that the key of a segment contains."""
 COUNT_KEY: Final = b"\xfe"
 """The key of the leaf that holds the number of ordinals."""
 LENGTH_MAX: Final = 0xFFFF
@@ -80,7 +80,7 @@ def segments_of(count: int) -> list[Segment]:
 
 
 def number_of_segments(count: int) -> int:
-    """Return the number of segments of an index of `count` ordinals, including the tail if there is one."""
+    """Return the number of segments in an index of `count` ordinals; a tail counts as a segment."""
     large, rest = divmod(count, LARGEST)
     for level in reversed(range(LEVELS - 1)):
         more, rest = divmod(rest, SEGMENT_DOCUMENTS << 2 * level)

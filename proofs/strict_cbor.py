@@ -37,7 +37,7 @@ def decode_strict(raw: bytes, where: str, *, body: bool = False) -> Any:
 
     With `body`, maps, negative integers, booleans and floats are allowed too.
 
-    All item heads are checked before cbor2 runs, because cbor2 acts on some tags, such as those of
+    All item heads are checked before cbor2 runs, because cbor2 acts on some tags, such as the tags of
     fractions and regular expressions, while it decodes. The time is linear in the length.
 
     Raises:
@@ -117,7 +117,8 @@ def _check_heads(raw: bytes, where: str, body: bool) -> None:
 def _item(raw: bytes, at: int, where: str, body: bool) -> tuple[int, int]:
     """Return an offset and the number of inner items of the item at `at`.
 
-    The offset is that of the first inner item or, if the item has no inner items, the end of the item.
+    If the item has inner items, the offset is the start of the first inner item. Otherwise the offset is the
+    end of the item.
     """
     head = raw[at]
     if head == _NULL:

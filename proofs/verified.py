@@ -188,7 +188,7 @@ class LogPrefix:
     size: int
     """The number of events in the claimed log."""
     into: int
-    """The number of events in the log that begins with the claimed log."""
+    """The number of events in the later log, which begins with the claimed log."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,10 +33,8 @@ class Verification(NamedTuple):
     facts: tuple[Verified, ...]
     """One fact for each claim, in the order of the claims."""
     size: int
-    """The number of events that the facts cover.
-
-    They are the events that the overall root covers, or all events of the log if all claims are about the
-    log.
+    """The number of events that the facts cover: the events that the overall root covers or, if all claims
+    are about the log, all events of the log.
     """
 
 

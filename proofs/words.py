@@ -8,8 +8,8 @@
 
 An ID is a UUID, a ROOT is 64 hex digits, a TYPE is a built-in name or a code in hex, and a STATE is `live`
 (the default), `tombstoned` or `erased`. With `sealed`, the proof does not open the payload. A TAG is the
-identity of a tag, and a TERM is a term after analysis. Both are used unchanged, unless the caller folds the
-case of tags.
+identity of a tag, and a TERM is a term after analysis. Tags and terms are used unchanged, unless the caller
+folds the case of tags.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ _PLAIN = lazy(
 
 
 def is_plain(text: str) -> bool:
-    """Return True if `text` is one line of common visible characters, as most texts are. The check is fast."""
+    """Return True if `text` is one line of common visible characters, as most texts are. This is fast."""
     return _PLAIN.fullmatch(text) is not None
 
 

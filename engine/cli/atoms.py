@@ -93,7 +93,7 @@ def revise(session: Session, atom: str, text: str | None, force: bool, **options
 @option("--content", help="Print only the text; control and invisible characters are escaped.")
 @option("--raw", help="Print only the text, byte for byte.")
 def get(session: Session, atom: str, as_of: Moment | None, content: bool, raw: bool) -> int:
-    """Show one atom, even if it is hidden or erased; or a page.
+    """Show an atom (even if it is hidden or erased) or a page.
 
     A page consists of the atoms from one ingested file. It is shown with its links and its backlinks.
     """

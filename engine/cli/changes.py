@@ -32,9 +32,9 @@ from proofs.note import NOTE_BYTES_MAX
 def diff(session: Session, before: str, after: str | None, markdown: bool) -> int:
     """Show what changed between two moments.
 
-    Lists the net change of each atom and each edge; a change that was undone is not listed. Compares
-    the state of the memory at A with its state at B. If A is a SEQ, the effect of event A belongs to the
-    state at A.
+    Lists the net change of each atom and each edge; a change that was undone is not listed. Compares the
+    state of the memory at A with its state at B. If A is a SEQ, the state at A includes the effect of event
+    A.
     """
     first, last = _moment(before), None if after is None else _moment(after)
     with session.engine() as engine:

@@ -34,7 +34,7 @@ PARTIAL_PULL = 8
 @argument(
     "action",
     "check|pull",
-    "check: compare the mirror in DIR with the memory. pull: take the texts that were edited in it.",
+    "check: compare the mirror in DIR with the memory. pull: store the texts that were edited in DIR.",
     required=False,
 )
 @argument(
@@ -50,13 +50,13 @@ PARTIAL_PULL = 8
 )
 @dry_run()
 def mirror(session: Session, action: str | None, folder: str | None, style: str | None, dry_run: bool) -> int:
-    """Write the memory to Markdown files; take edits back from them.
+    """Write the memory to Markdown files, and read edits back from them.
 
     Writes every live atom to DIR/@bucket/#tag/, ordered by source. DIR must be new, empty, or a mirror of
     this store. Files that do not belong to the mirror are kept, and edited pages are kept in DIR.edited.
-    `pull` revises the atoms whose texts were edited, and updates the mirror. Other changes in a page are not
-    taken. Exit code 4 of `check`: a page was edited or is missing, or the mirror is stale or forged. Exit
-    code 8 of `pull`: a change cannot be taken; the edited page is kept in DIR.edited.
+    `pull` revises the atoms whose texts were edited, and updates the mirror. Other changes to a page are
+    refused. Exit code 4 of `check`: a page was edited or is missing, or the mirror is stale or forged. Exit
+    code 8 of `pull`: a change was refused; the edited page is kept in DIR.edited.
     """
     acts = action in {CHECK, PULL}
     if not acts and folder is not None:

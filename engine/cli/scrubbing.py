@@ -22,7 +22,7 @@ from engine.trust.audit.scrub import Scrub, read_scrub, scrub_file, scrub_piece,
     type=NUMBER,
     default=25.0,
     show_default=False,
-    help="The percentage of time at work. [default: 25]",
+    help="The percentage of the time that is spent reading. [default: 25]",
 )
 @option("--minutes", metavar="N", type=NUMBER, help="Stop after this time; the next scrub continues.")
 def scrub(session: Session, share: float, minutes: float | None) -> int:

@@ -45,7 +45,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "context": ("recalling", "Find the text that answers a question, ready for a prompt."),
         "bright": ("recalling", "Show the atoms that match a question, and their connections."),
         "find": ("edges", "List atoms by their fields, or by following edges."),
-        "get": ("atoms", "Show one atom, even if it is hidden or erased; or a page."),
+        "get": ("atoms", "Show an atom (even if it is hidden or erased) or a page."),
         "edges": ("edges", "List the edges of an atom, or of all pieces of a page."),
         "tags": ("edges", "List the tags, each with its number of atoms."),
         "duplicates": ("atoms", "List groups of near-duplicate atoms."),
@@ -70,7 +70,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),
         "mirror": (
             "mirroring",
-            "Write the memory to Markdown files; take edits back from them.",
+            "Write the memory to Markdown files, and read edits back from them.",
         ),
         "memory": ("memories", "List, create, rename or delete named memories."),
         "secrets": ("erasing", "Search the store for passwords, keys and other secrets."),

@@ -53,8 +53,8 @@ def watch(
 
     Runs until Ctrl-C. Reads only the files that changed, or the whole folder if files were added, renamed or
     removed. The store is open only while files are ingested, so that other commands can use it. If the
-    settings name a mirror, this command updates the mirror and takes the texts that are edited in the
-    mirror's pages. With --json, prints one line for each batch of changes.
+    settings name a mirror, this command updates the mirror, and stores the texts that are edited in its
+    pages. With --json, prints one line for each batch of changes.
     """
     # Check the arguments first: a missing folder must not leave an empty store behind.
     find_files([folder], name=name, exclude=exclude)

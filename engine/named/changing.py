@@ -28,9 +28,10 @@ class Memory:
     name: str
     url: str
     state: str
-    """`usable`, `empty` if there are no events, or the code of the error that was raised on opening."""
+    """`usable`; `empty` if there are no events; or an error code, if opening the memory raised an error."""
     bytes: int
-    """The size of the memory's files, or of its keys and values if one SQLite file contains all memories."""
+    """The size of the memory's files. If one SQLite file contains all memories, the size of the memory's keys
+    and values."""
     store_id: str | None = None
     live_atoms: int | None = None
     events: int | None = None
@@ -82,7 +83,7 @@ def described(root: MemoriesRoot, name: str) -> Memory:
 
 
 def size_of(root: MemoriesRoot, name: str) -> int:
-    """Return the size in bytes of a memory's files or, in a shared file, of its keys and values."""
+    """Return the size in bytes of a memory's files, or of the memory's keys and values in a shared file."""
     with translated():
         if root.is_file:
             return memory_bytes(str(root.path), name)
@@ -96,18 +97,18 @@ def size_of(root: MemoriesRoot, name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """The result of deleting a memory or, for a dry run, the result that deleting it would have."""
+    """The result of deleting a memory. For a dry run, the result that the deletion would have."""
 
     memory: Memory
     """The description of the memory before it was deleted."""
     kept: tuple[str, ...]
-    """The paths of the files in the memory's folder that are not part of the memory. They are not deleted,
-    and neither is the folder."""
+    """The paths of foreign files: the memory's folder contains them, but they are not part of the memory.
+    Neither these files nor the folder is deleted."""
     cleared: bool
     """True if the files of the store no longer contain any data of the memory.
 
-    False if other processes have the SQLite file open: then the write-ahead log of the file contains parts of
-    the memory until these processes close the file.
+    False if other processes have the SQLite file open. Until these processes close the file, its write-ahead
+    log contains parts of the memory.
     """
 
 

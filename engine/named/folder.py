@@ -2,8 +2,8 @@
 
 The decisive step is a single rename, during which the memory is locked. If the process is killed before this
 step, nothing has changed. If it is killed after this step, only temporary files are left. The next rename or
-deletion in the same root folder removes them. Symbolic links are not followed, and files that are not part of
-the memory are not deleted.
+deletion in the same root folder removes them. Symbolic links are not followed. Foreign files, which are not
+part of the memory, are not deleted.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def lock_root(root: Path) -> Iterator[None]:
 
 
 def foreign_in(entry: Path) -> list[Path]:
-    """Return the sorted paths of the files in a memory's folder that are not part of the memory."""
+    """Return the sorted paths of the foreign files in a memory's folder."""
     if not entry.is_dir():
         return []
     others = [path for path in entry.iterdir() if path.name not in (LOCK, DATA)]
@@ -158,7 +158,7 @@ def _lock_memory(entry: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _exclusive(entry: Path) -> Iterator[None]:
-    """Write the changes in a SQLite file's write-ahead log into the file, then lock the file exclusively."""
+    """Write the changes from the write-ahead log into the SQLite file, then lock the file exclusively."""
     try:
         with contextlib.closing(
             sqlite3.connect(address(entry), uri=True, timeout=0, isolation_level=None)

@@ -13,7 +13,7 @@ T = TypeVar("T", bound=np.generic)
 def distinct(values: NDArray[T]) -> NDArray[T]:
     """Return the distinct numbers of a one-dimensional array in ascending order, as `numpy.unique` does.
 
-    The first call of `numpy.unique` in a process imports masked arrays, which takes 10 ms (measured).
+    In a process, the first call of `numpy.unique` takes 10 ms (measured), because it imports masked arrays.
     """
     ordered = np.sort(values)
     return ordered[changes(ordered)]
@@ -30,7 +30,7 @@ def sorted_pairs(major: NDArray[np.uint64], minor: NDArray[np.uint64]) -> NDArra
     """Return the indexes that sort pairs of numbers, as `numpy.lexsort((minor, major))` does.
 
     A run of pairs that are already in order is moved as a whole. If the runs are long, as in a store that was
-    filled source by source, this takes a tenth of the time (measured).
+    filled source by source, this function takes a tenth of the time of `numpy.lexsort` (measured).
     """
     count = len(major)
     begins = changes(major)

@@ -25,8 +25,8 @@ from engine.ledger.queries import SHORT_ID_DIGITS
 from engine.text.tokens import estimate_tokens
 
 ID_DIGITS: Final = SHORT_ID_DIGITS
-"""A heading shows this many of the first digits of an id. They cost about 5 tokens; a whole id costs 25.
-`Engine.resolve` accepts such a shortened id."""
+"""The number of an id's first digits that a heading shows. These digits cost about 5 tokens; a whole id costs
+25. `Engine.resolve` accepts an id that is shortened like this."""
 
 BUDGET_MIN: Final = 16
 """The smallest budget in tokens: the cost of the shortest heading and a line with only `…`."""
@@ -39,7 +39,7 @@ INDENT: Final = "  "
 are a single token."""
 
 CHARS_PER_TOKEN_MAX: Final = 18
-"""The largest number of characters in one token. Only tokens that consist of white space are so long."""
+"""The largest number of characters in one token. Only tokens of white space are this long."""
 
 _UNSEEN: Final = lazy(f"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ud800-\udfff{INVISIBLE}]")
 """Matches a character that is shown as an escape: a control character (except tabs and line ends), an
@@ -75,8 +75,8 @@ def heading(
 ) -> str:
     """Return the heading of atoms of one source, without a line end.
 
-    `first` and `last` are the positions of the first and the last of these atoms in the source, and `id` is
-    the id of one of the atoms.
+    `first` and `last` are the first and the last position of the atoms in the source. `id` is the id of any
+    one of the atoms.
     """
     line = f"[{id[:digits]}"
     if source is not None and first is not None:
@@ -98,9 +98,9 @@ def subheading(title: str | None) -> str:
 def body(content: str) -> str:
     """Return the indented lines of the content of an atom. The content is split with `str.splitlines`.
 
-    A line end is put before each line and none after the last line. So the cost of a heading followed by
-    bodies is exactly the sum of the costs of these parts. Because of rounding, the cost may differ
-    slightly from this sum if the parts contain characters outside ASCII.
+    A line end precedes each line; no line end follows the last line. So the cost of a heading followed by
+    bodies is exactly the sum of the costs of these parts. Because of rounding, the cost may differ slightly
+    from this sum if the parts contain characters outside ASCII.
     """
     if is_plain(content):
         line = content.rstrip()
@@ -116,8 +116,8 @@ def body_within(content: str, tokens: int) -> str:
     """Return `body(content)`, cut if it costs more than `tokens` tokens.
 
     A cut text is the longest beginning of `body(content)` that costs at most `tokens` together with the `…`
-    after it. It is shortened to the end of a word if a word ends in its second half. A cut text is empty if
-    `tokens` is below 3, which is the cost of a line with only `…`.
+    after it. If a word ends in the second half of this beginning, the beginning is shortened to the end of
+    the last such word. A cut text is empty if `tokens` is below 3, which is the cost of a line with only `…`.
     """
     whole = body(content)
     reach = min(len(whole), (tokens + 1) * CHARS_PER_TOKEN_MAX)

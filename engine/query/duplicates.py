@@ -34,8 +34,8 @@ from proofs.leaves import EdgeType
 SHARED_MIN: Final = 0.5
 """The smallest share of distinct words that two near-duplicates must have in common.
 
-If one word makes up a third of a text, as in `row 1, row 2, …`, the fingerprint of the text is that of the
-word alone. Then texts without another word in common have equal fingerprints.
+If one word makes up a third of a text, as in `row 1, row 2, …`, the text has the same fingerprint as this
+word alone. So two texts can have equal fingerprints although they have only this word in common.
 """
 COMPARED_CHARS: Final = 1 << 15
 """Only the words in this many characters at the beginning of a text are compared."""
@@ -43,12 +43,11 @@ COMPARED_CHARS: Final = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """An atom of a group of near-duplicates, as it is shown in the group."""
+    """An atom in a group of near-duplicates, with the fields that are shown to callers."""
 
     id: str
     distance: int
-    """The number of bits, 0 to 64, in which the fingerprint of this atom differs from that of the atom to
-    keep."""
+    """The distance to the atom to keep: the number of bits, 0 to 64, in which the two fingerprints differ."""
     title: str | None
     snippet: str
     """The beginning of the atom's text, on one line."""
@@ -60,12 +59,12 @@ class Duplicate:
 class DuplicateGroup:
     """Two or more live atoms connected by pairs of near-duplicates.
 
-    Two atoms of the group need not be near-duplicates of each other: both may be near-duplicates of a third.
-    Each atom shares at least half of its distinct words with the atom to keep.
+    Two atoms of the group need not be near-duplicates of each other: both may be near-duplicates of a third
+    atom. Each atom shares at least half of its distinct words with the atom to keep.
     """
 
     keep: Duplicate
-    """The atom that the other atoms of the group would be merged into."""
+    """The atom into which the other atoms of the group would be merged."""
     others: tuple[Duplicate, ...]
     """The atoms of the group except `keep`, ordered by their distance to `keep`. At the same distance they
     are in the order in which their contents were recorded."""
@@ -111,7 +110,8 @@ def duplicates(
 def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
     """Return the groups of fingerprints that are connected by pairs of near-duplicates.
 
-    Each group has at least two fingerprints. It is given by their indexes, in ascending order.
+    Each group has at least two fingerprints. A group is given as the ascending list of the indexes of its
+    fingerprints.
     """
     # Equal fingerprints are merged first, because a thousand copies of a text have half a million pairs.
     values, which = np.unique(fingerprints, return_inverse=True)
@@ -152,8 +152,8 @@ class _DisjointSets(dict[int, int]):
 def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
     """Return the indexes of the group that contains the fingerprint at `index`, in ascending order.
 
-    The group contains all fingerprints that are connected to this fingerprint by pairs of near-duplicates.
-    Each distinct fingerprint of the group is compared with all fingerprints once. No list of pairs is made.
+    The group contains all fingerprints that pairs of near-duplicates connect to this fingerprint. Each
+    distinct fingerprint of the group is compared once with all fingerprints. No list of pairs is made.
     """
     found = np.zeros(len(fingerprints), np.bool_)
     found[index] = True
@@ -182,7 +182,7 @@ def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) ->
 
 
 def near_earlier(fingerprints: NDArray[np.uint64], start: int) -> list[bool]:
-    """Return, for each fingerprint from index `start` on, True if it is near one with a lower index."""
+    """For each fingerprint from `start` on, return True if a fingerprint with a lower index is near it."""
     if NATIVE is not None:
         found: list[bool] = NATIVE.near_earlier(fingerprints.tobytes(), start)
         return found

@@ -29,12 +29,12 @@ class Filters:
     """The conditions that an atom must meet. An empty field sets no condition.
 
     The atom must be live. It must have all `tags` and none of `without_tags`. It must be in one of the
-    `buckets` and have one of the `sources`, one of the `kinds` and one of the `provenances`. A source that
-    ends in `*` stands for all sources that begin with the text before the `*`. The atom must belong to one of
-    the `categories`. It belongs to a category if one of its tags is the name of the category. If none of its
-    tags names a category, its text decides (`engine.language.categories`). It must have been created at or
-    after `since` and before `until`; each is a number of microseconds since 1970 (UTC) or a datetime with a
-    time zone.
+    `buckets`. It must have one of the `sources`, one of the `kinds` and one of the `provenances`. A source
+    that ends in `*` stands for all sources that begin with the text before the `*`. The atom must belong to
+    one of the `categories`. It belongs to a category if one of its tags is the name of the category. If none
+    of its tags names a category, its text decides (`engine.language.categories`). It must have been created
+    at or after `since` and before `until`; each is a number of microseconds since 1970 (UTC) or a datetime
+    with a time zone.
     """
 
     tags: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
 def answering(rows: Reader, filters: Filters) -> BitMap:
     """Return the ordinals of all live atoms that pass `filters` and may answer a question.
 
-    Entities are excluded unless `filters` names kinds. An entity is only a name; the facts about it are in
+    Entities are excluded unless `filters.kinds` is set. An entity is only a name; the facts about it are in
     the atoms that mention it.
     """
     found = allowed(rows, filters)
@@ -151,7 +151,7 @@ def mentioning(view: IndexView, term: str) -> BitMap:
 
 
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
-    """Return the ordinals of atoms tagged with a wanted category, and of those tagged with any category.
+    """Return the ordinals of atoms tagged with a wanted category, and of atoms tagged with any category.
 
     Both sets include dead atoms.
 
@@ -168,9 +168,9 @@ def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
 def in_categories(body: AtomBody, tags: Iterable[str], wanted: Collection[str]) -> bool:
     """Return True if an atom with this body and these tags belongs to a wanted category.
 
-    Also return True if no category is wanted. If one of the atom's tags names a category, its tags decide,
-    otherwise its text decides. Categorising a text of 40 words takes about 40 µs, so this function is only
-    called for the atoms that are about to be returned.
+    Also return True if no category is wanted. If at least one of the atom's tags names a category, the tags
+    decide. Otherwise the text decides. Categorising a text of 40 words takes about 40 µs, so this function is
+    only called for the atoms that are about to be returned.
 
     Raises:
         InvalidInputError: there is no such category.
@@ -217,8 +217,8 @@ def _created_between(
 ) -> BitMap:
     """Return those ordinals in `found` whose atoms were created at or after `since` and before `until`.
 
-    For each whole day between these times, the set of all atoms created on that day is read. The times of the
-    atoms that were created on the first or the last day are compared one by one.
+    For each whole day between the two times, the stored set of the atoms of that day is read. For the first
+    and the last day, the times of the atoms are compared one by one.
     """
     since = validation.microseconds(limits.CREATED_MIN if since is None else since, "since")
     until = validation.microseconds(limits.INTEGER_MAX if until is None else until, "until")

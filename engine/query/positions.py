@@ -2,7 +2,7 @@
 
 The arrays are computed from the index (SPEC: Index) when a query needs them. They are not stored. The
 documents in segments of the index are sorted again only when the segments change. The newest documents, at
-most 255, are not yet in a segment. They are sorted again each time events have been appended.
+most 255, are not yet in a segment. These are sorted again whenever events have been appended.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SKIPPED_MAX: Final = 8
 """The largest number of dead documents that are skipped in the search for a live neighbour."""
 
 NO_NEIGHBOUR: Final = -1
-"""The value that is returned in place of a neighbour's ordinal if a document has no neighbour."""
+"""The value that is returned instead of an ordinal if a document has no neighbour."""
 
 _HALF: Final = 32
 _NOWHERE: Final = (1 << 32) - 1
@@ -33,9 +33,9 @@ class _SortedDocuments:
     """A range of documents in two orders: by source, sequence and ordinal, and by title.
 
     A sort key is one number: its upper half is the rank of the document's source, and its lower half is the
-    rank of the document's sequence. Ranks are numbered among the sources and the sequences that occur in this
-    range. A value that does not occur in the range gets a rank between the ranks of the next lower and the
-    next higher value. So documents outside the range can be compared with those inside, too.
+    rank of the document's sequence. The ranks number the sources and the sequences that occur in this range.
+    A value that does not occur in the range gets a rank between the ranks of the next lower and the next
+    higher value. So documents outside the range can be compared with documents in the range.
     """
 
     def __init__(self, facts: Facts, start: int, end: int) -> None:
@@ -58,7 +58,7 @@ class _SortedDocuments:
         self.titles = all_titles[titled]
         self.titled = titled + start
         self.kernel_order: tuple[Any, ...] = ()
-        """The order in the form that the compiled functions read; the arrays show the same bytes."""
+        """The order in the form that the compiled functions read. It shares its bytes with the arrays."""
         if NATIVE is not None:
             self.keys, keys = _shared(self.keys)
             self.ordinals, ordinals = _shared(self.ordinals)
@@ -171,8 +171,8 @@ class Positions:
         If `after` is False, return the nearest live document before it. For a document without such a
         neighbour, return NO_NEIGHBOUR. Documents with the same sequence are not neighbours of each other. If
         several documents are equally near, the neighbour is the first of them, or the last if `after` is
-        False. A document and its neighbour must have the same title, or both must have no title, because
-        text under a different heading is a different text.
+        False. A document and its neighbour must have the same title, or both must have no title, because text
+        under any other title belongs to another section.
         """
         found = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
         placed = np.flatnonzero((ordinals >= 0) & self.placed(np.maximum(ordinals, 0)))
@@ -190,7 +190,7 @@ class Positions:
         return found
 
     def source_sizes(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return, for each document, the size of its source: the number of documents with a position in it.
+        """Return, for each document, the size of its source: the number of documents with a position there.
 
         Live and dead documents are counted.
         """

@@ -87,7 +87,7 @@ class View:
             yield rows
 
     def forget(self) -> None:
-        """Drop the caches. Must be called after content that was used to compute them is erased."""
+        """Drop the caches. Call this method after content from which they were computed has been erased."""
         vars(self).pop("known", None)
         vars(self).pop("positions", None)
         vars(self).pop("allowed", None)

@@ -18,14 +18,14 @@ from typing import NamedTuple
 class Looked(NamedTuple):
     """A form of a text.
 
-    For each character of the form, it has the position in the text (None: the same positions).
+    For each character of the form, `positions` has the position in the text. None means the same positions.
     """
 
     text: str
     positions: list[int] | None = None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the part of the original text from which this part of the form was made."""
+        """Return the part of the original text that corresponds to this part of the form."""
         if self.positions is None:
             return start, end
         return self.positions[start], self.positions[end - 1] + 1
@@ -57,9 +57,9 @@ _ODD = re.compile(f"[{_INVISIBLE}{''.join(_LETTERS)}{_DASHES}{_SPACES}{_COMPATIB
 
 
 def folded(text: str) -> Looked | None:
-    """Return the text without invisible characters, and with ASCII for characters that look like it.
+    """Return the text without invisible characters, and with ASCII characters in place of look-alikes.
 
-    Returns None if the text has no such character.
+    Returns None if the text has neither invisible characters nor look-alikes.
     """
     if text.isascii() or not _ODD.search(text):
         return None
@@ -103,7 +103,7 @@ _BEGINNINGS = (
     *("xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"),
     *("sk-ant-", "sk-proj-", "sk-svcacct-", "sk-admin-", "sk_live_", "sk_test_", "rk_live_", "rk_test_"),
 )
-"""The beginnings of tokens that may be divided."""
+"""A token that begins with one of these strings is also found if it is divided."""
 
 _BEGINNING = re.compile("(?<![0-9A-Za-z])(?:" + "|".join(map(re.escape, _BEGINNINGS)) + ")", re.ASCII)
 
@@ -117,11 +117,11 @@ _JOINT = re.compile(
 _RUN = re.compile(r"[0-9A-Za-z_.-]{0,256}", re.ASCII)
 
 JOINTS_MAX = 24
-"""The maximum number of places at which one token is divided."""
+"""The maximum number of places at which one token may be divided."""
 
 
 def joined(looked: Looked) -> Iterator[Looked]:
-    """Yield the divided tokens of known issuers.
+    """Yield the tokens of known issuers that are divided in the text.
 
     Each form contains one whole token and nothing else. A piece after a line break, a space or a pair of
     quotes belongs to the token if the piece has letters and digits.

@@ -51,7 +51,7 @@ class SecretFilter:
         return None if self.policy.mode is Mode.WARN else self.screen()
 
     def count(self, screen: Screen | None) -> None:
-        """After a transaction is written, add the secrets that its screen found to the counts in `found`."""
+        """After a transaction was written, add the counts of the secrets in its texts to `found`."""
         if screen is not None:
             self.found += screen.found
             screen.found.clear()
@@ -103,9 +103,9 @@ class Screen:
         return clean
 
     def label(self, label: str, place: str) -> None:
-        """Search a label for secrets. In the mode `warn`, count them.
+        """Search a label for secrets. In the mode `warn`, count the secrets.
 
-        A label has only lower-case letters, so it is searched with capital letters, too.
+        A label has only lower-case letters, so its form in capital letters is searched, too.
 
         Raises:
             RefusedError: The label contains a secret, and the mode is not `warn`.
@@ -147,8 +147,8 @@ class Screen:
     def value(self, value: Value, place: str) -> Value:
         """Return a copy of `value` with all texts filtered.
 
-        Texts in tuples, lists, dicts and dataclasses are filtered, too. Bytes are returned unchanged: they
-        are ids, or CBOR data, whose texts are filtered after decoding.
+        Texts in tuples, lists, dicts and dataclasses are filtered, too. Bytes are returned unchanged. They
+        are ids or CBOR data; the texts in CBOR data are filtered after decoding.
         """
         filtered: Any = value
         if isinstance(value, str) and not isinstance(value, Enum):

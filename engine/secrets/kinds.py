@@ -1,9 +1,9 @@
 """Detectors of secrets, one for each kind of secret.
 
-Matching a pattern takes time linear in the length of the text, for every text. To ensure this, each pattern
+For every text, matching a pattern takes time linear in the length of the text. To ensure this, each pattern
 begins with a literal, or matches only at the start of a run of matching characters. Its repeats are
-possessive (without backtracking) or bounded by a small number. If a pattern alone is not specific enough, its
-matches are also checked, by a checksum or by the entropy of the value.
+possessive (without backtracking) or bounded by a small number. If a pattern alone is not specific enough, a
+checksum or the entropy of the value is also checked.
 
 Sources of the formats: the issuers' own pages on their tokens; RFC 7519 (JWT), RFC 6750 (bearer), RFC 7617
 (basic), RFC 7468 (PEM), RFC 3986 (URLs), ISO/IEC 7812 (card numbers), ISO 13616 (IBAN).
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 PASSWORD_BITS: Final = 22.0
-"""The minimum entropy in bits (as `bits` estimates it) of a value assigned to a name such as `password`."""
+"""The minimum entropy in bits, as `bits` estimates it, of a value assigned to a name like `password`."""
 
 TOKEN_CHARS: Final = 16
 TOKEN_BITS_PER_CHAR: Final = 3.3
@@ -148,11 +148,11 @@ class Detector:
     find: Callable[[str], Iterator[Span]]
     """A function that yields the position (start and end) of each secret in a text, in order."""
     usual: bool = True
-    """True if policies use the detector by default; False if only a policy that names the kind uses it."""
+    """True if policies use the detector by default; False if a policy must name the kind to use it."""
     literals: tuple[str, ...] = ()
-    """A text with such a secret contains at least one of these texts. Empty if no such texts are known."""
+    """Every text with such a secret contains at least one of these strings. Empty if none are known."""
     any_case: bool = False
-    """True if `literals` are lower-case and stand for texts in any case."""
+    """True if `literals` are in lower case and are compared without case."""
     issued: bool = False
     """True if the secret is one token that begins with one of `literals`."""
 
@@ -193,8 +193,8 @@ def _matching(
 
 
 BODY_CHARS_MIN: Final = 40
-"""The minimum number of base64 characters in a private key block. With fewer, the text probably only mentions
-such blocks."""
+"""The minimum number of base64 characters in a private key block. With fewer characters, the text probably
+only mentions such blocks."""
 
 BLOCK_CHARS_MAX: Final = 32_768
 
@@ -259,7 +259,7 @@ _ASSIGNED = (
 
 
 def _assignments(text: str) -> Iterator[Span]:
-    """Yield the positions of values that are assigned to a name like `password` and look random."""
+    """Yield the positions of random-looking values that are assigned to a name like `password`."""
     lowered = text.lower()
     if not any(key in lowered for key in ("pass", "pwd", "secret", "token", "key", "credential")):
         return
@@ -271,8 +271,8 @@ def _assignments(text: str) -> Iterator[Span]:
 
 
 _PLACE = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\\\?|ISBN", re.IGNORECASE)
-"""A pattern for the beginning of a path or an ISBN. An assigned value that begins in this way is not a
-secret: `pwd` often names a folder."""
+"""A pattern for the beginning of a path or an ISBN. If an assigned value begins like this, it is not a
+secret: `pwd` often means a folder."""
 
 _ASSIGNMENT = re.compile(_ASSIGNED, re.IGNORECASE | re.ASCII)
 
@@ -288,7 +288,7 @@ def _ibans(text: str) -> Iterator[Span]:
 
 _AFTER_WORD = r"(?<![0-9A-Za-z])"
 _GLUED = r"(?<![0-9A-Za-z+/_-]{24})"
-"""Matches before a token. The token may be glued to a word, but not to a long run of base64."""
+"""Matches before a token. The token may follow a word without a space, but not a long run of base64."""
 _CARD = (
     r"(?<![0-9A-Za-z._+-])(?:[2-6][0-9]{3}([ ._/-]?)[0-9]{4}\1[0-9]{4}\1[0-9]{4}"
     r"|3[47][0-9]{2}([ ._/-]?)[0-9]{6}\2[0-9]{5}|3[068][0-9]{2}([ ._/-]?)[0-9]{6}\3[0-9]{4})"
@@ -297,7 +297,7 @@ _CARD = (
 
 
 def _random_if_glued(match: re.Match[str]) -> bool:
-    """Return True if the token stands alone, or if it is glued to a word and looks random."""
+    """Return True if the token looks random, or if no letter or digit directly precedes it."""
     before = match.string[match.start() - 1 : match.start()]
     return not (before.isascii() and before.isalnum()) or is_random(match[0])
 
@@ -403,4 +403,4 @@ DETECTORS: Final[tuple[Detector, ...]] = (
         usual=False,
     ),
 )
-"""All built-in detectors. If two of them match at the same position, the earlier detector is used."""
+"""All built-in detectors. If two of them match at the same position, the first of the two is used."""

@@ -16,7 +16,7 @@ from engine.secrets.kinds import DETECTORS, Detector
 from engine.secrets.patterns import bounded
 
 ROUNDS_MAX: Final = 4
-"""The maximum number of times that a text is searched again after the secrets in it were replaced."""
+"""The maximum number of repeated searches of a text after the secrets in the text were replaced."""
 
 PATTERNS_MAX = 32
 """The maximum number of patterns in the setting `allow`, and the maximum number of kinds in `extra`."""
@@ -54,7 +54,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SecretsPolicy:
-    """The mode, which says how secrets are treated, and the kinds and patterns of text that count as secrets.
+    """The treatment of secrets (the mode), and the kinds and patterns of text that count as secrets.
 
     Patterns are written in the subset of regular expressions that `engine.secrets.patterns` describes.
 
@@ -131,8 +131,8 @@ class SecretsPolicy:
         Disguised secrets are found, too (`engine.secrets.disguise`).
 
         Overlapping matches are joined; the result has the kind of the match that begins first. If several
-        matches begin at the same position, the longest one determines the kind. If the longest
-        matches are equally long, the match of the earlier detector determines it.
+        matches begin at the same position, the longest match determines the kind. If several matches are the
+        longest, the match of the earliest detector determines the kind.
         """
         looked = Looked(text)
         spans, begun = self._spans_in(looked)
@@ -154,7 +154,7 @@ class SecretsPolicy:
         return secrets
 
     def _spans_in(self, looked: Looked) -> tuple[list[tuple[int, int, int]], bool]:
-        """Return (start, -end, number of the detector) of each secret in a form of a text.
+        """Return (start, -end, detector number) of each secret in a form of a text.
 
         The second result is True if the text contains the beginning of a token that may be divided.
         """

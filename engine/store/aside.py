@@ -1,7 +1,7 @@
-"""Reading a store whose followers lack events and cannot be written, for instance because the disk is full.
+"""Reading a store whose followers lack events and cannot be updated, for instance on a full disk.
 
 The followers process the missing events in a layer in main memory over a snapshot of the store. The answers
-are those of a store whose followers are up to date.
+are the same as if the followers were up to date.
 """
 
 from __future__ import annotations

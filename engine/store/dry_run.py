@@ -20,7 +20,7 @@ def dry_run_store(store: Store, *, when: bool = True) -> Iterator[Store]:
     """Open a temporary store over `store`; the changes made in it are discarded at the end of the block.
 
     Changes are written to a temporary folder. The times, seqs and ids of the new events have no meaning.
-    `store` is only read, in one snapshot. If `when` is False, the block is given `store` itself, and the
+    `store` is only read, in one snapshot. If `when` is False, the block works on `store` itself, and the
     changes are permanent.
     """
     if not when:
@@ -34,7 +34,7 @@ def dry_run_store(store: Store, *, when: bool = True) -> Iterator[Store]:
 
 
 class _DryRunStore(Store):
-    """A store in which only the follower `tags` runs, because a dry run needs no roots and no ranking."""
+    """A store that runs only the follower `tags`, because a dry run needs neither roots nor a ranking."""
 
     @property
     def followers(self) -> tuple[Follower, ...]:

@@ -1,4 +1,4 @@
-"""A backend of two layers: rows that are only read, and a temporary layer of changes over them."""
+"""A backend of two layers: read-only rows, and a temporary layer with the changes to these rows."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class LayeredBackend(_LayeredReader, Backend):
         """Do nothing, because the layer of changes is temporary."""
 
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of both layers. While it is in use, the read-only rows must not change."""
+        """Return a snapshot of both layers. While it is open, the read-only rows must not change."""
         return _Snapshot(self._lower, self._written.snapshot())
 
     def close(self) -> None:

@@ -38,9 +38,9 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     """Delete all data that is derived from the journal, and compute it again from the journal alone.
 
     Before anything is deleted, the whole journal is read and checked. Then the cursors of all derived data
-    are deleted durably. If the process crashes after that, the rebuild is finished when the store is opened
-    next or when this function is called again. Only the journal needs to be intact. `progress` is called with
-    (events done, all events); the check counts as the first half of the events.
+    are deleted durably. If the process crashes after this step, the rebuild is finished when the store is
+    next opened, or when this function is called again. Only the journal needs to be intact. `progress` is
+    called with (events done, all events); the check counts as the first half of the events.
 
     Raises:
         CorruptionError: The journal is damaged. Nothing was deleted.
@@ -96,8 +96,8 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
 def _journal_rows(backend: Backend) -> Iterator[Snapshot]:
     """Open a snapshot for reading the journal.
 
-    The caller checks the rows against the log. The backend does not check the rows next to the journal,
-    because they may be damaged.
+    The caller checks the rows against the log. If a row is missing, the backend does not check the adjacent
+    rows, because they need not belong to the journal and may be damaged.
     """
     with backend.snapshot() as rows:
         rows.confirm_missing = False
@@ -121,16 +121,16 @@ def _check_payloads(rows: Reader, start: int, stop: int) -> None:
 
 LOG_DAMAGE_BYTES_MAX = 8
 """The maximum number of bytes in which a damaged state of the log may differ from the computed one. If more
-bytes differ, a header was changed: this changes all 32 bytes of a hash.
+bytes differ, a header was changed, because a changed header changes all 32 bytes of a hash.
 """
 
 
 def _journal_log(backend: Backend) -> tuple[LogState, Guard | None]:
     """Return the state of the log as computed from the headers, and a guard on the row that stores it.
 
-    The stored row may be damaged, missing or older than the records. It must not show that a header was
-    changed. The guard is None if the backend refuses to read the row; in this case, no process can append
-    events.
+    The stored row may be damaged, missing or older than the records. But if it shows that a header was
+    changed, this function raises an error. The guard is None if the backend refuses to read the row; in this
+    case, no process can append events.
 
     Raises:
         CorruptionError: a header differs from the one that the log commits to.
@@ -177,8 +177,8 @@ def _headers_in(rows: Reader) -> int:
 def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> dict[bytes, bytes]:
     """Correct the rows about erased atoms and edges, and return the rows that follow from the headers.
 
-    In an interrupted copy, such a row may name an event that was not copied. The row is kept if it explains
-    why a payload is missing. `guard` is the guard on the row with the state of the log.
+    In an interrupted copy, such a row may name an event that was not copied. Such a row is kept if it
+    explains why a payload is missing. `guard` is the guard on the row with the state of the log.
     """
     erased = dict[bytes, bytes]()
     with _journal_rows(backend) as rows:
@@ -199,7 +199,7 @@ def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> d
 
 
 def _later_erasures(rows: Reader, size: int, erased: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return the rows that explain missing payloads of the first `size` events by later events.
+    """Return the rows by which later events explain missing payloads of the first `size` events.
 
     A payload that one of the first `size` events destroyed needs no such row: it has a row in `erased`.
     """
@@ -219,7 +219,7 @@ def _later_erasures(rows: Reader, size: int, erased: Mapping[bytes, bytes]) -> d
 
 
 def _has_erasures(rows: Reader, erased: dict[bytes, bytes]) -> bool:
-    """Return True if the rows about erased atoms and edges are `erased`, and none of them is damaged."""
+    """Return True if the rows about erased atoms and edges equal `erased` and are not damaged."""
     try:
         return dict(rows.scan_prefix(ERASURE)) == erased
     except BackendCorrupt:

@@ -1,7 +1,7 @@
 """The location of a named memory.
 
-Named memories are contained in a root, which is a folder or one SQLite file. In a folder, the memory `NAME`
-is the LevelDB folder or SQLite file `ROOT/NAME`. In a SQLite file, it is a table of that file and has the URL
+A root, which is a folder or one SQLite file, contains named memories. In a folder, the memory `NAME` is the
+LevelDB folder or SQLite file `ROOT/NAME`. In a SQLite file, it is a table of that file and has the URL
 `sqlite+NAME:PATH`. Each memory is a separate store with its own store id, journal and overall root, and a
 query on one memory never reads another memory.
 """
@@ -87,7 +87,7 @@ def memory_url(url: str, name: str) -> str:
 
 
 def is_memory(entry: Path) -> bool:
-    """Return True if an entry of a root folder is a memory: a store with a valid name, and not a link."""
+    """Return True if an entry of a root folder is a memory: a store, not a link, with a valid name."""
     try:
         memory_name(entry.name)
     except BackendUnusable:

@@ -30,7 +30,7 @@ events up to this time are included."""
 
 MEMORY_EVENTS_MAX = 20_000
 MEMORY_BYTES_MAX = 16 << 20
-"""The maximum total size, in bytes, of the payloads of a replay in main memory.
+"""The maximum total size in bytes of the payloads that are replayed in main memory.
 
 A replay of more bytes, or of more than MEMORY_EVENTS_MAX events, uses a temporary folder.
 """
@@ -64,7 +64,7 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
 
 
 def subject_history(rows: Lookup, last: int) -> list[Entry]:
-    """Return, in order, the events up to `last` that are on the atom, edge or predicate of event `last`."""
+    """Return, in order, the events up to `last` on the same atom, edge or predicate as event `last`."""
     return list(entries_back(rows, last))[::-1]
 
 
@@ -78,7 +78,7 @@ def records_after(history: Iterable[Entry], size: int) -> Lookup:
 
 
 def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:
-    """Return the record that an atom had when the journal had `size` events, computed from its events.
+    """Return the record of an atom after `size` events of the journal, computed from the atom's events.
 
     Raises:
         NotFoundError: The atom had not been recorded yet.
@@ -112,7 +112,7 @@ def past_store(rows: Reader, size: int) -> Iterator[Store]:
 def _erased_since(rows: Reader, size: int) -> int | None:
     """Return the seq of the first event that destroyed payloads of atoms, or None if there is no such event.
 
-    Events with a seq below `size` are ignored.
+    Events whose seq is below `size` are ignored.
     """
     erasures = [
         decode_seq(raw, "erasure")
@@ -152,8 +152,8 @@ def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
 
 
 _SECRET = frozenset({"id_key"})
-"""The fields that are never shown to callers. With the `id_key`, one could check guesses of the contents of
-atoms against their public ids."""
+"""The fields that are never shown to callers. With the `id_key`, a caller could guess an atom's content and
+check the guess against the public id of the atom."""
 
 
 def _shown(value: object) -> object:

@@ -71,7 +71,8 @@ def status(rows: Reader, store: Store) -> Status:
 def _live_atoms(rows: Reader, size: int) -> int:
     """Return the number of live atoms after all `size` events.
 
-    The set that the follower `tags` keeps is completed from the headers of the events that it lacks.
+    The follower `tags` stores a set of live atoms. If it lacks events, the set is completed from their
+    headers.
     """
     from pyroaring import BitMap
 
@@ -97,6 +98,6 @@ def _live_atoms(rows: Reader, size: int) -> int:
 
 
 def _conflicts(rows: Reader) -> int:
-    """Return the number of live edges `conflicts_with`. A store that never had a conflict reads no edge."""
+    """Return the number of live edges `conflicts_with`. If there was never a conflict, no edge is read."""
     code = type_code(rows, CONFLICTS_WITH)
     return 0 if code is None else sum(edge.state is State.LIVE for edge in edges_of_type(rows, code))

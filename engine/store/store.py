@@ -62,8 +62,8 @@ if TYPE_CHECKING:
 class Recent:
     """A cache of the last events that this process committed, so that followers need not read them back.
 
-    The events are decoded. The cache holds at most 24,576 events with contents of about 16 million
-    characters; the oldest events are dropped.
+    The cached events are decoded. The cache has at most 24,576 events, whose contents have about 16 million
+    characters at most. The oldest events are dropped.
     """
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ locks these processes out."""
 def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Command]], list[Receipt]]]:
     """Return the function that decides commands.
 
-    It is imported here, so that a process that only reads does not load its modules.
+    It is imported here, so that a process that only reads does not load the modules of the commands.
     """
     from engine.commands.base import Transaction
     from engine.commands.bulk import decide_all
@@ -183,8 +183,8 @@ class Store:
         self._follow_lock = threading.RLock()
         self.recent = Recent()
         self._nothing_destroyed_at: bytes | None = None
-        """The log row of a state in which no content had ever been erased, if one is known. The row commits
-        to the whole journal."""
+        """The log row of a state in which no content had ever been erased, or None if no such state is known.
+        The row commits to the whole journal."""
         self._aside: Aside | None = None
         self.write_problem: BackendEnvironment | BackendInDoubt | None = None
         """The exception with which the last attempt to write derived rows failed, or None.
@@ -193,13 +193,13 @@ class Store:
         """
         self.erased_since: int | None = None
         """In a store opened at a past moment: the seq of the first later event that erased content of that
-        moment, or None if there is no such event."""
+        moment. None if there is no such event."""
         self.projections = projections()
         self.records, self.index, self.tags, self.trees, self.log, self.names = self.projections
         self._evidence = Evidence(self.trees)
         self._head = TrustedHead()
         self._written: tuple[Guard, Guard] | None = None
-        """The guards that hold until another process writes."""
+        """The guards that are satisfied until another process writes."""
         if sources is not None and _is_empty(backend):
             self._write_genesis(sources)
         self.identity = read_identity(backend)
@@ -374,14 +374,14 @@ class Store:
             self.follow()
 
     def _follow_more(self) -> None:
-        """Update the followers, to which more events will follow shortly."""
+        """Update the followers. More events will follow shortly."""
         with self._unless_unwritable(), rare_collection():
             self.follow(more=True)
 
     def _commit_parts(
         self, commands: Sequence[Command], actor: str, request: str | None, origin: str | None
     ) -> Iterator[Receipt]:
-        """Commit the commands in one batch, or in smaller batches if they are too large; yield the receipts.
+        """Commit the commands in one batch, or in several if one would be too large; yield the receipts.
 
         The receipts of the first half are yielded before the second half is committed, because that
         commit may fail.
@@ -419,14 +419,14 @@ class Store:
         return True
 
     def read(self, rows: Reader, start: int, stop: int) -> Sequence[Entry]:
-        """Return events from the cache or the backend. The first is `start`, and all are before `stop`."""
+        """Return consecutive events from `start` on, all before `stop`, from the cache or the backend."""
         return self.recent.get(start, stop) or read_entries(rows, start, stop)
 
     def follow(self, *followers: Follower, stop: int | None = None, more: bool = False) -> None:
         """Update the given followers, or all if none are given, up to event `stop` or the end of the journal.
 
-        Set `more` if more events will follow shortly. Then a follower may postpone work that is cheaper for
-        many events together.
+        Set `more` if more events will follow shortly. Then a follower may postpone work that is cheaper if
+        many events are processed together.
         """
         with self._follow_lock:
             if more and not followers:
@@ -503,7 +503,7 @@ class Store:
             yield rows
 
     def _apart(self, followers: Sequence[Follower]) -> list[Follower]:
-        """Return new objects for the records and `followers`, as each object caches rows that it wrote."""
+        """Return new objects for the records and `followers`, because an object caches the rows it wrote."""
         names = {self.records.name, *(follower.name for follower in followers)}
         return [follower for follower in projections() if follower.name in names]
 

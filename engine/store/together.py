@@ -28,9 +28,10 @@ def catch_up_together(
 ) -> None:
     """Update `followers` up to event `stop` or the end. More events will follow shortly.
 
-    The index is updated in a thread of its own, because its kernels release the interpreter's lock most of
-    the time. The use of a thread does not affect the rows, because each follower reads only the journal and
-    its own rows. The follower `to_the_end` is updated completely, even if it could wait for further events.
+    The index is updated in a separate thread, because its kernels release the interpreter's lock most of the
+    time. The thread does not affect the resulting rows, because each follower reads only the journal and rows
+    that this follower wrote. The follower `to_the_end` is updated completely, even if it could wait for
+    further events.
 
     Raises:
         CorruptionError: the journal or a cursor does not have the bytes that were written.
@@ -63,8 +64,8 @@ _switching = ProcessSetting(
 """The time for which a thread keeps the interpreter's lock while another thread waits for the lock.
 
 A thread releases the lock in each call of LevelDB. After the call, it must wait for the lock if another
-thread is running. Measured: with 1 ms instead of Python's 5 ms, a bulk add that updates the followers
-alongside took 0.88 of the time.
+thread is running. Measured: with 1 ms instead of Python's 5 ms, a bulk add that updates the followers at the
+same time took 0.88 of the time.
 """
 
 
@@ -82,7 +83,7 @@ class Alongside:
         self._running: Future[None] | None = None
 
     def begin(self) -> None:
-        """Wait for the end of the previous run of the task, then begin a new run.
+        """Wait until the previous run of the task has ended, then begin a new run.
 
         Raises:
             Exception: the error that ended the previous run.

@@ -4,10 +4,10 @@ The analyzer is a pure function. The first event of a store records its name and
 steps, in order:
 
 1. Truncate the text to TEXT_CHARS_MAX characters.
-2. Replace lone surrogates and code points that Unicode 14.0 does not assign by spaces.
+2. Replace lone surrogates, and code points that Unicode 14.0 does not assign, by spaces.
 3. Remove invisible code points.
-4. Truncate long runs of combining marks. This step precedes step 5, because in CPython before 2026
-   the time that NFC takes is quadratic in the length of a run of marks.
+4. Truncate long runs of combining marks. This step precedes step 5, because in CPython before 2026 NFC takes
+   time quadratic in the length of a run of marks.
 5. Normalise to NFC.
 6. Scan for words.
 7. Casefold each word, normalise it to NFC, and apply the rules of `identifiers`.
@@ -63,10 +63,10 @@ _LOOKALIKES: Final = (("\u2019", "'"), ("\u2010", "-"), ("\u2011", "-"))
 
 
 class _Cache(dict[str, tuple[str, ...]]):
-    """A cache: word → terms of the word. A word that is missing is analysed and, if it is short, cached.
+    """A cache: word → terms of the word. A missing word is analysed; the terms of short words are cached.
 
-    Most words of a text are in the cache already, and are found four times as fast with it (measured). The
-    value depends on the key alone, so a lost or repeated write is harmless and no lock is needed.
+    Most words of a text are already in the cache. Looking up such a word is four times as fast (measured).
+    The value depends on the key alone, so a lost or repeated write is harmless and no lock is needed.
     """
 
     def __missing__(self, word: str) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ KERNEL_TERMS: Final = (
     if NATIVE is None
     else NATIVE.Terms(sorted(STOP_WORDS), sorted(CLIPPED_ENDINGS), stem_words, word_terms)
 )
-"""The table of known words that the compiled kernels fill and use, or None if they are not used. As in
+"""The table of known words that the compiled kernels fill and use, or None if the kernels are not used. As in
 `_Cache`, a value depends on its key alone."""
 
 
@@ -115,7 +115,7 @@ def index_terms(text: str) -> list[str]:
 
 
 def index_terms_many(texts: Sequence[str]) -> list[list[str]]:
-    """Return `index_terms` of each of `texts`. One call for many texts is faster than one call for each."""
+    """Return `index_terms` of each of `texts`. One call for many texts is faster than one call per text."""
     if NATIVE is None:
         return [index_terms(text) for text in texts]
     found = NATIVE.index_terms_many(KERNEL_TERMS, texts)
@@ -144,9 +144,9 @@ def fingerprint() -> bytes:
 
     The hash first covers seven lines of ASCII, each with a final newline: the six tables of
     `unicode14_table`, and the sorted stop words joined by spaces. Then, for each probe
-    (`engine.text.probes`), it covers the terms of `index_terms` and those of `analyze_query`. A list of terms
-    is hashed as the number of terms (u32be), followed by each term: its length (u8), a flag (u8, 1 for a
-    stop word, else 0) and its UTF-8 bytes.
+    (`engine.text.probes`), it covers the terms that `index_terms` returns and the terms that `analyze_query`
+    returns. A list of terms is hashed as the number of terms (u32be), followed by the terms. A term is hashed
+    as its length (u8), a flag (u8, 1 for a stop word, else 0) and its UTF-8 bytes.
     """
     from engine.text.probes import probes
 

@@ -2,9 +2,9 @@
 
 Three things decide the terms of a text: the code and tables of this package, Python, and the stemmer. The
 tests of every release compute the fingerprint in full and compare it with the recorded one, so the code and
-the tables need no check at run time. Python's casefolding, normalisation and regular expressions are those
-of its version. But an installed stemmer may have been built with rules that differ from those of its version,
-so the stemmer is run on the ASCII probes each time.
+the tables need no check at run time. Python's casefolding, normalisation and regular expressions depend only
+on the version of Python. But the rules of an installed stemmer may differ from the rules of its version, so
+the stemmer is run on the ASCII probes each time.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def current_fingerprint() -> bytes:
     """Return the fingerprint of the analyzer as it works in this process: `analyzer.fingerprint()`.
 
     The recorded fingerprint is returned if this version of Python is known and the stemmer gives the recorded
-    answers, which takes 3 ms. Otherwise the fingerprint is computed, which takes 40 ms, most of them for the
-    regular expressions of non-ASCII text (measured).
+    answers, which takes 3 ms. Otherwise the fingerprint is computed, which takes 40 ms. Most of this time is
+    used to compile the regular expressions for non-ASCII text (measured).
     """
     python = (sys.implementation.name, *sys.version_info[:2], unicodedata.unidata_version)
     if (

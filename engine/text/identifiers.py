@@ -1,8 +1,8 @@
 """The terms of one word or identifier: the whole word and its parts (SPEC: Analyzer).
 
-A *word* is a match of the scan in `analyzer`: letters and digits that may be joined by a single `-`, `.`, `'`
-or `@` or by several `_`, optionally ending in `++` or `#`. All functions here are pure and take time linear
-in the length of the word.
+A *word* is a match of the scan in `analyzer`: runs of letters and digits. Between two runs there is a single
+`-`, `.`, `'` or `@`, or one or more `_`. The word may end in `++` or `#`. All functions here are pure and
+take time linear in the length of the word.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def _fold(text: str) -> str:
 def _term(folded: str) -> str:
     """Return the term of a folded word.
 
-    A stop word is its own term. Any other word of ASCII letters has its English stem as its term. A word with
-    other characters is its own term.
+    The term of a stop word is the word itself. The term of any other word of ASCII letters is its English
+    stem. The term of a word with other characters is the word itself.
     """
     if folded in STOP_WORDS:
         return folded

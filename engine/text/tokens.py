@@ -7,8 +7,8 @@ import re
 from engine.kernels import NATIVE
 
 _UNITS = re.compile(r"[A-Z]?[a-z]{1,6}|[A-Z]{1,3}|[0-9]{1,2}|[\t\n\r\x0b\x0c ]{2,16}|\n|[!-/:-@\[-`{-~]")
-"""A pattern for one token of ASCII text: up to six letters of a word (three if they are capitals), up to two
-digits, 2 to 16 characters of white space, one line break or one punctuation mark."""
+"""A pattern for one token of ASCII text. A token is up to six letters of a word (up to three if they are
+capitals), up to two digits, 2 to 16 characters of white space, one line break, or one punctuation mark."""
 
 _CYRILLIC_LEADS = bytes(range(0xD0, 0xD4))
 _TWO_BYTE_LEADS = bytes([*range(0xC2, 0xD0), *range(0xD4, 0xE0)])
@@ -22,9 +22,9 @@ def estimate_tokens(text: str) -> int:
     The estimate is never far below the count of a byte-pair tokenizer, so it can be used to fit a text into
     a budget. It does not equal the count of any tokenizer.
 
-    Common vocabularies (cl100k and later) use about 1.3 tokens for a word of English prose with its
-    punctuation; counting one token for every six letters and for every mark gives about 1.45. Strings that
-    are in no vocabulary (hashes, base64) switch between capitals, lower-case letters and digits every
+    For a word of English prose with its punctuation, common vocabularies (cl100k and later) use about 1.3
+    tokens. This estimate, with one token for every six letters and for every mark, is about 1.45. Strings
+    that are in no vocabulary (hashes, base64) switch between capitals, lower-case letters and digits every
     few characters, and each switch begins a new token. Outside ASCII a token is seldom more than one
     character: the estimate is 0.6 for a Cyrillic letter, 1 for any other two-byte character, 1.5 for a
     three-byte character (CJK, Indic, Thai) and 3 for a four-byte character (emoji).

@@ -36,8 +36,8 @@ def new_file(
     """Open a temporary file for writing; when the block ends, sync the file to disk and move it to `path`.
 
     No partial file ever appears at `path`. Missing parent folders are created. With `replace`, an existing
-    regular file is replaced. `check` is called with the path of the temporary file when it is on the disk and
-    no longer in the system's cache. If `check` raises an exception, nothing appears at `path`.
+    regular file is replaced. `check` is called with the path of the temporary file, after the file was synced
+    to disk and dropped from the system's cache. If `check` raises an exception, nothing appears at `path`.
 
     Raises:
         RefusedError: something exists at `path` that must not be replaced, or `path` is inside a store.
@@ -63,7 +63,7 @@ def new_file(
 
 
 def _refuse_existing(path: Path, *, replace: bool) -> None:
-    """Raise RefusedError if `path` must not be overwritten; a symbolic link is always refused."""
+    """Raise RefusedError if `path` must not be overwritten. A symbolic link must never be overwritten."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise RefusedError(f"{path} exists and is not a regular file", hint="name a new file")
     if path.exists() and not replace:

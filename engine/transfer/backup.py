@@ -1,4 +1,4 @@
-"""Export the journal as JSON Lines, write backups, verify these files, and rebuild stores from the files.
+"""Export the journal as JSON Lines, write backups, verify exports and backups, and import them.
 
 A backup contains only the journal. A copy of a store's files (`engine copy` makes one) would be three times
 as large, tied to one kind of backend, and full of rows that can be derived from the journal anyway.
@@ -69,8 +69,8 @@ def export_store(store: Store, write: Write, progress: Progress = no_progress) -
 def _export(store: Store, write: Write, progress: Progress) -> Head:
     """Write the events of a store in canonical form, up to the store's head when the export begins.
 
-    Other processes may write to the store meanwhile. Two exports of a store at the same head have the same
-    bytes. At most 16 MiB of events are held in memory.
+    Other processes may write to the store during the export. Two exports of a store at the same head have the
+    same bytes. At most 16 MiB of events are held in memory.
 
     Raises:
         CorruptionError: the journal is damaged; the output has no last line.
@@ -114,7 +114,7 @@ def export_to(store: Store, path: str | Path, progress: Progress = no_progress) 
 
 
 def _export_checked(store: Store, path: Path, progress: Progress, *, replace: bool) -> Checkpoint:
-    """Write the journal to a file, and read the file back before it gets its name."""
+    """Write the journal to a temporary file, and read it back before it is moved to its final path."""
     head: list[Head] = []
 
     def check(written: Path) -> None:
@@ -130,8 +130,8 @@ def _export_checked(store: Store, path: Path, progress: Progress, *, replace: bo
 def read_back(stream: BinaryIO, name: str, head: Head, progress: Progress = no_progress) -> None:
     """Compare a new export with the store from which it was written.
 
-    Every line is decoded, every payload is compared with its commitment, the root of the log is computed from
-    the events, and all roots, the identity and the checksum are compared.
+    Every line is decoded, and every payload is compared with its commitment. The root of the log is computed
+    from the events. Then all roots, the identity and the checksum are compared.
 
     Args:
         stream: The export.
@@ -155,8 +155,8 @@ def backup(store: Store, path: str | Path, progress: Progress = no_progress) -> 
     """Write the journal of a store to a file, replacing an earlier backup of the same store.
 
     The backup ends at the store's head when the backup begins, so other processes may write to the store
-    meanwhile. The new file is read back and compared with the store before it replaces the earlier backup. If
-    this process is killed at any point, the earlier backup still exists.
+    during the backup. The new file is read back and compared with the store before it replaces the earlier
+    backup. If this process is killed at any point, the earlier backup still exists.
 
     Raises:
         InconsistentError: the existing backup is of a different store; or this store was rolled back or has
@@ -275,9 +275,9 @@ def _forward(scratch: Backend, target: Backend, journal: JournalReader, progress
 def _refuse_erasures(scratch: Backend, since: int) -> None:
     """Raise RefusedError if content was erased after the first `since` events.
 
-    The existing store has exactly `since` events. It may still hold the erased content, and appending
-    events does not destroy this content.
-    Importing into a new store is safe, because a new store has never held the content.
+    The existing store has exactly `since` events. It may still contain the erased content, and appending
+    events does not destroy this content. Importing into a new store is safe, because a new store never
+    contained the content.
     """
     for _, row in scratch.scan_prefix(ERASURE):
         if since and decode_seq(row, "erasure") >= since:

@@ -40,7 +40,7 @@ EventCheck = Callable[[RawEntry], None]
 
 
 def accept_all(event: RawEntry) -> None:
-    """Accept the event. This function is the check of events if the caller gives no check."""
+    """Accept every event. This check is used if the caller passes no other check."""
 
 
 FROM_HEADERS = ("atoms", "edges")
@@ -145,7 +145,7 @@ def read_into(target: Backend, journal: JournalReader, progress: Progress = no_p
     the state that the earlier events lead to.
 
     Returns:
-        The roots, which equal those in the first line.
+        The roots, which equal the roots in the first line.
 
     Raises:
         CorruptionError: a line is wrong; the error names the line. The target must then be discarded.
@@ -183,8 +183,7 @@ class Erasures:
 
     def __init__(self) -> None:
         self._claimed: dict[bytes, tuple[int, int]] = {}
-        """Subject → (its first event without a payload, the erasing event that the line of that event
-        names)."""
+        """Subject → (its first event without a payload, the erasing event that its line names)."""
         self._erased: dict[bytes, int] = {}
 
     def add(self, event: RawEntry) -> None:
@@ -275,7 +274,7 @@ class CheckedReplay:
         """Return the identity and the roots of the rebuilt store. Call this after the last event.
 
         Raises:
-            CorruptionError: there is no event, or a payload is missing that no event destroyed.
+            CorruptionError: there is no event, or a payload is missing although no event destroyed it.
         """
         if self._store is None:
             raise self._reject(0, "there is no event")

@@ -1,4 +1,4 @@
-"""The journal as text: one JSON object a line, in canonical form and without loss (docs/moving.md).
+"""The journal as text: one JSON object on each line, in canonical form, without loss (docs/moving.md).
 
 The form is RFC 8785: sorted keys, no spaces, UTF-8, no unnecessary escapes. Bytes are written in hex, ids of
 16 bytes as UUIDs, and integers over 2^53 − 1 as decimal strings, because other JSON readers would round them.
@@ -107,7 +107,7 @@ def head_line(head: Head) -> bytes:
 
 
 def read_head(raw: bytes) -> Head:
-    """Return the values of a first line. They are compared with each other, but not with the events.
+    """Return the values of a first line. The values are compared with each other, but not with the events.
 
     Raises:
         LineError: the line is not the first line of an export, or the export has a different version.
@@ -248,7 +248,7 @@ def _build(make: Any, checks: Sequence[Check], fields: Mapping[str, Any]) -> Any
 
 
 def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
-    """Return the values that the JSON values represent, each checked against its bounds."""
+    """Decode the JSON values, and check each result against its bounds."""
     found = [_value(value, check) for value, check in zip(values, checks, strict=True)]
     try:
         return forms.fields(found, tuple(checks), "a field")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 QUIET_MS: Final = 400
 """A batch ends when there was no event for this time. A file that is being written may then be complete."""
 BATCH_MS: Final = 5_000
-"""A batch ends at the latest after this time."""
+"""A batch ends after this time, even if there are further events."""
 WAIT_MS: Final = 500
 """The time after which waiting is interrupted, so that failed work can be tried again."""
 

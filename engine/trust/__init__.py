@@ -1,1 +1,1 @@
-"""The means by which others can check a store: verification, proofs, checkpoint notes and log tiles."""
+"""Ways to check a store: verification, proofs, checkpoint notes and log tiles."""

@@ -32,9 +32,8 @@ class Leak:
     event: str
     """The kind of the event whose payload contains the secret."""
     atoms: tuple[str, ...]
-    """The id of the atom whose payload contains the secret or, for an edge, the ids of the atoms at its ends.
-
-    Erasing one of these atoms destroys the secret.
+    """The id of the atom whose payload contains the secret. For a payload of an edge, the ids of the edge's
+    two atoms. Erasing one of these atoms destroys the secret.
     """
     field: str
     kind: str

@@ -17,7 +17,6 @@ from tests.support.engines import ticking
 from tests.torture.programs import salts
 
 LOST: Final = "acknowledged events lost"
-LOST_UNORDERED: Final = "acknowledged events lost where names reach the disk in any order"
 NOT_OPENED: Final = "not opened"
 WRONG: Final = "differ from the undisturbed run"
 FOREIGN: Final = "errors that are not ours"

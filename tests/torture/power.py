@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from tests.torture.calls import Call, record
 from tests.torture.disk import MODES, Disk, Mode, write_out
-from tests.torture.oracle import LOST, LOST_UNORDERED, NOT_OPENED, Journal, count, examine, journal_of
+from tests.torture.oracle import LOST, NOT_OPENED, Journal, count, examine, journal_of
 
 BUFFER: Final = 1 << 16
 """The bytes after which LevelDB starts a new log in these runs."""
@@ -84,7 +84,7 @@ def _try_state(
         # The store had no name yet. Then nothing may have been acknowledged.
         counts["states"] += 1
         counts["before the store had a name"] += 1
-        counts[LOST if state.ordered else LOST_UNORDERED] += disk.acknowledged
+        counts[LOST] += disk.acknowledged
         return
     write_out(left, place)
     try:
@@ -93,11 +93,7 @@ def _try_state(
         found = examine(url, run.journal, disk.acknowledged, verify=verify)
     finally:
         shutil.rmtree(place)
-    added = count(found, disk.acknowledged)
-    if not state.ordered:
-        # Reported on its own, because the file systems that the promise names keep the order.
-        added[LOST_UNORDERED] = added.pop(LOST, 0)
-    counts += added
+    counts += count(found, disk.acknowledged)
     if found.how == NOT_OPENED:
         counts[
             f"{NOT_OPENED}: {state.mode}, {'names in order' if state.ordered else 'names in any order'}"

@@ -1,4 +1,4 @@
-"""Read hits and the atoms before and after them in their sources, for `engine.query.context.windows`."""
+"""Reads hits, and their neighbours in their sources, for `engine.query.context.windows`."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class SourceReader:
         self._read: dict[Position, Passage | None] = {}
 
     def passages(self, scores: Mapping[bytes, float]) -> list[Passage]:
-        """Return a passage with its position for each hit.
+        """Return a passage for each hit, with the position of the hit in its source.
 
-        The hits are given as a mapping of ids to scores, and the passages have the same order.
+        `scores` maps the id of each hit to its score. The passages have the order of `scores`.
         """
         records = records_of(self._rows, list(scores))
         bodies = bodies_of(self._rows, records)

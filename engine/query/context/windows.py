@@ -2,9 +2,8 @@
 
     show hits, best first ──▶ fill small gaps between hits ──▶ add neighbours of hits, by distance
 
-Every step keeps to the budget, and neighbours get no tokens before all hits have been placed.
-This module does not read the store. The caller passes the hits and a function that looks up the atom at a
-position.
+No step exceeds the budget, and neighbours get no tokens before all hits have been placed. This module does
+not read the store. The caller passes the hits and a function that looks up the atom at a position.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class Position(NamedTuple):
 
     source: str
     number: int
-    """The index of the atom among the live atoms of its source, ordered by sequence, then by ordinal."""
+    """The index of the atom in the list of its source's live atoms, sorted by sequence, then by ordinal."""
 
     def offset(self, distance: int) -> Position:
         """Return the position `distance` atoms later in the source, or earlier if `distance` is negative."""
@@ -111,7 +110,7 @@ class Window:
 
 @dataclass(eq=False)
 class Run:
-    """Consecutive passages, the ranks of the hits among them, and their total cost in tokens."""
+    """Consecutive passages, with the ranks of those passages that are hits, and the cost in tokens."""
 
     passages: tuple[Passage, ...]
     ranks: dict[str, int]
@@ -220,9 +219,10 @@ class Layout:
         """Place hits in order. Stop at the first hit for which less than half of its wanted tokens are left.
 
         The number of wanted tokens of a hit is the cost of its text, but at most half of the budget (for the
-        best hit, at most the whole budget). This number grows no faster than the budget. So every hit that is
-        placed with a budget is also placed with a larger budget. If hits are joined to one window, tokens are
-        saved. They are used to show the whole texts of hits that were cut, and to show neighbours.
+        best hit, at most the whole budget). This number grows at most in proportion to the budget. So a
+        larger budget places every hit that a smaller budget places. Joining hits into one window saves
+        tokens. The saved tokens are used to show the whole texts of hits that were cut, and to show
+        neighbours.
         """
         # All amounts are doubled, because half of an odd budget is not a whole number.
         left = 2 * self._budget
@@ -271,8 +271,8 @@ class Layout:
     def fill_gaps(self) -> None:
         """Fill each gap of one or two atoms between two hits with these atoms, beginning at the best hits.
 
-        Each atom in a gap must have the title of one of the two hits, because text under a different
-        heading is a different text.
+        Each atom in a gap must have the title of one of the two hits, because text under any other title
+        belongs to another section.
         """
         for _, position, hit in self._placed:
             for step in (1, -1):
@@ -448,8 +448,8 @@ def inflate(
 
     Hits are placed in order as long as the budget allows. The text of the best hit is cut, after a word, if
     it costs more than the budget. The text of any other hit is cut if it costs more than half of the budget.
-    The text of the last hit is also cut if the tokens that are left suffice for at least half of it but not
-    for all of it. A hit that is cut has a window of its own.
+    The text of the last hit is also cut if the remaining tokens suffice for half of the text, but not for the
+    whole text. A hit that is cut has a window of its own.
 
     Then gaps of one or two atoms between hits are filled, and each hit gets at most `radius` neighbours with
     the same title on each side. Consecutive atoms form one window.

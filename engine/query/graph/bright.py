@@ -37,10 +37,11 @@ RELATIONS_MAX: Final = 200
 """The largest number of relations in a graph. If there are more, only the strongest are kept."""
 
 COMMON_BUCKET: Final = 0.5
-"""If a bucket contains more than this share of all atoms, no relations are made from it."""
+"""A bucket that contains more than this share of all atoms does not give rise to relations."""
 
 LEAST: Final = 0.000_001
-"""The lowest value of a strength or a brightness. For example, an edge with weight 0 has this strength."""
+"""The lowest strength of a relation, and the lowest brightness of a node. For example, an edge with weight 0
+has this strength."""
 
 
 class RelationKind(StrEnum):
@@ -120,8 +121,8 @@ def structured_graph(
 ) -> BrightGraph:
     """Return at most `limit` (1 to 50) hits of a question, and the relations between them.
 
-    `rows` is a snapshot of `view`, with records, tags and index at the head. The cost depends on the hits
-    and their tags and sources, but not on the number of their edges.
+    `rows` is a snapshot of `view`, with records, tags and index at the head. The cost depends on the hits,
+    their tags and their sources, but not on the number of edges.
 
     Raises:
         InvalidInputError: the limit is out of range, or the query has no word to search for.
@@ -164,7 +165,7 @@ def nodes_of(answer: Recall, records: Sequence[AtomRecord]) -> tuple[BrightNode,
 
 
 def relations_of(rows: Reader, index: IndexView, records: Sequence[AtomRecord]) -> list[Relation]:
-    """Return all relations between atoms, in descending order of strength, then by kind and ids."""
+    """Return all relations between the atoms, in descending order of strength, then by kind and ids."""
     live = members(rows, LIVE)
 
     def count(group: Group, name: str) -> int:
@@ -231,7 +232,7 @@ def _next(rows: Reader, index: IndexView, records: Sequence[AtomRecord]) -> Iter
 def _sharing_sets(
     records: Sequence[AtomRecord], count: Callable[[Group, str], int], total: int
 ) -> Iterator[Relation]:
-    """Yield the relations between atoms that share tags, then those between atoms that share buckets."""
+    """Yield first the relations of atoms that share tags, then the relations of atoms that share buckets."""
     tags = [{tag_identity(tag): tag for tag in record.tags} for record in records]
     weights = {tag: bridge_weight(count(Group.TAG, tag), total) for tag in _in_several(tags)}
     yield from _sharing(RelationKind.SHARES_TAG, records, tags, weights)

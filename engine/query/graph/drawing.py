@@ -26,14 +26,14 @@ _SPECIAL: Final = re.compile(
 )
 """Matches a character that is written as a code, because Mermaid (11.17) interprets it even within quotes.
 
-Three groups of characters match: ASCII punctuation, except for a few harmless characters; the letters that
-Mermaid itself substitutes for `#` and `;` while it parses; and the last letter of the word `direction`,
-because Mermaid interprets this word as a keyword.
+Three groups of characters match. The first is ASCII punctuation, except for a few harmless characters. The
+second is the letters that Mermaid itself substitutes for `#` and `;` while it parses. The third is the last
+letter of the word `direction`, because Mermaid interprets this word as a keyword.
 """
 
 _LIST: Final = re.compile(r"^(?:([0-9]+)[.)]|([-+*]))(?= )")
-"""Matches the mark at the beginning of a Markdown list, such as `1.` or `-`. Its last character is written as
-a code, because Mermaid reads labels as Markdown."""
+"""Matches the mark of a Markdown list at the beginning of a text, such as `1.` or `-`. The last character of
+the mark is written as a code, because Mermaid reads labels as Markdown."""
 
 
 def mermaid(graph: BrightGraph) -> str:
@@ -41,8 +41,8 @@ def mermaid(graph: BrightGraph) -> str:
 
     The text ends with a line end.
 
-    Edges are drawn as arrows, relations between neighbours in a source as dotted arrows, and other relations
-    as plain lines.
+    Edges are drawn as arrows. Relations between neighbours in a source are drawn as dotted arrows. All other
+    relations are drawn as plain lines.
     """
     names = _names(graph)
     lines = ["flowchart LR"]

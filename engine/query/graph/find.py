@@ -1,7 +1,7 @@
 """Find the atoms that pass filters, or that can be reached from an atom along edges (SPEC: Edges & Graph).
 
-The search along edges (a walk) is breadth-first and has a limit on its length. Neighbours are visited in the
-byte order of (type, id), so the same store gives the same answer on every machine.
+The search along edges, called a walk, is breadth-first, and its length is limited. Neighbours are visited in
+the byte order of (type, id), so the same store gives the same answer on every machine.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Follow:
     """The edges that a walk follows, and the distances at which it returns atoms.
 
     A walk returns atoms that are `min_hops` to `max_hops` edges away; `max_hops` is at most 6 (MAX_HOPS_CAP).
-    A walk does not follow tombstoned edges. It neither returns tombstoned atoms nor passes through them, but
-    it may start at a tombstoned atom.
+    A walk does not follow tombstoned edges. It does not return tombstoned atoms or pass through them, but it
+    may start at a tombstoned atom.
     """
 
     types: tuple[TypeName, ...] = ()

@@ -1,4 +1,7 @@
-"""The net changes of atoms and edges between two moments, ordered by the first event on each of them."""
+"""The net changes of atoms and edges between two moments.
+
+The changes are ordered by the first event on the atom or edge.
+"""
 
 from __future__ import annotations
 
@@ -51,13 +54,13 @@ class AtomChange:
     """`added`, `changed`, `tombstoned`, `revived` or `erased`."""
     title: str | None
     fields: dict[str, tuple[Any, Any]]
-    """The fields that differ, apart from the content: name → (before, after). `tags` is one of them."""
+    """The fields that differ, apart from the content: name → (before, after). `tags` counts as a field."""
     before: str | None
-    """The content at the first moment. None if the content is unchanged or destroyed, or if the atom was not
-    live at that moment."""
+    """The content at the first moment. It is None if the content is unchanged, if the content was destroyed,
+    or if the atom was not live at that moment."""
     after: str | None
-    """The content at the second moment. None if the content is unchanged or destroyed, or if the atom was not
-    live at that moment."""
+    """The content at the second moment. It is None if the content is unchanged, if the content was destroyed,
+    or if the atom was not live at that moment."""
     reason: str
     """The reason that was recorded when the atom was hidden, if it is hidden at the second moment."""
 
@@ -88,7 +91,7 @@ class Diff:
     before: int
     after: int
     events: int
-    """The number of events of all kinds after the event `before`, up to and including the event `after`."""
+    """The number of events, of all kinds, after the event `before` up to and including the event `after`."""
     atoms: tuple[AtomChange, ...]
     edges: tuple[EdgeChange, ...]
     predicates: tuple[str, ...]
@@ -130,8 +133,9 @@ def _size(rows: Reader, moment: AsOf | str) -> int:
 def diff(rows: Reader, before: int, after: int) -> Diff:
     """Return the differences between two states of the store: after `before` events and after `after` events.
 
-    `before` must not be greater than `after`. Reads the headers of the events between the two states, and all
-    events of each atom or edge that these events change. The records in `rows` are at the head.
+    `before` must not be greater than `after`. This function reads the headers of the events between the two
+    states. For each atom or edge that these events change, it reads all events. The records in `rows` are at
+    the head.
 
     Raises:
         CorruptionError: the journal is damaged.

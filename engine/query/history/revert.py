@@ -1,10 +1,10 @@
 """Revert events by appending inverse events. No event is removed from the history.
 
-The subject of an event is an atom or an edge. A property of a subject is its presence (live, hidden or
-absent), one of its fields or one of its tags. After the revert, each property has the value that it would
-have had without the chosen events. A property that a later event changed again is not reverted, but reported.
-A timeline lists the events that changed one property, each with the value that the event set. In a timeline,
-the last entry whose event is not chosen gives the value without the chosen events.
+The subject of an event is an atom or an edge. A subject has several properties: its presence (live, hidden or
+absent), each of its fields, and each of its tags. After the revert, each property has the value that it would
+have had without the chosen events. If a later event changed a property again, this property is not reverted,
+but reported. A timeline lists the events that changed one property, each with the value that the event set.
+The last entry whose event is not among the chosen events has the value of the property after the revert.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from proofs.leaves import State
 from proofs.sets import tag_identity
 
 PRESENCE: Final = ("presence",)
-"""The name of the property whose value states if a subject is live, hidden or absent."""
+"""The name of the property whose value states whether a subject is live, hidden or absent."""
 
 FIELDS: Final = (
     *("content", "title", "kind", "buckets", "source", "sequence", "provenance", "trust"),
@@ -119,7 +119,7 @@ def _changes(entry: Entry, before: Timelines) -> list[tuple[Property, Any]]:
 
 
 def _tag_changes(tags: Iterable[str], before: Timelines) -> list[tuple[Property, Any]]:
-    """Return the changes of tags by an event with a whole body.
+    """Return the changes of tags that an event with a whole body makes.
 
     The event sets the tags in the body and removes all other tags.
     """
@@ -132,7 +132,7 @@ def _tag_changes(tags: Iterable[str], before: Timelines) -> list[tuple[Property,
 
 
 def without(line: list[Change], seqs: Collection[int]) -> Any:
-    """Return the last value set by an event that is not in `seqs`, or `Absent` if there is no such event."""
+    """Return the value set by the last event that is not in `seqs`, or `Absent` if there is no such event."""
     left = [change for change in line if change.seq not in seqs]
     return left[-1].value if left else Absent()
 
@@ -278,8 +278,8 @@ def revert(
 ) -> list[Undone]:
     """Revert events, one subject after another. The subject with the latest event comes first.
 
-    The arguments are those of `Engine.revert`; `by` is the actor of the inverse events. With `dry_run`
-    nothing is appended, and the seqs are those that the inverse events would get.
+    The arguments are those of `Engine.revert`; `by` is the actor of the inverse events. With `dry_run`,
+    nothing is appended, and the result has the seqs that the inverse events would get.
 
     Raises:
         NotFoundError: the range is beyond the end of the journal.

@@ -39,7 +39,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Newer:
-    """An atom that superseded another atom: a live edge `supersedes` leads to the other atom.
+    """An atom that superseded another atom: it has a live edge `supersedes` to the other atom.
 
     `at` is the time of the edge in microseconds since 1970 (UTC).
     """
@@ -52,7 +52,7 @@ class Newer:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The queried atom, or an atom from which the queried atom was derived in `hops` steps."""
+    """The queried atom, or an atom from which the queried atom was derived, `hops` steps away."""
 
     id: str
     hops: int
@@ -77,8 +77,8 @@ def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
     """Return the atom and the atoms that it was derived from, in breadth-first order.
 
     At most 100 atoms are returned. Each is at most 6 steps away from the first atom. The search follows the
-    live edges `derived_from` and `supersedes` of an atom. From an entity it goes to the atoms that the
-    relations of the entity name as their source (`engine relate --source`).
+    live edges `derived_from` and `supersedes` of an atom. A relation of an entity can name an atom as its
+    source (`engine relate --source`). From an entity, the search goes on to these atoms.
 
     Raises:
         NotFoundError: the atom was never recorded.
@@ -99,7 +99,7 @@ def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
 
 
 def _before(rows: Reader, record: AtomRecord) -> Iterator[tuple[bytes, str]]:
-    """Yield the id of each atom that an atom was derived from, with the relation between the two atoms."""
+    """Yield the id of each atom from which an atom was derived, with the relation between the two atoms."""
     codes = [bytes([kind]) for kind in _DERIVATION]
     for edge in islice(edges_at(rows, record.id, Direction.OUT, codes), EDGES_MAX):
         yield edge.dst, type_name(rows, edge.type)

@@ -2,8 +2,8 @@
 
 Reading and splitting Markdown takes about as long as writing the atoms. Other processes are started only for
 many files. They are plain programs with pipes: they inherit no lock and no thread of this process, and do not
-import the main module of the program that ingests. The result of an ingest does not depend on which process
-read a file.
+import the main module of the program that ingests. The result of an ingest is the same, whichever process
+reads a file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FILES_MIN: Final = 400
 as reading 400 files (measured: 0.15 s)."""
 
 _PROCESSES: Final = 2
-"""The number of processes that read ahead. With two processes, reading is faster than writing, even if this
+"""The number of processes that read ahead. Two processes read faster than this process writes, even if this
 process never waits (measured on two cores)."""
 
 Read = Callable[[SourceFile], Iterable[Item]]
@@ -50,7 +50,7 @@ of the list does not wait."""
 def reading(files: Sequence[SourceFile], screen: Screen | None) -> Iterator[Read]:
     """Return a function that reads the files in the given order. Other processes may read them in advance.
 
-    These processes end with the block at the latest. If one of them cannot be started or ends early, its
+    These processes end when the block ends, or earlier. If one of them cannot be started or ends early, its
     files are read in this process.
 
     Args:
@@ -85,7 +85,7 @@ def reading(files: Sequence[SourceFile], screen: Screen | None) -> Iterator[Read
 
 
 class _Ahead:
-    """Reads files in a process that reads ahead or, if that process is missing or fails, in this process."""
+    """Reads files in a process that reads ahead, or in this process if the other is missing or fails."""
 
     def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
         self._process = process

@@ -1,8 +1,9 @@
-"""Find the parts of a Markdown file that are not text of the page: comments, badges and bare link lists.
+"""Find comments, badges and bare link lists in a Markdown file: they are not part of the page's text.
 
-Comments are those of Obsidian (`%% … %%`) and of HTML (`<!-- … -->`). A badge is an image that a badge
-service draws, or an image inside a link. A bare link list is a block of links, embeds and tags that contains
-no other words. These parts are left out of the contents of atoms. The links and tags of a list are kept.
+A comment has the syntax of Obsidian (`%% … %%`) or of HTML (`<!-- … -->`). A badge is an image from a badge
+service, or an image inside a link. A bare link list is a block with links, embeds and tags, but without other
+words. Comments, badges and lists are left out of the contents of atoms. The links and tags of a list are
+still recorded.
 
 Code is never changed. A comment without an end is text.
 """
@@ -42,7 +43,7 @@ _WORD: Final = re.compile(r"[^\W_]")
 
 
 class Lines:
-    """Maps the lines of a text, from which parts of the file were left out, to lines of the file."""
+    """Maps the lines of a text to lines of its file. Parts of the file were left out of the text."""
 
     def __init__(self, text: str) -> None:
         """Number the lines of the whole text, before any part of it is left out."""
@@ -84,7 +85,7 @@ def places_of(spans: Sequence[Span]) -> list[int]:
 
 
 def removed_before(spans: Sequence[Span]) -> list[int]:
-    """Return, for each span, the number of characters in the spans before it; at the end, in all spans."""
+    """Return, for each span, the number of characters in the spans before it, and last the total number."""
     return list(accumulate((end - begin for begin, end in spans), initial=0))
 
 
@@ -152,7 +153,7 @@ def _after_fence(text: str, match: re.Match[str]) -> int:
 def is_bare(text: str) -> bool:
     """Return True if a block has links, embeds or tags, and no other words.
 
-    A task is not bare, because its box is information.
+    A task is never a bare list, because its check box is information.
     """
     if len(text) > _BLOCK_CHARS_MAX or not ("[" in text or "://" in text or "#" in text):
         return False

@@ -1,4 +1,4 @@
-"""Block rules of the Markdown parser, tried only on lines on which they can match.
+"""Block rules of the Markdown parser. Each is tried only on the lines on which it can match.
 
 For each line, markdown-it tries one rule after the other until one matches. Most rules look at the first
 character of the line first, and most lines begin with a letter. The functions in this module select the rules
@@ -24,7 +24,7 @@ _FIRST: Final[dict[Rule, str]] = {
     rules.html_block: "<",
     rules.heading: "#",
 }
-"""Rule → the first characters of the lines on which it can match. Other rules can match on any line."""
+"""Rule → the first characters of the lines that this rule can match. Other rules can match any line."""
 
 _UNDER_TABLE_HEADS: Final = frozenset("|-:")
 """The first characters of the second line of a table."""
@@ -43,7 +43,7 @@ class RulesByCharacter(Ruler[Rule]):
         self._chains = {name: [_combined(ruler.getRules(name))] for name in names}
 
     def getRules(self, chainName: str = "") -> list[Rule]:  # noqa: N802, N803 -- names of the base class
-        """Return the only rule of a chain."""
+        """Return the chain, which has a single rule."""
         return self._chains[chainName]
 
     def get_active_rules(self) -> list[str]:

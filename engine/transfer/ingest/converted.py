@@ -17,8 +17,8 @@ def parse_converted(
     """Parse a converted file into a document, and report what cannot be ingested.
 
     A text in Markdown is split in the same way as a Markdown file. If the text consists of pages, no piece
-    covers parts of two pages. The title of a piece is the heading of its page, or else the title of the file,
-    followed by the number of the page.
+    covers parts of two pages. The title of a piece consists of a name and the number of the page. The name is
+    the heading of the page or, without a heading, the title of the file.
     """
     if found.pages is None:
         from engine.transfer.ingest.markdown import parse_markdown  # slow to load
@@ -36,7 +36,7 @@ def parse_converted(
 
 
 def _with_frontmatter(found: Converted) -> str:
-    """Return the text with its title and date in the form in which Markdown files have them."""
+    """Return the text, with its title and date as the frontmatter of a Markdown file."""
     fields = []
     if found.title is not None:
         fields.append(f"title: {json.dumps(found.title)}\n")

@@ -1,7 +1,7 @@
 """The results of reading files: documents, their pieces, and reports of what was skipped.
 
-These are plain values without ids, and creating them writes nothing. A piece becomes one atom. The id and the
-ordinal of the atom, and whether it is new, are determined later by comparison with the store.
+These are plain values without ids. Creating them writes nothing. A piece becomes one atom. A later comparison
+with the store determines the id and the ordinal of the atom, and whether the atom is new.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class BadItemError(Exception):
 class Reference(NamedTuple):
     """A reference to another document, spelled as in the text. It is data and is never opened as a path.
 
-    Measured: a frozen dataclass takes three times as long to create, and a folder can have many links.
+    The class is a named tuple, because a folder can have many links. Measured: creating a frozen dataclass
+    takes three times as long.
     """
 
     target: str
@@ -91,7 +92,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class JsonLine:
-    """A line of a JSON Lines file. Such a file can contain any number of sources, interleaved."""
+    """A line of a JSON Lines file. In one file, the lines of any number of sources can alternate."""
 
     source: str
     line: int
@@ -115,12 +116,12 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """An entry of a folder that ingest does not read, because of its name or because it is excluded."""
+    """A folder entry that ingest does not read, because the entry is excluded or because of its name."""
 
     source: str
     """The source that the file would have. Bytes of the name that are not UTF-8 are escaped."""
     kind: str
-    """The kind in a few words: a suffix such as `.png`, or for example `hidden` or `excluded`."""
+    """The kind in a few words: a suffix such as `.png`, or a word such as `hidden` or `excluded`."""
     is_folder: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Which files of a folder are left out: by patterns that the caller gives, and by files named `.gitignore`.
+"""Which files of a folder are left out, according to the caller's patterns and to files named `.gitignore`.
 
 The patterns have the syntax of `.gitignore`. The last pattern that matches a path decides. The patterns of
 the caller come after the patterns of every `.gitignore`. The patterns of a nested folder come after the
@@ -26,8 +26,7 @@ GITIGNORE: Final = b".gitignore"
 GITIGNORE_BYTES_MAX: Final = 1 << 20
 """The maximum number of bytes that are read from a `.gitignore`."""
 ASTERISKS_MAX: Final = 4
-"""The maximum number of asterisks in a part of a pattern between slashes, and of parts that are `**`.
-
+"""The maximum number of asterisks between two slashes of a pattern, and the maximum number of parts `**`.
 With five asterisks, comparing one long name could take seconds, because patterns are regular expressions.
 """
 

@@ -21,7 +21,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _MILLISECONDS_FROM = 10**11
 """The smallest number that is read as milliseconds since 1970; smaller numbers are read as seconds.
 
-Read as milliseconds, this number is a time in March 1973. Read as seconds, it would be in the year 5138.
+In milliseconds, this number is a time in March 1973. In seconds, it would be a time in the year 5138.
 """
 _YEAR = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 
@@ -86,8 +86,9 @@ def tag_of(text: str) -> str | None:
 def created_from_text(text: str) -> int | None:
     """Return an ISO 8601 date or time (RFC 3339 included) as µs UTC, or None if it is invalid.
 
-    The years 1 to 9999 are valid. A year alone, or a year and a month, stands for its first moment. A time
-    without an offset is taken as UTC: the local time zone must not affect what is stored.
+    The years 1 to 9999 are valid. A year alone means the start of the year. A year with a month means the
+    start of the month. A time without an offset is taken as UTC: the local time zone must not affect what is
+    stored.
     """
     written = text.strip()
     if _YEAR.fullmatch(written):

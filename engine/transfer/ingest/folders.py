@@ -26,7 +26,7 @@ from proofs.sets import Group
 
 
 def folders_of(paths: Iterable[str | Path], *, name: str | None, root: str | Path | None) -> dict[str, str]:
-    """Return, for the first component of each source, the path of the folder that it stands for.
+    """Return a mapping from the first component of each source to the path of the folder.
 
     Raises:
         InvalidInputError: two folders have the same name.
@@ -63,7 +63,7 @@ def check_folders(rows: Reader, folders: Mapping[str, str], present: Iterable[st
         moved: Accept a different recorded path.
 
     Raises:
-        RefusedError: the sources that begin with a name were ingested from a different folder.
+        RefusedError: recorded sources with one of these first components came from a different folder.
     """
     for name, folder in folders.items():
         prefix = f"{name}/"

@@ -1,8 +1,8 @@
 """Read the title, aliases, tags and date from the YAML block at the start of a Markdown file.
 
-Only the node tree of PyYAML is used, never its constructors. Therefore each scalar keeps the text in the
-file (`no` is not converted to a boolean, and `2021-06-04` in a title is not converted to a date), and YAML
-tags cannot create objects.
+Only the node tree of PyYAML is used, never its constructors. Therefore YAML tags cannot create objects, and
+the value of each scalar is its text in the file: `no` is not converted to a boolean, and `2021-06-04` in a
+title is not converted to a date.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def read_frontmatter(text: str) -> Frontmatter:
     The block starts with `---` in the first line and ends with the next line that is `---` or `...`. If there
     is no such end, there is no frontmatter. These keys are used: `title`; `tags` and `tag` (a list, or words
     separated by commas or spaces); `aliases` and `alias` (a list, or names separated by commas); `created`
-    and `date` (ISO 8601, a year or a month; the first valid value of these two keys counts). A block is
-    broken if it is over 64 KiB, is not a mapping of simple keys, or repeats a key.
+    and `date` (ISO 8601, a year or a month). Of `created` and `date`, the first valid value is used. A block
+    is broken if it is over 64 KiB, is not a mapping of simple keys, or repeats a key.
     """
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None

@@ -25,10 +25,9 @@ class ImportRun:
         self.counts: Counter[EventKind] = Counter()
         self.reports: list[Skipped] = []
         self.erased: Counter[str] = Counter()
-        """Source → the number of atoms of the source that were skipped because their content was erased."""
+        """Source → the number of its atoms that were skipped because their content was erased."""
         self.conflicts = 0
-        """The number of new conflicts: texts that were added because a different actor had changed their
-        atom."""
+        """The number of new conflicts: texts that were added because another actor had changed the atom."""
 
     def apply(self, commands: Iterable[Command]) -> None:
         """Commit the commands, and count their events."""

@@ -1,7 +1,8 @@
 """Find tags and links in a paragraph, in the syntax of Obsidian and CommonMark.
 
 The text is scanned once from left to right for the characters that can begin a tag, a link or a code span.
-The end of each of these is searched for only within a fixed distance, so the time is linear for any text.
+The scan searches for the end of a tag, link or code span only within a fixed distance, so the time is linear
+for any text.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset where the scan continues, and the tag with its `#` at `at` (or None)."""
+    """Return the offset where the scan continues, and the tag whose `#` is at offset `at`, or None."""
     stop = _word_end(text, at + 1, end)
     if at > start and not text[at - 1].isspace():
         return stop, None
@@ -128,7 +129,7 @@ def _word_end(text: str, at: int, end: int) -> int:
 
 
 def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset where the scan continues, and the link with its `[[` at `at` (or None)."""
+    """Return the offset where the scan continues, and the link whose `[[` is at offset `at`, or None."""
     close = text.find("]]", at + 2, min(end, at + _REACH))
     inner = text[at + 2 : close] if close > 0 else "["
     if "[" in inner or "\n" in inner:
@@ -141,9 +142,9 @@ def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """Return the offset where the scan continues, and a relative link (or None).
+    """Return the offset where the scan continues, and a relative link or None.
 
-    The link is the one whose label ends with the `]` at offset `at`.
+    The label of the link ends with the `]` at offset `at`.
     """
     if not text.startswith("](", at) or at + 2 >= end:
         return at + 1, None
@@ -163,7 +164,7 @@ def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _destination_end(text: str, at: int, stop: int) -> int:
-    """Return the offset of the first white space or unpaired `)` from offset `at` on."""
+    """Return the offset of the first white space or unpaired `)` at or after offset `at`."""
     depth = 0
     while at < stop and not text[at].isspace():
         depth += (text[at] == "(") - (text[at] == ")")

@@ -27,8 +27,8 @@ def parse_jsonl(
     A line is one JSON object in UTF-8, parsed strictly (`engine.base.json_text`). These keys are read; null
     counts as absent, and all other keys are ignored:
 
-    - `text` or `content`: the content. `text` takes precedence. Without it, or if it is blank, the title is
-      the content; one of the two is required.
+    - `text` or `content`: the content. `text` takes precedence. If both are absent or the content is
+      blank, the title is the content. A line without any of the three is invalid.
     - `id`: a string, the key of the atom.
     - `title`: a string.
     - `source`: a string; the default is the parameter `source`. With `session`, a string or an integer, the

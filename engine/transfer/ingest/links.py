@@ -1,9 +1,10 @@
 """Resolve links to atoms.
 
-A wiki link gives the name of a file, with or without its suffix. Folders of the file's path may come before
-the name. Among several candidates, a file in the same folder is preferred, then the shortest path, then the
-first path in byte order. A relative link is a path relative to the file that contains the link. Names
-are compared in NFC, ignoring case. Links are only compared with the sources of atoms; no file is opened.
+A wiki link contains the name of a file, with or without its suffix. Folders of the file's path may come
+before the name. Among several candidates, a file in the same folder is preferred, then the shortest path,
+then the first path in byte order. A relative link is a path relative to the file that contains the link.
+Names are compared in NFC, ignoring case. Links are only compared with the sources of atoms; no file is
+opened.
 """
 
 from __future__ import annotations

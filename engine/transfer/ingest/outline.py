@@ -1,4 +1,4 @@
-"""The blocks of a Markdown file, and the removal of bare link lists and of headings left without text."""
+"""The blocks of a Markdown file. Bare link lists, and headings that are left without text, are removed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class LeftOut:
     """The number of bare link lists that were left out."""
 
     def places(self) -> _Places:
-        """Return the places of offsets in the remaining text."""
+        """Return an object that converts offsets to offsets in the remaining text."""
         return _Places(self.spans)
 
 
@@ -64,9 +64,9 @@ class _Places:
 def leave_out(text: str, parts: list[Part], gaps: Sequence[int]) -> LeftOut:
     """Leave out the bare link lists, and the headings under which nothing remains.
 
-    A heading is kept if there is text under it, or a link to another page, which the heading may describe. A
-    heading is also kept if there was nothing under it in the file. `gaps` are the ascending offsets where
-    comments and badges were left out.
+    A heading is kept if there is text under it. It is also kept if there is a link to another page under it,
+    because the heading may describe that page, or if there was nothing under it in the file. `gaps` are the
+    ascending offsets where comments and badges were left out.
     """
     bare = [_is_bare(text, part) for part in parts]
     lists = sum(bare)
@@ -124,7 +124,7 @@ def _empty_sections(
 
 
 def _below(text: str, part: Part) -> int:
-    """Return the offset after the line of a heading, because comments in this line do not count."""
+    """Return the offset after the line of a heading: comments in this line do not count."""
     start = part.block.start
     if not part.level:
         return start
@@ -148,7 +148,7 @@ def _taken(below: list[tuple[int, bool]], level: int) -> list[bool]:
 
 
 def urls_in(text: str, spans: Sequence[Span]) -> dict[str, Scalar]:
-    """Return as many URLs in `spans` as fit, one on each line, as the value `links` of an atom's meta."""
+    """Return the value `links` of an atom's meta: as many URLs from `spans` as fit, one on each line."""
     found: list[str] = []
     size = 0
     for start, end in spans:

@@ -51,7 +51,8 @@ def read_file(
             Lines files are streamed and may have any size.
         line_bytes_max: The maximum number of bytes of a JSON line; longer lines are skipped.
         tokens_max: The size of a piece of Markdown or text, in estimated tokens.
-        screen: The secrets filter for texts before they are split. A file or line that it refuses is skipped.
+        screen: The secrets filter for texts before they are split. A file or line that the filter refuses is
+            skipped.
         convert: `Converter.convert`; required for HTML, PDF and DOCX.
     """
     try:

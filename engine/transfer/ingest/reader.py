@@ -20,7 +20,7 @@ from engine.transfer.ingest.read import read_file
 _BLOCK_BYTES: Final = 64 << 10
 """The number of bytes that are collected before they are passed to the thread that writes them."""
 _BLOCKS_MAX: Final = 64
-"""The number of blocks that may wait. So the process is at most 4 MiB or one file ahead of the ingest."""
+"""The number of blocks that may wait to be written: the process is at most 4 MiB or one file ahead."""
 
 
 def main(listed: bytes) -> None:

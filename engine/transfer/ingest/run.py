@@ -3,7 +3,7 @@
     files ── find, read ──▶ pieces ── compare with the store ──▶ commands ──▶ events, a thousand per batch
                                                                   then the links, when all targets are known
 
-If nothing changed, nothing is written. If the process is killed, running it again continues the work.
+If nothing changed, nothing is written. If the process is killed, the next run continues the work.
 """
 
 from __future__ import annotations
@@ -61,8 +61,10 @@ ACTOR: Final = "ingest"
 
 
 _TOGETHER: Final = 64
-"""The number of documents that are compared with the store together. Measured: a snapshot, and a look-up of
-the ids, for each document took 9 % of the time of the process that writes."""
+"""The number of documents that are compared with the store together.
+
+Measured: taking a snapshot and looking up the ids for each document took 9 % of the writing process's time.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +98,13 @@ class IngestReport:
     """The number of edges removed."""
     unresolved_links: int
     unresolved: tuple[Unresolved, ...]
-    """The links that lead to no atom, and to no file that was passed over."""
+    """The links that lead neither to an atom nor to a file that was passed over."""
     erased: int
     """The number of texts that were not added because the same text was erased."""
     conflicts: int
-    """The number of new texts in files whose atoms a different actor had revised or hidden. Each of these
-    texts becomes a new atom, with an edge `conflicts_with` to the atom that the actor changed."""
+    """The number of texts that changed in their files after a different actor had revised or hidden their
+    atoms. Each of these texts becomes a new atom, with an edge `conflicts_with` to the atom that the actor
+    changed."""
     open_conflicts: int
     """The number of all unsettled conflicts, including conflicts of files that no longer exist."""
     skipped: tuple[Skipped, ...]
@@ -111,7 +114,7 @@ class IngestReport:
     passed_over: tuple[PassedOver, ...]
     """The entries of the folders that were not read because of their names, or because they are excluded."""
     excluded: tuple[str, ...]
-    """The sources that have live atoms, and whose files are excluded now. Pruning tombstones their atoms."""
+    """The sources whose files are excluded now, and which have live atoms. Pruning tombstones these atoms."""
 
     @property
     def changed(self) -> bool:
@@ -148,9 +151,9 @@ def ingest(
     Raises:
         NotFoundError: a path does not exist; nothing was written.
         InvalidInputError: a name, tag, bucket or provenance breaks a rule; nothing was written.
-        RefusedError: files were ingested from a different folder of the same name, and `moved` is not set.
-            Or `prune` is set, `sure` is not set, and all files that were ingested from a folder are missing
-            now, so pruning would tombstone the atoms of all these files. Nothing was written.
+        RefusedError: files were ingested from a different folder of the same name, and `moved` is not set; or
+            `prune` is set without `sure`, and all files that were ingested from a folder are missing now:
+            pruning would tombstone the atoms of all these files. Nothing was written.
     """
     screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     checked_tags = validation.tags(tags)
@@ -243,7 +246,7 @@ class _IngestRun(ImportRun):
         self._waiting: list[_Waiting] = []
         self.former = FormerSources(ACTOR)
         self._can_move = True
-        """True if texts were recorded that a file of this run may continue."""
+        """True if a file of this run may continue texts that were recorded before the run."""
         self.moves = Moves(ACTOR, self.id_key, self.former)
 
     def _say(self, activity: str = "") -> None:
@@ -334,14 +337,14 @@ class _IngestRun(ImportRun):
         yield from commands
 
     def _atoms(self, document: Document) -> list[Add]:
-        """Return the atoms for the pieces of a document, with the sort keys that new atoms get."""
+        """Return the atoms for the pieces of a document, with the sort keys of new atoms."""
         keys = place([None] * len(document.pieces))
         return [
             self._atom(document.source, piece, key) for piece, key in zip(document.pieces, keys, strict=True)
         ]
 
     def _new_sources(self, rows: Reader, wanted: Sequence[Sequence[Add]]) -> dict[str | None, SourcePlan]:
-        """Return plans for the sources whose atoms are not recorded. None of the sources may be recorded."""
+        """Return plans for the sources that have no recorded atoms. Every source must be new."""
         adds = [one for one in wanted if one]
         plans = plan_new_sources(rows, ACTOR, self.id_key, adds)
         return {one[0].source: plan for one, plan in zip(adds, plans, strict=True) if plan is not None}
@@ -355,7 +358,7 @@ class _IngestRun(ImportRun):
                 self._look_for_links(rows, document.source, piece, planned)
 
     def moved(self) -> Iterator[Command]:
-        """Yield the commands for the pieces that continue no text of their own files.
+        """Yield the commands for the pieces that do not continue a text of their own file.
 
         The commands for the contents of the files must have been carried out.
         """
@@ -427,7 +430,7 @@ class _IngestRun(ImportRun):
         self.moves = Moves(ACTOR, self.id_key, self.former)
 
     def look_for_excluded(self, folders: Sequence[str]) -> None:
-        """Find the sources in `folders` whose files are excluded now and which have live atoms of ingests."""
+        """Find the sources in `folders` that are excluded now and have live atoms from ingests."""
         if not self._excluded:
             return
         recorded = (source for folder in folders for source in self._recorded_in(folder))
@@ -487,7 +490,7 @@ class _IngestRun(ImportRun):
     def _note_unresolved(
         self, aside: Targets, source: str, links: Sequence[Reference], resolved: Sequence[bytes | None]
     ) -> None:
-        """Count and keep the links that lead to no atom, except links to files that were passed over."""
+        """Count and store the links that do not lead to an atom or to a file that was passed over."""
         missing = [link for link, atom in zip(links, resolved, strict=True) if atom is None]
         for link in missing:
             if aside.resolve(link, source) is None:

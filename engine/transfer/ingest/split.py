@@ -35,7 +35,7 @@ class Block:
     cuts: tuple[int, ...] = ()
     """The offsets where the block is split first, ascending: the starts of list items or parts of a quote."""
     whole: bool = False
-    """True to keep the block (a fence or table) in one span if it fits, even apart from its heading."""
+    """True to keep the block (a fence or table) in one span if it fits, even without its heading."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Find the files to read under the given paths, always in the same order.
 
 Symbolic links inside a folder are not followed, only regular files are opened, and hidden names are passed
-over. A folder therefore yields only files that are inside it.
+over. Therefore only files inside the given folders are found.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def find_files(
 
     Returns:
         A `SourceFile` for each file with a suffix in `FORMATS`. A `Skipped` for a single file without such a
-        suffix, and for entries that have such a suffix but cannot be read: symbolic links inside a folder,
-        pipes, sockets and devices, names that are not UTF-8 or not valid as sources, folders that cannot be
-        listed, and files whose source was found before. A `PassedOver` for each other entry of a folder:
-        hidden and excluded entries, mirrors, and files with other suffixes.
+        suffix, and for each entry that cannot be read although it has such a suffix: a symbolic link inside a
+        folder; a pipe, socket or device; a name that is not UTF-8 or not valid as a source; a folder that
+        cannot be listed; or a file whose source was found before. A `PassedOver` for each other entry of a
+        folder: hidden and excluded entries, mirrors, and files with other suffixes.
 
     Raises:
         NotFoundError: a path does not exist; no file was read.
@@ -176,7 +176,7 @@ def _folder_name(path: Path, real: Path) -> str:
 
 
 def _walk(root: Path, prefix: str, exclusions: Exclusions, base: str) -> Iterator[Found]:
-    """Yield the files in the folder `root`, depth first; not recursive, because folders can nest deeply."""
+    """Yield the files in the folder `root`, depth first; without recursion, as folders can nest deeply."""
     top = os.fsencode(root)
     first = os.fsencode(prefix)
     below = os.fsencode(root.relative_to(base)) + b"/" if str(root) != base else b""
@@ -217,9 +217,10 @@ def _enter_above(base: bytes, below: bytes, exclusions: Exclusions, prefix: str)
 
 
 def _entries(path: bytes, relative: bytes) -> tuple[list[tuple[bytes, bool]], list[tuple[bytes, bool]]]:
-    """Return (relative path, True if it is a folder) for each visible and for each hidden entry of a folder.
+    """Return the visible entries and the hidden entries of a folder, as two lists.
 
-    The paths are sorted, and the paths of folders end in `/`. The file `.gitignore` is in neither list.
+    Each item is (relative path, True if the entry is a folder). The paths are sorted. The path of a folder
+    ends in `/`. The file `.gitignore` is in neither list.
     """
     with os.scandir(path) as listing:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]

@@ -1,8 +1,8 @@
-"""Keep edited pages in the folder `NAME.edited` beside the mirror, until their edits are taken.
+"""Keep edited pages in the folder `NAME.edited` beside the mirror, until their edits are in the store.
 
 Each run that replaces edited pages creates a numbered folder in `NAME.edited`. This folder has the form of a
 mirror: a manifest, and the edited pages at their paths. The manifest describes each page as it was written,
-so that the edits can be taken later (`engine.transfer.mirror.pull`).
+so that a later pull can record the edits (`engine.transfer.mirror.pull`).
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def kept_pages(place: MirrorPlace, store_id: str) -> Iterator[list[Kept]]:
 def remove_kept(kept: Kept, taken: Mapping[str, str]) -> None:
     """Delete pages whose edits are in the store, and the manifest if no page is left.
 
-    `taken` contains these pages: path → SHA-256. A page that was edited again after that is kept.
+    `taken` contains these pages: path → SHA-256. If such a page was edited again, it is kept.
     """
     for path, sha256 in taken.items():
         if disk.digest(kept.folder, path) == sha256:

@@ -56,7 +56,7 @@ def open_path(folder: int, names: Sequence[str], *, create: bool = False) -> Ite
 
 
 def names(folder: int) -> list[str]:
-    """Return the names of the entries in an open folder, sorted."""
+    """Return the sorted names of the entries in an open folder."""
     return sorted(os.listdir(folder))
 
 
@@ -81,12 +81,12 @@ def lstat_at(folder: int, path: str) -> os.stat_result | None:
 
 
 def is_file(status: os.stat_result | None) -> bool:
-    """Return True if the status is that of a regular file."""
+    """Return True if this is the status of a regular file."""
     return status is not None and stat.S_ISREG(status.st_mode)
 
 
 def is_folder(status: os.stat_result | None) -> bool:
-    """Return True if the status is that of a folder, not of a link to a folder."""
+    """Return True if this is the status of a folder; return False for a link to a folder."""
     return status is not None and stat.S_ISDIR(status.st_mode)
 
 

@@ -2,8 +2,8 @@
 
 Only the texts of atoms can be edited. Everything else on a page is generated: its beginning, the headings,
 the properties and the order of the sections. A text is taken only if its beginning and its end are certain:
-the headings before and after the text must be the same as on the page that was written, and each must be on
-the page only once.
+the headings before and after the text must be the same as on the page that was written, and each heading must
+occur on the page only once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Edit(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change that cannot be taken."""
+    """A change that a pull cannot record in the store."""
 
     atom: str
     """The id in the heading of the section, or an empty string if the change concerns the whole page."""
@@ -72,7 +72,7 @@ def read_edits(page: Page, data: bytes) -> PageEdits:
 
 
 def _normal(text: str) -> str:
-    """Return the text without a byte order mark, with LF at the end of each line and once at its end."""
+    """Return the text without a byte order mark, with LF as line end and exactly one LF at the end."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip("\n") + "\n"
 
 
@@ -89,7 +89,7 @@ class _Headings:
         self.counts = Counter(self._ids)
         """The number of headings with each id on the edited page."""
         self.is_exact = self._ids == wanted
-        """True if the page has the same headings as before, including those that are parts of texts."""
+        """True if the page has the same headings as before, including headings that are parts of texts."""
         if self.is_exact:
             starts = self._real(page)
         elif len(wanted) > len(page.sections):

@@ -1,8 +1,8 @@
 """Bring a mirror up to date after each write of an open memory.
 
 A sync reads the whole store, which takes seconds if the store is large. Between two syncs there is therefore
-a pause, which depends on the duration of the last sync. The next sync shows all writes in the pause. When the
-memory is closed, the mirror is up to date.
+a pause, which depends on the duration of the last sync. The next sync shows all writes that were made during
+the pause. When the memory is closed, the mirror is up to date.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from engine.transfer.mirror.pull import follow
 from engine.transfer.mirror.report import PullReport, Untaken
 
 PERSON: Final = "user"
-"""The actor of the edits that are taken from the pages, whoever wrote last: a person edited the pages."""
+"""The actor of edits from the pages, because a person made them, whichever actor wrote to the memory last."""
 PAUSE: Final = 4.0
-"""The pause after a sync, as a multiple of its duration: at most a fifth of the time is spent on syncs."""
+"""The pause after a sync, as a multiple of the sync's duration: syncs take at most a fifth of the time."""
 BUSY_SECONDS: Final = 10.0
 """The seconds for which a sync waits until another process has written a mirror in the same folder."""
 _POLL_SECONDS: Final = 0.05
@@ -50,7 +50,7 @@ class FollowingMirror:
         """What the last sync did, or None."""
 
     def after_write(self, *, now: bool) -> None:
-        """Bring the mirror up to date, now or (unless `now` is set) after the pause. Raise no EngineError."""
+        """Bring the mirror up to date: after the pause or, with `now`, at once. Raise no EngineError."""
         # If the lock is taken, the thread that has it looks for later writes after it has released the lock.
         while self._lock.acquire(blocking=now):
             try:
@@ -74,12 +74,12 @@ class FollowingMirror:
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
-        """Wait for the end of a running sync, then let no sync begin until the block ends."""
+        """Wait for the end of a running sync, then prevent syncs until the block ends."""
         with self._lock:
             yield
 
     def _is_waiting(self) -> bool:
-        """Return True if no sync has shown the latest events and no timer is set that will show them."""
+        """Return True if the mirror does not show the latest events and no timer is set for the next sync."""
         return self._timer is None and self.problem is None and not self._closed and self._is_behind()
 
     def _sync_later(self) -> None:

@@ -43,7 +43,7 @@ class Manifest(NamedTuple):
 
 
 def encode(manifest: Manifest) -> bytes:
-    """Return the bytes of the manifest file, one page per line and sorted; equal mirrors give equal bytes."""
+    """Return the manifest file, sorted, one page on each line; equal mirrors have equal bytes."""
     head = {
         "format": FORMAT,
         "store_id": manifest.store_id,

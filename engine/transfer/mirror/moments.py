@@ -27,6 +27,6 @@ def store_at(store: Store, rows: Reader, size: int) -> Iterator[tuple[Store, Rea
 def erased_since(rows: Reader, start: int, stop: int) -> int | None:
     """Return the first event at or after `start` that destroyed content, or None.
 
-    States of the store before such an event cannot be rebuilt.
+    The states of the store before this event cannot be rebuilt.
     """
     return next((seq for seq in range(start, stop) if read_header(rows, seq)[0].kind in ERASING_KINDS), None)

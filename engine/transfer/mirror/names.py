@@ -71,7 +71,7 @@ class MirrorNames:
 
 
 def safe(text: str) -> str:
-    """Return the first 80 bytes of `text` in NFC, with `_` for all but letters, digits and hyphens.
+    """Return the first 80 bytes of `text` in NFC, with `_` for anything but letters, digits and hyphens.
 
     A letter is not separated from the marks that follow it.
     """

@@ -3,8 +3,8 @@
 The live atoms are processed source by source, and atoms without a source day by day. A bundle contains the
 atoms of one source (or day), one bucket and one tag, on one or more pages. Each atom appears in full once: in
 the bundle of its first bucket and first tag. The bundles of the atom's other buckets and tags contain only
-its heading with a link. An entity has a page of its own. Therefore the folder of a tag lists all atoms with
-the tag, and no text is repeated.
+the atom's heading, with a link. Therefore the folder of a tag lists all atoms with the tag, and no text is
+repeated. Each entity has a separate page.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PAGE_ATOMS_MAX: Final = 100
 """The maximum number of atoms of a page: "Each bundle is limited to 100 atoms" (Standard 065)."""
 
 PAGE_BYTES_MAX: Final = 256 << 10
-"""The maximum number of bytes of contents on a page; an atom with a larger content has a page of its own."""
+"""The maximum number of bytes of contents on a page; an atom with a larger content is alone on its page."""
 
 EDGES_MAX: Final = 500
 """The maximum number of edges shown at one atom; if there are more, a last line says so."""
@@ -78,7 +78,7 @@ class SourceGroup(NamedTuple):
 
 
 class BundleItem(NamedTuple):
-    """An atom in a bundle. A page shows the items in the order that results from sorting by the fields."""
+    """An atom in a bundle. A page shows the items sorted by their fields."""
 
     unsequenced: bool
     sequence: int
@@ -140,7 +140,7 @@ class Pages:
             yield made
 
     def only(self, paths: Collection[str]) -> Iterator[Page]:
-        """Yield the pages with these paths. They equal the pages in the iteration over all pages."""
+        """Yield the pages with these paths, as the iteration over all pages would yield them."""
         self._assign()
         for bundle, number, page in self._bundles():
             # The name of an entity's page depends on the content.
@@ -150,7 +150,7 @@ class Pages:
                     yield made
 
     def _assign(self) -> None:
-        """Assign all atoms to pages, because links depend on the pages of their targets."""
+        """Assign all atoms to pages first, because a link names the page of its target."""
         for _, number, page in self._bundles():
             for item in page:
                 if item.whole:

@@ -5,7 +5,7 @@
 
 The edited pages are in the mirror, or were set aside by earlier runs (`engine.transfer.mirror.aside`). An
 edited page is deleted or replaced only after all of its edits are durable. If a run is killed, the next run
-takes the same edits again, which changes nothing.
+takes the same edits again; edits that are already in the store change nothing.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def _read(copy: _Copy, page: Page, edited: _Edited) -> None:
 
 
 def _commit(store: Store, copy: _Copy, actor: str) -> Iterator[PulledEdit]:
-    """Take the edits one by one, so that a refused edit does not prevent the others."""
+    """Take the edits one by one, so that a refused edit does not prevent other edits."""
     for path, page in copy.pages.items():
         for edit in page.found.edits if page.found else ():
             try:

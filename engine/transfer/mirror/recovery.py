@@ -57,7 +57,7 @@ def recover(place: MirrorPlace, store_id: str) -> SetAside:
 
 
 def _is_free(place: MirrorPlace) -> bool:
-    """Return True if the place of the mirror is empty or an empty folder."""
+    """Return True if there is nothing, or only an empty folder, at the place of the mirror."""
     if disk.lstat(place.parent, place.name) is None:
         return True
     with disk.open_folder(place.name, place.parent) as folder:
@@ -80,7 +80,7 @@ def _not_ours(place: MirrorPlace, name: str) -> RefusedError:
 
 
 def remove_unfinished(place: MirrorPlace, name: str, folder: int) -> None:
-    """Remove a folder that is being built: the pages, the manifest, and the marker last.
+    """Remove a folder that is being built: first the pages, then the manifest, last the marker.
 
     Raises:
         RefusedError: the folder contains other entries, which are kept.
@@ -105,7 +105,7 @@ def remove_unfinished(place: MirrorPlace, name: str, folder: int) -> None:
 def drain(
     place: MirrorPlace, name: str, manifest: Manifest, taken: Mapping[str, str] = NONE_TAKEN
 ) -> SetAside:
-    """Move foreign and edited files of the replaced mirror out of it, and delete the rest.
+    """Move foreign and edited files out of the replaced mirror, and delete all other files.
 
     Args:
         place: The place of the mirror.
@@ -189,7 +189,7 @@ def _move(old: int, path: list[str], new: int) -> str:
     """Move a foreign entry to the same path in the new mirror, and return the new path.
 
     A folder is merged into an existing folder. Any other entry gets a new name in the same folder if its path
-    exists.
+    is in use.
     """
     *parents, name = path
     with disk.open_path(old, parents) as source, disk.open_path(new, parents, create=True) as target:

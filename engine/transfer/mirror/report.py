@@ -29,7 +29,7 @@ class MirrorReport:
     foreign: tuple[str, ...]
     """The paths of entries in the folder that do not belong to the mirror. They were left unchanged."""
     set_aside: tuple[tuple[str, str], ...]
-    """Edited pages, as (path of the page, absolute path of the edited version, empty in a dry run)."""
+    """Edited pages: (path of the page, absolute path of the edited version, or "" in a dry run)."""
 
 
 class Verdict(StrEnum):
@@ -43,7 +43,7 @@ class Verdict(StrEnum):
     STALE = "stale"
     """The mirror is correct for an earlier state of the store."""
     FORGED = "forged"
-    """The manifest differs from the one that the store generates for the same number of events."""
+    """The manifest differs from the manifest that the store generates for the same number of events."""
     UNFINISHED = "unfinished"
     """A run was interrupted; the next run finishes it."""
 
@@ -89,7 +89,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PulledEdit:
-    """An edited text that was taken, or would be in a dry run."""
+    """An edited text that was recorded, or would be in a dry run."""
 
     page: str
     atom: str
@@ -104,7 +104,7 @@ class PulledEdit:
 
 @dataclass(frozen=True, slots=True)
 class Untaken:
-    """A change in a mirror that cannot be taken."""
+    """A change on a page, which the pull cannot record in the store."""
 
     page: str
     atom: str
@@ -116,7 +116,7 @@ class Untaken:
 
 @dataclass(frozen=True, slots=True)
 class PullReport:
-    """The edits that a pull took, and the changes that it could not take."""
+    """The edits that a pull recorded in the store, and the changes that it could not record."""
 
     folder: str
     edits: tuple[PulledEdit, ...]

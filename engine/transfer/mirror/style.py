@@ -185,7 +185,7 @@ def frame(style: Style, record: AtomRecord, content: str, edges: Sequence[str], 
 
 
 def reference(style: Style, target: Target) -> str:
-    """Return the heading of an atom that appears in full on another page, with a link to it."""
+    """Return the heading of an atom that appears in full on another page, with a link to that page."""
     return f"{_heading(target.atom, target.label)}\n\n- see: {style.link(target)}"
 
 

@@ -1,8 +1,8 @@
 """Format text for a page so that it is readable, exact, and never parsed as part of the page's structure.
 
 The content of an atom is data. Plain prose is written as it is. Any other content is put into a fence that is
-longer than all fences in it. Invisible characters and those that change the writing direction are written as
-`⟨U+202E⟩`.
+longer than all fences in it. Invisible characters, and characters that change the writing direction, are
+written as their code points: `⟨U+202E⟩`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def snippet(title: str | None, content: str) -> str:
 
 
 def alias(text: str) -> str:
-    """Return `text` without markup as the name in an Obsidian link, where backslashes escape nothing."""
+    """Return `text` without markup, for the name in an Obsidian link, in which backslashes do not escape."""
     return " ".join(_NOT_IN_ALIAS.sub(" ", _ESCAPED_IN_LINE.sub(_code_point, text)).split()) or "…"
 
 

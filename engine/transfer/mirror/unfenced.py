@@ -16,11 +16,11 @@ _WRITTEN_OUT: Final = re.compile("\u27e8U\\+([0-9A-F]{4,6})\u27e9")
 
 
 class UnclearBlockError(ValueError):
-    """The content of an edited block is not clear. The message is the reason."""
+    """Raised if the content of an edited block is not clear. The message is the reason."""
 
 
 def content_of(block: str, was: str) -> str:
-    """Return the content that an edited block stands for.
+    """Return the content that an edited block represents.
 
     If a text is not in the fence, blank lines around the text are dropped. A text before or after the fence
     is a part of the content.
@@ -51,7 +51,7 @@ def content_of(block: str, was: str) -> str:
 
 
 def _opening(lines: Sequence[str]) -> tuple[int, str, str] | None:
-    """Return the index, the backticks and the word of the line that opens the fence of the page."""
+    """Return the line that opens the fence around the content: its index, its backticks and its word."""
     for at, line in enumerate(lines):
         found = _OPENING.fullmatch(line)
         if found:
@@ -62,7 +62,7 @@ def _opening(lines: Sequence[str]) -> tuple[int, str, str] | None:
 
 
 def _closing(lines: Sequence[str], at: int, fence: str, former: Sequence[str]) -> int:
-    """Return the index of the line that closes the fence opened in line `at`.
+    """Return the index of the line that closes the fence that line `at` opens.
 
     `former` contains the lines that were in the fence when the page was written.
     """
@@ -86,7 +86,7 @@ def _closing(lines: Sequence[str], at: int, fence: str, former: Sequence[str]) -
 
 
 def _is_complete(lines: Sequence[str]) -> bool:
-    """Return True if every fence that these lines open is closed in them."""
+    """Return True if these lines close every fence that they open."""
     opened = ""
     for line in lines:
         found = _FENCE.fullmatch(line)

@@ -49,7 +49,7 @@ class Item:
     key: str | None
     """The item's id in the other program, or None.
 
-    Atom ids are derived from source and key, or from the text.
+    The id of an atom is derived from the source and the key or, without a key, from the source and the text.
     """
     pieces: tuple[str, ...]
     """The contents of the item's atoms, in order: at least one, and exactly one if there is no key."""
@@ -75,12 +75,12 @@ class Item:
     Atoms of the source that are not in the file are tombstoned.
     """
     omitted: tuple[str, ...] = ()
-    """The names of those parts of the item that are not imported."""
+    """The names of the item's parts that are not imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """The names of those parts of a file that belong to no item and are not imported."""
+    """The names of the parts of a file that do not belong to an item and are not imported."""
 
     names: tuple[str, ...]
 
@@ -132,7 +132,7 @@ def split_text(text: str, label: str = "") -> tuple[str, ...]:
 
 
 def checked_key(value: object, what: str) -> str:
-    """Return the id of an item in the other program, checked as a key; messages call the id `what`.
+    """Return the id of an item in the other program, checked as a key; error messages call the id `what`.
 
     Raises:
         BadItemError: the id is not a string, is empty, or is not valid as a key.
@@ -153,7 +153,7 @@ def valid_tags(values: object) -> tuple[tuple[str, ...], int]:
 
 
 def check_readable(path: Path, *, folder: bool = False) -> None:
-    """Check that there is a file at `path`, or with `folder` a folder.
+    """Check that there is a file at `path` or, with `folder`, a folder.
 
     Raises:
         NotFoundError: `path` does not exist.

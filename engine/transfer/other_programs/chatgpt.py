@@ -27,7 +27,7 @@ _CONTENT: Final = frozenset({"content_type", "parts", "text"})
 
 
 def read(path: Path) -> Iterator[Item | Omitted | Skipped]:
-    """Yield the messages of each conversation: the current branch, then the others, which get a tag."""
+    """Yield the messages of each conversation: the current branch, then the other branches with a tag."""
     return read_items(path, _conversation)
 
 

@@ -90,7 +90,7 @@ def speaker(role: object) -> str:
 def order_messages(
     parents: Mapping[str, str | None], children: Mapping[str, Sequence[str]], current: object
 ) -> tuple[list[str], list[str]]:
-    """Return the messages of the current branch and those of all other branches, each in reading order.
+    """Return the messages of the current branch, and the messages of all other branches, in reading order.
 
     Each message is returned exactly once, even if the links form cycles.
 
@@ -121,7 +121,7 @@ def order_messages(
 
 
 def _last(parents: Mapping[str, str | None], children: Mapping[str, Sequence[str]]) -> str | None:
-    """Return the last message of the branch that starts at the last root and always takes the last answer."""
+    """Return the last message of the branch from the last root, always continued with the last answer."""
     roots = [name for name, parent in parents.items() if parent is None or parent not in parents]
     here = roots[-1] if roots else next(iter(parents), None)
     seen: set[str] = set()

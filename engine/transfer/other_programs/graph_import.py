@@ -17,7 +17,7 @@ from engine.transfer.other_programs.base import ACTOR
 
 BATCH_EVENTS: Final = 4000
 BATCH_BYTES: Final = 4 << 20
-"""A batch is committed once it has this many bytes. The engine accepts batches of four times the size."""
+"""A batch is committed when it has this many bytes. The engine accepts batches four times as large."""
 
 PIECE_OBSERVATIONS: Final = 1000
 """At most this many observations of an entity are imported in one step."""
@@ -64,7 +64,7 @@ def import_graph(
 ) -> GraphImportReport:
     """Add the entities and relations of a file to the store, in their order; the file is read twice.
 
-    `progress` is called with the number of entities and relations done, and 0 because the total is unknown.
+    `progress` is called with the number of entities and relations done, and with 0 for the unknown total.
     """
     run = _GraphImport(store, provenance, progress)
     run.entities(read())

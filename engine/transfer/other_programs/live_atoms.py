@@ -28,7 +28,7 @@ class LiveAtoms:
         self._code = type_code(rows, IMPORTED_FROM)
 
     def records(self) -> Iterator[AtomRecord]:
-        """Yield the live atoms in the order of their creation, except those that represent other programs.
+        """Yield the live atoms in the order of their creation, except atoms that represent other programs.
 
         The iterator keeps about 100 bytes per atom in memory.
         """

@@ -42,7 +42,7 @@ _READ_BYTES: Final = 1 << 20
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NAMES: Final = ("name", "entityName", "id")
 _GRAPH_SOURCES: Final = ("entity/", "entity-self/")
-"""The prefixes of the sources of an entity's observations, and of an entity's relations to itself."""
+"""Two prefixes of sources: for an entity's observations, and for an entity's relations to itself."""
 
 
 def import_file(
@@ -56,7 +56,7 @@ def import_file(
     """Add the graph in a file of the MCP memory server to the store.
 
     Items (entities, observations and relations) that exist already are left unchanged, and tombstoned items
-    are revived. If the process is killed, running it again continues the import.
+    are revived. If the process is killed, the next run continues the import.
 
     Args:
         store: The store to import into.
@@ -64,7 +64,7 @@ def import_file(
         provenance: The provenance of new atoms. The default is `internal`, because the file is the user's own
             memory.
         dry_run: Only count the changes, without writing.
-        progress: Called after each batch with the number of items done, and 0 because the total is unknown.
+        progress: Called after each batch with the number of items done, and with 0 for the unknown total.
 
     Raises:
         NotFoundError: there is no such file.
@@ -128,7 +128,7 @@ def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[G
 
 
 def _objects(raw: bytes) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects on a line, which can have several; raise `BadItemError` at an invalid object."""
+    """Yield each object on a line, one or more; raise `BadItemError` at an invalid object."""
     try:
         for value in parse_several(raw):
             if not isinstance(value, dict):
@@ -187,7 +187,7 @@ def _observations(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]
 def write(store: Store, put: Put) -> ItemsExported:
     """Write entities and then relations in the server's format, without a line end after the last line.
 
-    Atoms that are neither entities, observations nor relations are not written, but counted by kind.
+    All other atoms are not written, but counted by kind.
     """
     graph = KnowledgeGraph(store).read_graph()
     lines: list[dict[str, Any]] = [{"type": "entity"} | one for one in shapes.entities(graph.entities)]

@@ -1,6 +1,6 @@
 """Import items of another program as atoms and edges.
 
-If nothing changed, nothing is written. If the process is killed, running it again continues the import.
+If nothing changed, nothing is written. If the process is killed, the next run continues the import.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def import_items(
         provenance: The provenance of new atoms.
         buckets: The buckets of new atoms.
         dry_run: Only count the changes, without writing.
-        progress: Called after each item with the number of items done, and 0 because the total is unknown.
+        progress: Called after each item with the number of items done, and with 0 for the unknown total.
 
     Raises:
         NotFoundError: `path` does not exist.
@@ -123,7 +123,7 @@ class _ItemsRun(ImportRun):
         self._pending_relations: list[tuple[bytes, Item]] = []
         self._items = self._unresolved = 0
         self._whole: set[str] = set()
-        """The sources that were read completely. Atoms of these sources that were not read are tombstoned."""
+        """The sources that were read completely. Their atoms that the file lacks are tombstoned."""
 
     def upsert(self, items: Iterable[Item | Omitted | Skipped], progress: Progress) -> Iterator[Command]:
         """Yield the commands for all items, and collect reports."""
@@ -182,7 +182,7 @@ class _ItemsRun(ImportRun):
         return True
 
     def retire_missing(self) -> Iterator[Command]:
-        """Yield tombstones for atoms that the file lacks. Skip sources of which the file has only a part."""
+        """Yield tombstones for atoms that the file lacks; skip sources that it contains only in part."""
         for source in sorted(self._whole):
             with self.store.backend.snapshot() as rows:
                 commands = list(retire_others(rows, ACTOR, source, self._seen))

@@ -29,8 +29,8 @@ def read_items(
     """Call `read` with each item of a file, the file's name and the item's number; yield the results.
 
     An item that is not valid JSON, or for which `read` raises BadItemError, is reported. If the file is an
-    array, its elements are the items. If it is an object, the items are the elements of the first list under
-    one of the keys `lists`, or the object itself if there is no such list. Only one item of
+    array, its elements are the items. If the file is an object, the items are the elements of the first list
+    under one of the keys `lists`. Without such a list, the object itself is the only item. Only one item of
     an array, or the whole object, is held in memory.
 
     Raises:

@@ -34,7 +34,9 @@ def payload_with_one_bit_back(raw: bytes, expected: bytes) -> bytes | None:
 def header_with_one_bit_back(
     headers: Sequence[bytes], suspects: Iterable[int], expected: bytes
 ) -> tuple[int, bytes] | None:
-    """Find the header in which one bit flipped. The headers form a subtree of the log whose root is known.
+    """Find the header in which one bit flipped.
+
+    The headers are the leaves of a subtree of the log. The root of this subtree is known.
 
     Args:
         headers: All headers of the subtree. Their number is a power of two.

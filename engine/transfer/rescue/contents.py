@@ -22,13 +22,13 @@ class Missing:
 
     seq: int
     subject: bytes
-    """The key of the atom or edge that the event changes; empty if it changes neither."""
+    """The key of the atom or edge that the event changes; empty if there is no such atom or edge."""
     erased: int | None
     """The seq of the first later event that destroyed the content, or None if the content is lost."""
     damaged: bool = False
-    """True if a content was found that does not match the commitment."""
+    """True if a row was found whose content does not match the commitment."""
     erasable: bool = False
-    """True if the content is lost, and an event could record that it does not exist any more."""
+    """True if the content is lost, and an event can record the loss."""
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Contents:
     missing: list[Missing] = field(default_factory=list)
     """The events without a content, ascending."""
     rows: dict[int, bytes] = field(default_factory=dict)
-    """Seq → payload, for each event whose payload is not the first row that was found for it."""
+    """Seq → payload, for each event for which the first payload row found was not chosen."""
     repaired: list[int] = field(default_factory=list)
     """The events in whose contents a flipped bit was corrected."""
 
@@ -112,7 +112,7 @@ def _repaired(values: list[bytes], header: Header, contents: Contents) -> bytes 
 
 
 def _erasures(found: FoundRows, headers: Headers) -> dict[bytes, list[int]]:
-    """Return the seqs of the events that erased each atom and edge, ascending.
+    """Return, for each atom and edge, the seqs of the events that erased it, ascending.
 
     Events after a gap in the headers count, too, if both of their rows were found.
     """

@@ -1,9 +1,9 @@
 """Choosing the headers of a rescued journal among the rows that were found.
 
-A header is right if one of the states of the log that were found commits to it. The states are the rows
-`meta/log`, of which several may have been found, and the roots of subtrees. If a state shows that one bit of
-a header flipped, the header is corrected. Headers after the last usable state are kept if they decode, and
-the report says that no hash of the log covers them.
+The rows also contain states of the log: rows `meta/log`, possibly several, and roots of subtrees. A header is
+right if a state of the log commits to it. If a state shows that one bit of a header flipped, the header is
+corrected. Headers after the last usable state are kept if they decode, and the report says that no hash of
+the log covers them.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ class Headers:
     """The headers that were chosen."""
 
     size: int
-    """The number of headers, from event 0 without a gap, that may form the journal."""
+    """The number of consecutive headers, starting with event 0, that may form the journal."""
     proved: int
-    """The number of headers, from event 0, to which a state of the log commits."""
+    """The number of headers, counted from event 0, to which a state of the log commits."""
     boundaries: tuple[int, ...]
-    """The sizes of the journal at the ends of commits, as shown by the rows that were found; ascending."""
+    """The sizes of the journal after commits, ascending, as far as rows that were found show them."""
     recorded: int
-    """The number of events that the newest state of the log names; 0 if no state was found."""
+    """The number of events that the newest state of the log covers; 0 if no state was found."""
     states: tuple[int, ...]
-    """The numbers of events that the states of the log name, ascending."""
+    """The numbers of events that the states of the log cover, ascending."""
     found: int
     """The number of headers that were found, including those after a gap."""
     last: int
     """The seq of the last header that was found, or -1 if no header was found."""
     problem: str
-    """The reason for the end of the headers; empty if no later header is known."""
+    """The reason why no later header was chosen; empty if no later header is known."""
     repaired: tuple[int, ...]
     """The events in whose headers a flipped bit was corrected."""
     rows: dict[int, bytes] = field(default_factory=dict)
-    """Seq → header, for each event whose header is not the first row that was found for it."""
+    """Seq → header, for each event for which the first header row found was not chosen."""
 
 
 def choose_headers(found: FoundRows, *, unconfirmed: bool = False) -> Headers:
     """Choose the headers; see `Headers`.
 
-    With `unconfirmed`, headers are also kept if the log commits to different headers, and it is not known
+    With `unconfirmed`, headers are kept even if the log commits to different headers and it is not known
     which headers are wrong.
     """
     return _Choice(found, unconfirmed=unconfirmed).run()
@@ -190,7 +190,7 @@ class _Choice:
         return self._rows.get(seq) or self._found.values(journal_key(seq))[0]
 
     def _subtrees(self) -> Iterator[tuple[int, int, bytes]]:
-        """Yield (start, end, root) of each known subtree over found headers, small subtrees first."""
+        """Yield (start, end, root) of each subtree whose root and headers were found, small ones first."""
         for number in range(len(self._leaves) // WIDTH):
             for root in self._found.values(subtree_key(1, number)):
                 yield number * WIDTH, (number + 1) * WIDTH, root
@@ -202,8 +202,8 @@ class _Choice:
         """Compare the headers with the states of the log.
 
         Returns:
-            The largest size at which a state commits to the headers, all such sizes, and, if the headers do
-            not agree with the largest state, the smallest subtree that differs.
+            The largest size at which a state commits to the headers; all sizes at which a state commits to
+            them; and the smallest subtree that differs, if the headers do not agree with the largest state.
         """
         frontier, agreed = Frontier(), []
         differs = False

@@ -1,9 +1,9 @@
 """Writing the rows of the journal that was chosen, and the events that end it.
 
 A content may be missing only if a later event of the same journal erased its atom or edge. If that later
-event is lost, the rescued journal must record again that the content does not exist. Therefore it ends with
-erasures by the actor `rescue`. The reason of each erasure says whether an event of the damaged store
-destroyed the content, or whether the damage did.
+event is lost, the rescued journal must record again that the content does not exist. Therefore the rescued
+journal ends with erasures by the actor `rescue`. The reason of each erasure says whether an event of the
+damaged store destroyed the content, or whether the damage did.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ _Erasure = tuple[AtomDetail | EdgeDetail, _Subject, ErasedBody | ReasonBody]
 def _erasures(
     found: FoundRows, unexplained: Mapping[bytes, int | None], subjects: Mapping[bytes, _Subject]
 ) -> Iterator[_Erasure]:
-    """Yield the erasures that end the journal, the edges first: they are erased before their atoms."""
+    """Yield the erasures that end the journal. Edges come first: an edge is erased before its atoms."""
     for key, subject in subjects.items():
         detail = subject.detail
         if isinstance(detail, EdgeDetail) and not subject.is_erased:
@@ -141,7 +141,7 @@ def _erased_body(found: FoundRows, by: int | None) -> ErasedBody:
 
 
 class _Writer:
-    """Writes the rows of consecutive events, and at the end the rows that follow from all of them."""
+    """Writes the rows of consecutive events, and at the end the rows that depend on all events."""
 
     def __init__(self, rows: Backend) -> None:
         self._rows = rows

@@ -35,7 +35,7 @@ _PREFIXES = (JOURNAL, PAYLOAD, LOG, SUBTREE, CURSOR, ERASING)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way in which the damaged store was read."""
+    """The result of reading the damaged store in one of several ways."""
 
     way: str
     rows: int
@@ -55,7 +55,7 @@ class Rescued:
     recorded: int
     """The number of events that the store is known to have had."""
     events: int
-    """The number of events, counted from the first, that the new store has from the damaged store."""
+    """The number of events of the damaged store, counted from the first, that the new store contains."""
     last_event: int
     """The time of the last event in the new store, in µs since 1970, UTC."""
     proved: int
@@ -70,9 +70,9 @@ class Rescued:
     contents_lost: int
     """The number of all these events."""
     repaired: tuple[int, ...]
-    """At most 20 events in which one flipped bit was corrected, as their hashes prove."""
+    """At most 20 events in which one flipped bit was corrected. Hashes prove that the results are right."""
     erased: tuple[str, ...]
-    """At most 20 atoms that the new journal erases at its end, because a content of theirs is missing."""
+    """At most 20 atoms that the new journal erases at its end, because one of their contents is missing."""
     atoms_erased: int
     """The number of all these atoms."""
     size: int
@@ -82,7 +82,7 @@ class Rescued:
 
     @property
     def complete(self) -> bool:
-        """True if no event and no content of the damaged store is known to be lost."""
+        """True unless an event or a content of the damaged store is known to be lost."""
         return not self.lost and not self.contents_lost
 
 
@@ -94,7 +94,7 @@ def rescue(
     erase_lost: bool = False,
     unconfirmed: bool = False,
 ) -> Rescued:
-    """Take the longest valid journal out of a damaged store, and make a new store from it.
+    """Make a new store from the longest valid journal in a damaged store.
 
     The damaged store is only read. It may be of any kind, and may be undamaged. Every event is checked as in
     an import, all derived data is computed again, and the new store is verified before it gets its name. If
@@ -104,10 +104,10 @@ def rescue(
         source: The URL of the damaged store. No process may have it open for writing.
         target: The URL of the new store. It must not exist yet.
         progress: Called with the number of events processed and the number of all events.
-        erase_lost: Keep the events after an event whose content is lost. The atom or edge of that event is
-            erased at the end of the new journal, for the reason that the content was lost.
-        unconfirmed: Keep events although the hashes of the log show that one of their headers was changed,
-            and it is not known which header. The new store then has another history, and another root.
+        erase_lost: Keep the events after an event whose content is lost. At its end, the new journal erases
+            the atom or edge of that event, and records that the content was lost.
+        unconfirmed: Keep events even if the hashes of the log show that one of their headers was changed, but
+            not which header. The new store then has another history, and another root.
 
     Raises:
         InvalidInputError: there is something at `target`, or a URL is not valid.
@@ -184,7 +184,7 @@ def _choose(salvage: Salvage, *, erase_lost: bool, unconfirmed: bool) -> _Choice
 
 
 def _write(salvage: Salvage, choice: _Choice, target: str, progress: Progress) -> Rescued:
-    """Write the chosen journal to a new store. If an event is not valid at its place, end before it."""
+    """Write the chosen journal to a new store. End it before the first event that is not valid."""
     end, reason = choice.end, choice.reason_at(choice.end)
     while end:
         try:

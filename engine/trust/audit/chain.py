@@ -1,4 +1,4 @@
-"""Checks that some command could have appended each event of a journal at the event's place.
+"""Checks that each event of a journal is one that a command could have appended at that place.
 
 The code that processes events does not make these checks, so it would also process a forged journal with
 events that no command appends. Only headers, and the names of predicates in payloads, are checked, because
@@ -40,9 +40,9 @@ only if the atom or edge is live.
 
 
 def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
-    """Return the problem with the first of `entries` that cannot follow its predecessors; None if all can.
+    """Return the problem with the first of `entries` that cannot follow its predecessors, or None.
 
-    The records and the trees of `before` must be up to date with the journal of `before`.
+    In `before`, the records and the trees must be up to date with the journal.
     """
     chain = _Chain(before, entries)
     for entry in entries:
@@ -85,7 +85,7 @@ class _Chain:
     def _adds_an_atom(self, header: Header) -> bool:
         """If the event adds an atom and breaks no rule, apply it and return True; otherwise return False.
 
-        Most events are of this kind, and this takes a third of the time of the general way.
+        Most events add an atom. For them, this function takes a third of the time of the other checks.
         """
         detail, (ordinal, next_type) = header.detail, self._counters
         if (

@@ -1,7 +1,7 @@
 """A quick check of a store: random events, and all rows that are derived from them.
 
-For each event, proofs are made and verified: the log contains the event, and the trees agree with the records
-of its atom or edge, tags and terms. A damaged row is found only if a chosen event depends on it.
+For each event, proofs are made and verified: the log contains the event, and the trees agree with the stored
+atom or edge, its tags and its terms. A damaged row is found only if a chosen event depends on it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EVENTS_MAX: Final = 2000
 """The maximum number of events that are chosen."""
 
 TERMS_EVERY: Final = 8
-"""The number of events for which one term is checked. The proof for a term lists all of its atoms."""
+"""The number of events for which one term is checked. A proof lists all atoms with the term."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A temporary store for a replay. It takes headers and payloads from the store that is being verified.
+"""A temporary store for a replay. It reads headers and payloads from the store that is being verified.
 
 A replay checks every header and payload before it uses them, so copying them would only take time and disk.
 """

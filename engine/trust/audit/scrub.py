@@ -31,10 +31,10 @@ from engine.trust.notes.files import PRIVATE, replace_file
 from proofs.log import Frontier
 
 EVENTS: Final = 2048
-"""The number of events of one piece of the first pass."""
+"""The number of events in one piece of the first pass."""
 
 ROWS: Final = 4096
-"""The number of rows of one piece of the second pass."""
+"""The number of rows in one piece of the second pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def scrub_file(url: str) -> Path | None:
 def read_scrub(file: Path | None, store_id: str) -> Scrub:
     """Return the progress in `file`.
 
-    If the file is unreadable or belongs to another store, return the beginning.
+    If the file is unreadable or belongs to another store, return the progress of a check that begins.
     """
     try:
         found = json.loads(file.read_bytes()) if file is not None else {}

@@ -2,8 +2,8 @@
 
 Only the rows of the journal itself are trusted, and only after their hashes have been checked. The events are
 replayed into a temporary store on disk, by the same code that processes new events, and every row of the two
-stores is compared. The rows of each follower are compared at the last event that the follower has processed,
-before an update of the follower could repair a difference.
+stores is compared. The rows of each follower are compared after the last event that the follower has
+processed: an update of the follower before the comparison could repair a difference.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Report:
     root: str
     """The overall root, as 64 hex digits; empty if the replay of the journal failed."""
     roots: dict[str, str]
-    """A mapping from the names of the log and of the namespaces to their roots."""
+    """Name → root, for the log and for each namespace."""
     checkpoints: int
     """The number of checkpoints whose recorded roots equal the roots computed in the replay."""
     rows: int
@@ -78,7 +78,7 @@ class Report:
 LOG_DAMAGE_BYTES_MAX = 8
 """The maximum number of bytes in which a damaged log state may differ from the computed log state.
 
-If more bytes differ, the report names the headers as changed, and not the log state.
+If more bytes differ, the report says that headers were changed, not that the log state is damaged.
 """
 
 _ROOT = re.compile("[0-9a-fA-F]{64}")
@@ -198,7 +198,7 @@ class _Verification:
         return False
 
     def _plan(self, follower: Follower, stop: int) -> None:
-        """Arrange that the follower's rows are compared after the last event that the follower processed."""
+        """Arrange to compare the follower's rows after the last event that the follower has processed."""
         key = cursor_key(follower.name).hex()
         try:
             cursor = read_cursor(self._rows, follower.name)
@@ -303,7 +303,7 @@ class _Verification:
                 self.differ(difference)
 
     def _check_journal_keys(self) -> None:
-        """Report rows whose keys only look like keys of headers or payloads. The real ones were replayed."""
+        """Report rows whose keys only look like keys of headers or payloads. All others were replayed."""
         self._compared += self._size + self._payloads
         for prefix, after in ((JOURNAL, journal_key(self._size)), (PAYLOAD, payload_key(self._size))):
             for start, end in ((prefix, prefix + bytes(8)), (after, prefix_end(prefix))):

@@ -27,7 +27,7 @@ class History(NamedTuple):
     size: int
     """The present number of events in the log."""
     roots: Mapping[int, bytes]
-    """A mapping from sizes of the log to its roots, for `size` and for each requested size up to `size`."""
+    """A mapping from size to root of the log, for `size` and for each requested size up to `size`."""
 
     @property
     def head(self) -> Checkpoint:
@@ -112,7 +112,7 @@ def check_pair(old: Checkpoint, new: Checkpoint) -> bool:
 
 
 def inconsistent(problem: str, known: Checkpoint, *found: Checkpoint) -> InconsistentError:
-    """Return an InconsistentError: the checkpoints `found` of a log, the head last, contradict `known`."""
+    """Return an InconsistentError for `known` and the contradicting checkpoints `found`, the head last."""
     return InconsistentError(problem, known=known.text, found=tuple(one.text for one in found))
 
 

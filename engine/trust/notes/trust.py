@@ -36,7 +36,7 @@ class Trust:
 
     @classmethod
     def of(cls, keys: Sequence[str], witnesses: Sequence[str], threshold: int | None = None) -> Trust:
-        """Return a Trust in the given verifier keys. Without a threshold, every witness must have signed.
+        """Return a `Trust` for the given verifier keys. Without a threshold, every witness must have signed.
 
         Raises:
             InvalidInputError: A text is not a verifier key, or is a key of the wrong type; there are fewer
@@ -177,7 +177,7 @@ def merged(note: Note, path: str | Path) -> Note:
 
 
 def _lines(note: Note, path: str | Path) -> tuple[Signature, ...]:
-    """Return the signature lines in a file. It has a note of the same text, or only signature lines."""
+    """Return the signature lines in a file: a note of the same text, or only signature lines."""
     data = read_file(path, NOTE_BYTES_MAX)
     try:
         if data.startswith("\u2014".encode()):

@@ -1,9 +1,9 @@
 """Witnesses (the data that proves a claim) of claims about the log, and paths in the log (SPEC, 20.6).
 
-The algorithms are those of RFC 9162, sections 2.1.3.1 and 2.1.4.1; `proofs.log_paths` verifies their results.
-Each hash in a path is the root of a range of leaves, and the range divides into complete subtrees. The roots
-of these subtrees are read from the rows of the follower `log`. For events that the follower has not processed
-yet, they are computed from the headers.
+The algorithms are defined in RFC 9162, sections 2.1.3.1 and 2.1.4.1; `proofs.log_paths` verifies their
+results. Each hash in a path is the root of a range of leaves, and the range divides into complete subtrees.
+The roots of these subtrees are read from the rows of the follower `log`. For events that the follower has not
+processed yet, they are computed from the headers.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ class LogWitnesses:
     def check_rows(self, size: int, root: bytes) -> None:
         """Raise CorruptionError if the headers have the root `root`, because the log's rows are then damaged.
 
-        Call this before refusing a claim because the log has a different root.
+        Call this function before you refuse a claim for the reason that the log has a different root.
         """
         if read_history(self._rows, [size]).roots.get(size) == root:
             raise CorruptionError(

@@ -1,4 +1,4 @@
-"""Reading openings: those parts of the trees and of the index that a proof contains."""
+"""Reading openings. An opening is the part of a tree, or of the index, that a proof contains."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PAGE_BITS = 4
 def open_tree(
     rows: Reader, namespace: str, keys: Iterable[bytes], hasher: TreeHasher = TREE_HASHER
 ) -> TreeOpening:
-    """Return the opening of the tree of `namespace` for all of the key digests `keys`.
+    """Return the opening of the tree of `namespace` for all key digests in `keys`.
 
     The opening contains the hashes that are needed to compute the root from the leaves at these keys. Each
     page on the paths to the keys is read once.

@@ -39,7 +39,7 @@ class Proof:
     shown: tuple[Verified, ...]
     """The facts that the proof shows: one for each claim, in the order of the claims."""
     size: int
-    """The number of events in the journal at the state that the proof is about."""
+    """The number of events in the journal in the state that the proof is about."""
     replayed: int
     """The number of events that were replayed to make the proof; 0 if no replay was needed."""
 
@@ -56,8 +56,8 @@ class _Foundation(NamedTuple):
 def prove(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] = NO_SIZES) -> Proof:
     """Return one proof of all `claims` against the present overall root.
 
-    `sizes` maps earlier overall roots in claims to the number of events that they cover. An earlier root that
-    is not in `sizes` must be recorded in a checkpoint.
+    `sizes` maps each earlier overall root in a claim to the number of events that the root covers. An earlier
+    root that is not in `sizes` must be recorded in a checkpoint.
 
     Raises:
         InvalidInputError: There are no claims, or a claim occurs twice.
@@ -77,7 +77,7 @@ def prove(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] =
 def prove_to(
     store: Store, claims: Iterable[Claim], head: LogHead, *, sizes: Mapping[bytes, int] = NO_SIZES
 ) -> Proof:
-    """Return a proof of `claims` against the log head in a checkpoint note, which may be of any age.
+    """Return a proof of `claims` against the log head in a checkpoint note of any age.
 
     If atoms, edges, tags or index have changed since the checkpoint, the events up to the checkpoint are
     replayed into a temporary store.
@@ -154,7 +154,7 @@ def _assemble(claims: list[Claim], ground: _Foundation, state: Witnesses, replay
 
 
 def _check_refusal(error: ClaimNotTrueError | NeverRecorded, ground: _Foundation, state: Witnesses) -> None:
-    """Check that `error.instead` can be proved: the claim that the error suggests instead of a false claim.
+    """Check that `error.instead`, which the error suggests in place of a false claim, can be proved.
 
     Raises:
         CorruptionError: The suggested claim cannot be proved, so stored rows are damaged.

@@ -96,8 +96,8 @@ class Tiles:
     def data(self, tile: Tile) -> bytes:
         """Return the content of a file that belongs to this size of the log or to an earlier size.
 
-        All hashes are verified. The hashes in a full tile must give the hash of the tile in the level above.
-        The hashes in the partial tiles at the end must give the root of the log.
+        All hashes are verified. The hashes in a full tile must hash to the entry for the tile in the level
+        above. The root of the log must follow from the hashes in the partial tiles at the end.
 
         Raises:
             CorruptionError: A hash does not match, or a row is missing or malformed.
@@ -163,11 +163,11 @@ def export(
     checkpoint: bytes | None = None,
     progress: Progress = no_progress,
 ) -> LogExport:
-    """Write the log into `folder`, or add the events that followed the last export to it.
+    """Write the log into `folder`. If the folder contains an earlier export, add the later events.
 
     Before anything is written, every file that the checkpoint covers is compared with the log; missing files
-    are written again. If the process is killed, calling this function again finishes the export, with the
-    same files as an uninterrupted export.
+    are written again. If the process is killed, the next call finishes the export. The files are then the
+    same as after an uninterrupted export.
 
     Args:
         rows: A snapshot of the store.
@@ -312,7 +312,7 @@ def _before(files: PublishedFolder, wanted: Checkpoint, log: _Log) -> Note | Non
 def _check_published(previous: Checkpoint, log: _Log) -> None:
     """Check that this log continues the published checkpoint.
 
-    The errors are the same as those of `engine verify-root`.
+    The errors are the same as the errors of `engine verify-root`.
     """
     same_store = previous.origin == log.head.origin and previous.size <= log.head.size
     if same_store and log.paths.root(previous.size) == previous.root:

@@ -61,7 +61,7 @@ def _properties(raw: bytes) -> tuple[str | None, str | None]:
 
 
 def _check_part(part: bytes, name: str) -> None:
-    """Refuse a part that is too large or declares a document type, as entities can expand to gigabytes."""
+    """Refuse a part that is too large, or declares a document type: entities can expand to gigabytes."""
     if len(part) > PART_BYTES_MAX:
         raise BadItemError(f"the part {name!a:.80} is too large", "too large")
     # In UTF-16, every other byte is zero.

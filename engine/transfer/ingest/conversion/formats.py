@@ -31,7 +31,7 @@ class Converted:
 
     title: str | None
     created: str | None
-    """The creation time in ISO 8601, or None if the file has none that is valid."""
+    """The creation time in ISO 8601, or None if the file does not state a valid time."""
     pages: tuple[tuple[str | None, str], ...] | None
     """The heading and the text of each page, if the file consists of pages."""
     markdown: str

@@ -17,7 +17,8 @@ _LEFT_OUT: Final = (
     *("head", "script", "style", "template", "noscript", "svg", "math", "canvas", "audio", "video"),
     *("iframe", "frame", "object", "embed", "nav", "button", "input", "select", "textarea", "dialog"),
 )
-"""The elements that are left out with everything in them: what is run, loaded, or moves around the page."""
+"""The elements that are left out with everything in them: code, loaded objects, form fields and
+navigation."""
 _NESTING_MAX: Final = 1000
 _DATES: Final = (
     "article:published_time",
@@ -27,9 +28,10 @@ _DATES: Final = (
     "dcterms.date",
     "datepublished",
 )
-"""The names of `meta` elements with the date of a page, in lower case; the first one counts."""
+"""The names, in lower case, of `meta` elements with the date of a page. If a page has several of these
+elements, the element whose name comes first in this list counts."""
 _LIKE_MARKDOWN: Final = re.compile(r"(?:(?<=\s)|^)#(?=[#\s]|\w*[^\W\d])|\[(?=\[)")
-"""Characters of a text that would be read as a heading, a tag or a link."""
+"""Matches a character of a text that Markdown would read as part of a heading, a tag or a link."""
 _SCHEME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):")
 _BOMS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
@@ -93,7 +95,7 @@ class _Markdown(MarkdownConverter):  # type: ignore[misc, unused-ignore]
 
 
 def _decoded(raw: bytes) -> str:
-    """Decode as the byte order mark or the file declares, otherwise as UTF-8, or else as Windows-1252."""
+    """Decode as the byte order mark or the file declares, else as UTF-8, else as Windows-1252."""
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
             return raw.decode(encoding, "replace")

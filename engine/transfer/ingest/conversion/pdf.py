@@ -50,7 +50,7 @@ def _text(text: str) -> str:
 
 
 def _headings(reader: PdfReader, number: int) -> list[str | None]:
-    """Return, for each page, its first outline entry, or else the heading of the page before, or None."""
+    """Return the heading of each page: its first outline entry, else the previous page's heading, or None."""
     begins: dict[int, str] = {}
     pending: list[Any] = list(reversed(reader.outline))
     while pending:

@@ -1,7 +1,7 @@
-"""Convert files in another process, so that no file can do harm or use too much time or memory.
+"""Convert files in another process, so that a file cannot do harm or use too much time or memory.
 
 The process opens no file, no connection and no other process, and its memory and processor time are bounded
-(`worker`). It is started for the first file, and restarted if a file caused it to end.
+(`worker`). The process is started for the first file, and is started again if a file caused it to end.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SECONDS_MAX: Final = 60
 WAIT_FACTOR: Final = 10
 """The maximum time for one file, as a multiple of `SECONDS_MAX`: other processes may need the processor."""
 MEMORY_MAX: Final = 2 << 30
-"""The maximum number of bytes of the process, where the system can bound them."""
+"""The maximum memory of the process in bytes, if the operating system can limit it."""
 
 _PROGRAM: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"

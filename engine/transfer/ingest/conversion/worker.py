@@ -62,7 +62,7 @@ def _bound(what: int, maximum: int) -> None:
 
 
 def _guard(own: tuple[str, ...]) -> Callable[[str, tuple[Any, ...]], None]:
-    """Return an audit hook that refuses connections, processes, and files other than those of Python."""
+    """Return an audit hook that refuses connections, processes, and all files except Python's own files."""
 
     def refuse() -> NoReturn:
         raise PermissionError("a process that reads files may not do this")
