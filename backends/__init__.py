@@ -1,8 +1,8 @@
 """The storage backends: ordered maps from bytes to bytes that hold a store and are opened by URL.
 
 A URL is `memory:`, `leveldb:PATH`, `sqlite:PATH`, `sqlite+NAME:PATH` or a plain `PATH`. `sqlite+NAME:PATH` is
-the memory NAME, one of several in one SQLite file. The text after the scheme is only a path: it has no host,
-no options and no percent-encoding.
+the memory NAME in a SQLite file, which may contain several memories. The text after the scheme is only a
+path: it has no host, no options and no percent-encoding.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ class Location(NamedTuple):
 def locate(url: str) -> Location:
     """Parse a URL into a scheme and a path.
 
-    If a URL has no scheme and a store exists at the path, the scheme is that of the existing store. If no
-    store exists there, the scheme is `leveldb`, or `sqlite` if plyvel is not installed. The scheme of a URL
-    is the text before the first colon if it consists of two or more letters, digits, `+`, `-` or `.`. Write
-    `./a:b` for a path that would otherwise be read as a scheme and a path.
+    If a URL has no scheme and a store exists at the path, the result has the scheme of the existing store. If
+    no store exists there, the scheme is `leveldb`, or `sqlite` if plyvel is not installed. The text before
+    the first colon of a URL is its scheme if this text consists of two or more letters, digits, `+`, `-` or
+    `.`. Write `./a:b` for a path that would otherwise be read as a scheme and a path.
 
     Raises:
         BackendUnusable: the scheme is unknown, the path is missing, or `memory:` is followed by a path.
@@ -150,10 +150,10 @@ def _is_sqlite(path: Path) -> bool:
 def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> Backend:
     """Open the store at `url`. A missing store is created, unless `create` is false.
 
-    A store that is `temporary` is deleted after use, and takes less memory.
+    `temporary` means that the caller will delete the store after use. Such a store takes less memory.
 
-    A store that this process cannot write is opened for reading (`backends.read_only`). A store that cannot
-    be opened for writing because its disk is full is opened for reading, too.
+    If this process cannot write the store, or if the disk is full, the store is opened for reading only
+    (`backends.read_only`).
 
     Raises:
         BackendMissing: there is no store, and `create` is false (never for `memory:`).

@@ -21,7 +21,7 @@ KEY_BYTES_MAX = 1024
 """The maximum length of a key.
 
 A future backend could use PostgreSQL, whose btree index allows keys of about 2.7 kB. The limit is less than
-half of that, so a prefix can be added to the key.
+half of 2.7 kB, so that a backend can add a prefix to each key.
 """
 
 Row = tuple[bytes, bytes]
@@ -60,8 +60,8 @@ class Batch:
         self.rows: dict[bytes, bytes | None] = {}
         self.reaches: int | None = None
         """The number of events in the store after the batch, or None if the batch adds no event. A backend
-        may also keep this number outside the store, so that it can say what is missing if the store loses
-        writes."""
+        may also keep this number outside the store. If the store loses writes, the backend can then report
+        what is missing."""
 
     def put(self, key: bytes, value: bytes) -> None:
         """Set `key` to `value`."""
@@ -138,11 +138,11 @@ class Backend(Reader):
     name: str
     capabilities: Capabilities
     unwritable: str | None = None
-    """The reason why the store can only be read, as the end of a sentence; None if it can be written."""
+    """Why the store can only be read, as the end of a sentence; None if the store can be written."""
 
     @abstractmethod
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Apply `batch` atomically. With `durable`, return only after the rows would survive a power failure.
+        """Apply `batch` atomically. With `durable`, return only when the rows would survive a power failure.
 
         A durable write also makes every earlier write of this handle durable. To make earlier writes durable
         without writing a row, write an empty durable batch. A power failure loses only the newest writes: if
@@ -184,9 +184,9 @@ class Backend(Reader):
 
         All rows remain, and are durable when the method returns. The method rewrites the store, so it takes
         time and disk space in proportion to the store's size. It waits until all open snapshots and scans are
-        closed, including those of the calling thread. Other calls wait until it has finished. If the process
-        is killed, all rows remain, but old bytes may remain, too; then call the method again. The method
-        cannot erase disk blocks that the file system has released.
+        closed, including the snapshots and scans of the calling thread. Other calls wait until it has
+        finished. If the process is killed, all rows remain, but old bytes may remain, too; then call the
+        method again. The method cannot erase disk blocks that the file system has released.
 
         Raises:
             BackendBusy: a snapshot or scan stayed open in this or another process; no row is lost, and old

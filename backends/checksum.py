@@ -17,7 +17,7 @@ def checksum(key: bytes, value: bytes) -> int:
     """Return the checksum of a row, a number of 32 bits.
 
     It is the CRC-32 of the key followed by the value. The CRC starts at the length of the key, so moving the
-    first byte of the value to the end of the key gives another checksum.
+    first byte of the value to the end of the key changes the checksum.
     """
     return crc32(value, crc32(key, len(key)))
 
@@ -41,7 +41,7 @@ def check_row(where: str, key: object, value: object, found: object) -> None:
 
 
 def damaged_row(where: str, key: object) -> BackendCorrupt:
-    """Return the exception for a row that does not have the bytes that were written."""
+    """Return the exception for a row whose bytes differ from the bytes that were written."""
     shown = key if isinstance(key, bytes) else repr(key).encode()
     return BackendCorrupt(
         f"{where} is damaged: the row {ascii(key)[:80]} does not match its checksum", key=shown

@@ -1,7 +1,7 @@
 """The meaning of the operating system's errors, and what the user can do about each of them.
 
-Messages name the store, never a file inside it: the files of a backend come and go, and the temporary folder
-of a new store has a random name.
+Messages name the store, and never a file inside the store: a backend creates and deletes files, and the
+temporary folder of a new store has a random name.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def environment_error(what: str, number: int, text: str = "") -> BackendEnvironm
 
 
 def system_error(what: str, error: OSError) -> BackendError:
-    """Return the exception for an OSError: the environment fails, or the path cannot be a store.
+    """Return the exception for an OSError: either the environment failed, or the path cannot be a store.
 
     Args:
         what: As for `environment_error`.

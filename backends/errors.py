@@ -54,7 +54,7 @@ class BackendCorrupt(BackendError):
 
 
 class BackendLost(BackendCorrupt):
-    """Raised if a store lacks writes that were acknowledged. `hint` tells the user how to go on."""
+    """Raised if a store lacks writes that were acknowledged. `hint` tells the user what to do next."""
 
     def __init__(self, message: str, *, hint: str) -> None:
         super().__init__(message)

@@ -89,11 +89,11 @@ def resolve_path(path: str) -> Path:
 
 @contextmanager
 def staging(target: Path) -> Iterator[Path]:
-    """Yield a new folder, next to `target`, for the caller to build `target` in; then remove the folder.
+    """Yield a new folder next to `target`, in which the caller builds `target`; then remove the folder.
 
     A crash leaves only this folder behind. Each call first removes such leftovers. A leftover is an unlocked
-    folder whose name matches exactly, and which is empty or contains the marker file. While the folder
-    exists, this process holds a flock on it, so that other processes can distinguish it from a leftover.
+    folder whose name matches exactly. It is empty, or contains the marker file. While the folder exists, this
+    process holds a flock on it, so that other processes can distinguish it from a leftover.
     """
     prefix = f".{target.name[:100]}.new-"
     _sweep(target.parent, prefix)

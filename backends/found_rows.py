@@ -25,7 +25,7 @@ _SCAN = "SELECT key, value FROM found WHERE key >= ? AND key < ? ORDER BY key, r
 
 
 class FoundRows:
-    """A collection of rows in which a key may have several values. The values are in the order of finding."""
+    """A collection of rows. A key may have several values, in the order in which they were found."""
 
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None)
@@ -33,7 +33,7 @@ class FoundRows:
         self._rank = 0
 
     def add(self, rows: Iterable[Row]) -> int:
-        """Add those of `rows` that were not found before. Return the number of rows in `rows`."""
+        """Add the rows that were not found before. Return the number of all rows in `rows`."""
         before = self._rank
         self._connection.execute("BEGIN")
         self._connection.executemany(_ADD, map(self._found, rows))
@@ -51,7 +51,7 @@ class FoundRows:
         return [value for (value,) in rows]
 
     def scan(self, start: bytes, end: bytes) -> Iterator[tuple[bytes, list[bytes]]]:
-        """Yield the keys with start <= key < end in order, each with its values in the order of finding."""
+        """Yield the keys with start <= key < end in order, each with its values in the order of `values`."""
         rows = self._connection.execute(_SCAN, (start, end))
         for key, some in groupby(rows, itemgetter(0)):
             yield key, [value for _, value in some]

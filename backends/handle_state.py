@@ -34,8 +34,9 @@ class HandleState:
 
     `_inside` holds the thread id of every running call. Adding to a list and removing from it are atomic, so
     `enter` takes no lock. A call first enters the list and then checks `refusal`; close() first sets
-    `refusal` and then checks the list. So at least one of them sees the other. Measured: 0.11 µs for `enter`
-    and `leave` together. The alternative, a counter under a condition and a call of getpid, took 1.1 µs.
+    `refusal` and then checks the list. So at least one of the two sees what the other has set. Measured: 0.11
+    µs for `enter` and `leave` together. The alternative, a counter under a condition and a call of getpid,
+    took 1.1 µs.
 
     Args:
         where: The store's name in messages.
@@ -84,7 +85,7 @@ class HandleState:
             self.leave()
 
     def check(self) -> None:
-        """Raise BackendClosed if the handle is closed. For code that is not between `enter` and `leave`."""
+        """Raise BackendClosed if the handle is closed. Used by code outside of `enter` and `leave`."""
         while self.refusal is not None and not self._is_pausing_thread(threading.get_ident()):
             self._wait()
 

@@ -5,7 +5,7 @@ following measures, each with a test in `tests/backends/test_leveldb_rules*.py`:
 
 - after a failed write the handle accepts no more writes, and the exception is BackendInDoubt, because the
   write may have taken effect;
-- a store has a lock of its own (`backends.leveldb_place`); only one handle can be open at a time, in one
+- a store has its own lock (`backends.leveldb_place`); only one handle can be open at a time, in one
   process, and a forked process cannot use the handle of its parent;
 - `paranoid_checks` is always on, checksums are verified on every read, and compression is off;
 - a batch is built in full and then written with one call;
@@ -60,8 +60,7 @@ The first step fetches only one row, because many callers need only one.
 _OPENED: Row = (b"", b"")
 
 _LOG_BYTES_MAX = 4 << 20
-"""The maximum length of a log, in bytes, that the next opening of the store reads, unless the process was
-killed."""
+"""If the process is not killed, the next opening of the store reads a log of at most this many bytes."""
 
 _LAST_KEY = b"\xff" * 64
 """A key after all rows."""
@@ -159,7 +158,7 @@ class LevelDBBackend(Backend):
             self._handle_state.leave()
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end that exist at the time of the call.
+        """Return an iterator over the rows with start <= key < end, as they are at the time of the call.
 
         The iterator fetches a few rows at a time.
         """
@@ -277,8 +276,8 @@ class LevelDBBackend(Backend):
         """Raise BackendEnvironment if the disk has too little free space for `batch`.
 
         In that case nothing is sent to LevelDB. If LevelDB could not finish a write, this handle would refuse
-        all later writes. Opening the store copies the logs into tables, so as much space as the logs occupy
-        must stay free, too. Measured: 4 µs.
+        all later writes. Opening the store copies the logs into tables, so enough space for a copy of the
+        logs must stay free, too. Measured: 4 µs.
         """
         disk = os.statvfs(self._data)
         free = disk.f_bavail * disk.f_frsize
@@ -293,12 +292,12 @@ class LevelDBBackend(Backend):
     def _send(self, built: Any, *, sync: bool, durable: bool) -> None:
         """Write one batch. The caller treats the batch as written when this method returns.
 
-        LevelDB starts a new log every `write_buffer_size` bytes and syncs only the newest log, so a synced
-        write could survive a crash that loses earlier unsynced writes in an older log. Therefore, while there
-        are unsynced rows, this method writes the batch, syncs the older logs if there are any, and then syncs
-        the newest log by writing an empty batch. After a crash at any point, the store has all rows up to
-        some write, and no rows of later writes. This fails only if the operating system itself writes the new
-        log to the disk just before the old log is synced.
+        LevelDB starts a new log every `write_buffer_size` bytes and syncs only the newest log. So a crash
+        could lose earlier unsynced writes in an older log, although a later synced write survives. Therefore,
+        while there are unsynced rows, this method first writes the batch. It then syncs the older logs, if
+        there are any. Last, it syncs the newest log by writing an empty batch. After a crash at any point,
+        the store has all rows up to some write, and no rows of later writes. This fails only if the operating
+        system itself writes the new log to the disk just before the old log is synced.
         """
         built.write()
         if not sync:
@@ -314,8 +313,8 @@ class LevelDBBackend(Backend):
         """Sync the folder and all logs except the newest, if LevelDB has started a new log.
 
         LevelDB does not sync the folder after it starts a new log. If the folder is not synced, POSIX allows
-        a file system to lose the log's name in a crash, and with the name the whole log. This is called after
-        each write. If the newest known log has grown, LevelDB has appended the write to that log and has not
+        a file system to lose the log's name in a crash. The whole log is then lost. This is called after each
+        write. If the newest known log has grown, LevelDB has appended the write to that log and has not
         started another one. Measured: this check takes 2 µs, and listing a folder of 10 to 25 files takes 7
         to 12 µs.
         """
@@ -335,7 +334,7 @@ class LevelDBBackend(Backend):
         self._names = names
 
     def _log_has_grown(self) -> bool:
-        """Return True if the log `_log` is longer than at the last call."""
+        """Return True if the log `_log` has grown since the last call."""
         try:
             size = os.stat(self._log).st_size  # noqa: PTH116 - a third of the time of Path.stat
         except OSError:
@@ -345,7 +344,7 @@ class LevelDBBackend(Backend):
         return grown
 
     def purge(self) -> None:
-        """Copy all rows into a new LevelDB and replace the old one with it."""
+        """Copy all rows into a new LevelDB, which then replaces the old one."""
         with self._handle_state.paused(lambda: not self._live, self._busy_seconds):
             self._handle_state.check_writable()
             try:
@@ -385,7 +384,7 @@ class LevelDBBackend(Backend):
     def _write_table(self) -> None:
         """Write the rows of the log to a table, so that the next opening need not read a long log.
 
-        Nothing is lost if this fails or is interrupted: the next opening then does it.
+        Nothing is lost if this fails or is interrupted: the next opening then writes the table.
         """
         with contextlib.suppress(self._error):
             # LevelDB has no function of its own for this. In this range there are no rows to compact.

@@ -3,7 +3,7 @@
 LevelDB refuses a table whose index is damaged, and drops the rest of a log block after a damaged record. The
 functions here yield each row that can still be decoded. Checksums are not compared, so a row may be damaged:
 callers check the rows by other means. The formats are described in LevelDB's `doc/table_format.md` and
-`doc/log_format.md`. Compressed blocks are not read; stores of this package have none.
+`doc/log_format.md`. Compressed blocks are not read; stores of this package do not contain compressed blocks.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from backends.base import Row
 _FOOTER_BYTES = 48
 _MAGIC = bytes.fromhex("57fb808b247547db")
 _TRAILER_BYTES = 5
-"""The bytes after each block of a table: the type of compression, and a checksum."""
+"""The number of bytes after each block of a table: the type of compression, and a checksum."""
 
 _TAG_BYTES = 8
-"""The bytes after each key in a table: one byte for the kind of row, then LevelDB's sequence number."""
+"""The number of bytes after each key in a table: one for the kind of row, the others for LevelDB's sequence
+number."""
 
 _DELETED, _SET = 0, 1
 _LOG_BLOCK_BYTES = 32768
@@ -47,7 +48,7 @@ def table_rows(data: bytes) -> Iterator[Row]:
 
 
 def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """Return a number in LevelDB's variable length and the position after it."""
+    """Return a number that has LevelDB's variable-length encoding, and the position after the number."""
     number = shift = 0
     while at < end and shift < 64:
         byte = data[at]
@@ -60,7 +61,7 @@ def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def _indexed_blocks(data: bytes) -> list[tuple[int, int]]:
-    """Return the start and end of each block in the table's index; an empty list without an index."""
+    """Return the start and end of each block in the table's index, or an empty list if there is no index."""
     if data[-8:] != _MAGIC:
         return []
     try:
@@ -89,8 +90,8 @@ def _indexed_blocks(data: bytes) -> list[tuple[int, int]]:
 def _consecutive_blocks(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each block of a table that has no index, such as a truncated table.
 
-    A block ends with the positions of its restarts, four bytes each, and their number. The
-    first position is 0, and no row begins with four zero bytes.
+    A block ends with the positions of its restarts (four bytes each) and the number of restarts. The first
+    position is 0, and no row begins with four zero bytes.
     """
     start = 0
     while start < len(data):
@@ -197,7 +198,7 @@ def _batch_rows(batch: bytes) -> Iterator[Row]:
 
 
 def _batch_row(batch: bytes, at: int) -> tuple[Row | None, int]:
-    """Return the row at a position of a batch, or None for a deleted row, and the position after it."""
+    """Return the row at a position of a batch (None for a deleted row), and the position after the row."""
     kind, end = batch[at], len(batch)
     length, at = _varint(batch, at + 1, end)
     key = batch[at : at + length]

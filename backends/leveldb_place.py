@@ -58,7 +58,7 @@ OPTIONS: dict[str, Any] = {
 
 
 TEMPORARY: dict[str, Any] = {"max_open_files": 42}
-"""Other options for a temporary store, which is filled and then read once, in order."""
+"""The options that differ for a temporary store. Such a store is filled, and then read once in order."""
 
 
 def plyvel_module() -> ModuleType:
@@ -115,9 +115,10 @@ def is_leveldb_store(path: Path) -> bool:
 
 
 def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
-    """Write `rows` to a new LevelDB in the folder of the store at `path`; `swap` then uses it.
+    """Write `rows` to a new LevelDB inside the store at `path`.
 
-    After a crash, the new LevelDB is either complete and durable, or ignored.
+    `swap` then replaces the old LevelDB with the new one. After a crash, the new LevelDB is either complete
+    and durable, or ignored.
     """
     unfinished = path / _UNFINISHED
     _remove(unfinished, path / NEW)
@@ -140,7 +141,7 @@ def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
 
 
 def swap(path: Path) -> None:
-    """Replace the LevelDB of the store at `path` with the rewritten one. Both must be closed.
+    """Replace the LevelDB of the store at `path` with the rewritten LevelDB. Both must be closed.
 
     If the process is killed at any point, `recover` finishes or undoes the swap.
     """
@@ -220,9 +221,9 @@ def _check_unoccupied(path: Path) -> None:
 def _create(path: Path) -> None:
     """Create the store atomically: after a crash, it is either complete or absent.
 
-    A crash before the rename leaves a folder `.NAME.new-…`, which is removed when a store is created at the
-    same path again. A crash after the rename leaves the complete store, but a power failure before the parent
-    folder is synced may still undo the rename.
+    A crash before the rename leaves a folder `.NAME.new-…`. This folder is removed when a store is created at
+    the same path again. A crash after the rename leaves the complete store, but a power failure before the
+    parent folder is synced may still undo the rename.
     """
     make_parents(path)
     with staging(path) as folder:

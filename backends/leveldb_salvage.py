@@ -47,7 +47,7 @@ def _data_folder(place: Path) -> Path:
 
 
 def _own_rows(data: Path, copy: Path, problems: list[str]) -> Iterator[Row]:
-    """Yield the rows that LevelDB finds in a copy. If LevelDB refuses a copy, it is opened less strictly."""
+    """Yield the rows that LevelDB finds in a copy. A copy that LevelDB refuses is opened less strictly."""
     try:
         plyvel = plyvel_module()
     except BackendUnusable:

@@ -58,7 +58,10 @@ class _Rows:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Take the lock. Check before and after that the handle is open: a fork can copy a held lock."""
+        """Take the lock, and check before and after this that the handle is open.
+
+        A fork can copy a held lock.
+        """
         self.handle_state.check()
         with self.lock:
             self.handle_state.check()
@@ -206,9 +209,9 @@ class MemoryBackend(Backend):
             return [rows.values.get(key) for key in keys]
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end that exist at the time of the call.
+        """Return an iterator over the rows with start <= key < end, as they are at the time of the call.
 
-        The iterator keeps a snapshot open until it ends.
+        The snapshot that the iterator reads from stays open until the iterator ends.
         """
         return _MemorySnapshot(self._rows).scan(start, end, reverse=reverse)
 

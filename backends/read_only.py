@@ -1,10 +1,10 @@
 """Stores that this process may read but not write: on a read-only disk, or without permission to write.
 
-LevelDB and SQLite write into their files even to read them, for instance to finish what a crash left behind.
-So such a store is opened as a private copy. The copy is in a folder under TMPDIR, and is removed when the
-handle is closed. Tables of LevelDB never change, so the copy only links to them. Durable writes are refused.
-Other writes are kept in the copy, for this handle only. For instance, followers that lack events write their
-rows there.
+LevelDB and SQLite write into the files of a store even in order to read it, for instance to recover from a
+crash. Therefore a store that cannot be written is opened as a private copy. The copy is in a folder under
+TMPDIR, and is removed when the handle is closed. Tables of LevelDB never change, so the copy only links to
+them. Durable writes are refused. Other writes are kept in the copy, for this handle only. For instance,
+followers that lack events write their rows there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PREFIX = "memroot-read-only-"
 _TABLES = (".ldb", ".sst")
 _IGNORED = ("LOCK", "LOG", "LOG.old")
 _BESIDE_SQLITE = ("-wal", "-wal-mark")
-"""The name endings of those files beside a SQLite file that belong to its state."""
+"""The endings of the names of the files that lie next to a SQLite file and belong to its state."""
 
 
 class ReadOnlyBackend(Backend):
@@ -138,7 +138,7 @@ class ReadOnlyBackend(Backend):
         raise self._refusal()
 
     def files(self) -> tuple[Path, ...]:
-        """Return the paths of the store's own files, without those of the copy."""
+        """Return the paths of the store's own files, not the paths of the copy's files."""
         if self._place.is_dir():
             folders = data_folders(self._place)
             return tuple(sorted(path for folder in folders for path in folder.iterdir() if path.is_file()))
@@ -231,7 +231,7 @@ def _copy_sqlite(place: Path, copy: Path) -> None:
 
 @contextlib.contextmanager
 def _writers_excluded(place: Path) -> Iterator[None]:
-    """Hold the writers' lock during the block, if its file exists and can be opened for reading."""
+    """Hold the writers' lock during the block, if the lock file exists and can be opened for reading."""
     descriptor = None
     try:
         with contextlib.suppress(OSError):

@@ -1,10 +1,10 @@
 """A registry of the stores that this process has open, by device and inode.
 
-File locks are not enough inside one process. LevelDB and SQLite lock with fcntl(), and closing *any*
-descriptor of such a file, even one opened only for reading, releases all locks that the process holds on it.
-So a second LevelDB handle must be refused before LevelDB opens the file, and a SQLite file must not be
-inspected while a handle on it is open. Two paths to the same file (through links or mounts) are treated as
-one store.
+File locks are not enough inside one process. LevelDB and SQLite lock files with fcntl(). If a process closes
+*any* descriptor of such a file, even a descriptor that was opened only for reading, all locks of the process
+on this file are released. So a second LevelDB handle must be refused before LevelDB opens the file, and a
+SQLite file must not be inspected while a handle on it is open. Two paths to the same file (through links or
+mounts) are treated as one store.
 """
 
 from __future__ import annotations

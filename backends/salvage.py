@@ -33,7 +33,7 @@ class Way:
     name: str
     """A short description of the way, for people."""
     own: bool
-    """True if the backend's library reads the rows. They are then a state that the store once had."""
+    """True if the backend's library reads the rows. The rows are then a state that the store once had."""
     rows: Iterator[Row]
     problems: list[str] = field(default_factory=list)
     """The problems that were found, in sentences for people; empty if nothing seems damaged."""
@@ -61,7 +61,7 @@ class Salvage:
         self._prefixes = tuple(prefixes)
 
     def read_on(self) -> Way | None:
-        """Read the store in the next way. Return the way, or None if the store was read in all ways."""
+        """Read the store in the next way and return this way; return None if no way is left."""
         way = next(self._remaining, None)
         if way is not None:
             way.count = self.found.add(filter(self._is_asked, way.rows))

@@ -4,7 +4,7 @@ A file in WAL mode has one table for the store without a name and one for each n
 at a time can write: a mutex excludes other threads of this process, and a lock file (`backends.sqlite_lock`)
 excludes other processes. Readers never wait for writers. SQLite has no checksums, so this backend stores one
 with each row (`backends.checksum`), and compares it whenever the row is read (`backends.sqlite_reads`).
-SQLite drops the end of a damaged WAL without an error, so a file next to the store says how far the store
+SQLite drops the end of a damaged WAL without an error, so a file next to the store records how far the store
 reached (`backends.sqlite_mark`).
 """
 
@@ -227,7 +227,7 @@ class SQLiteBackend(Backend):
             return self._table.get_many(reader, keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end that exist at the time of the call.
+        """Return an iterator over the rows with start <= key < end, as they are at the time of the call.
 
         The iterator reads from its own snapshot, a few rows at a time.
         """
@@ -336,11 +336,11 @@ class SQLiteBackend(Backend):
 
         SQLite syncs nothing if no page changes. Suppose that rows were written without `durable`, and the
         same rows are then written durably: without a changed page, the durable write would return before the
-        rows are on the disk. So each durable write increments the counter in the backend's own row, which
-        changes a page.
+        rows are on the disk. So each durable write increments the counter in the backend's own row; this
+        always changes a page.
 
         Returns:
-            The backend's own row after a durable write; None after another write.
+            The backend's own row after a durable write; None after a write that is not durable.
         """
         writer, sql = self._writer, self._table.sql
         own = None

@@ -14,7 +14,7 @@ from backends.environment import environment_error, in_doubt
 from backends.errors import BackendBusy, BackendCorrupt, BackendEnvironment, BackendError, BackendInDoubt
 
 DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""The exceptions of SQLite. The second occurs if a message quotes damaged bytes that are not UTF-8."""
+"""The exceptions of SQLite. The second one is raised if a message quotes damaged bytes that are not UTF-8."""
 
 _ERRNOS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,

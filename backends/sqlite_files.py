@@ -1,8 +1,8 @@
 """Reading the rows in SQLite's files without SQLite, past damaged places.
 
-SQLite does not find a row if a page on the way to the row is damaged, and ignores the rest of the WAL after a
-damaged frame. The functions here decode each page by itself: the pages of the database, and every frame of
-the WAL that belongs to its present round. The rows of different tables are mixed; the caller can exclude
+SQLite does not find a row if a page on the way to the row is damaged. After a damaged frame, SQLite ignores
+the rest of the WAL. The functions here decode each page by itself: the pages of the database, and the pages
+in all frames of the WAL's present round. The rows of different tables are mixed; the caller can exclude
 pages. A row may be damaged, and a page of the WAL may hold older rows: callers check the rows by other means.
 The format is described at https://www.sqlite.org/fileformat2.html.
 """
@@ -69,7 +69,7 @@ class SQLiteFiles:
         self._file.close()
 
     def _page_bytes(self, header: bytes) -> int:
-        """Return the size of a page, from the database, from the WAL, or SQLite's default."""
+        """Return the page size that is stated in the database or in the WAL; otherwise SQLite's default."""
         stored = int.from_bytes(header[16:18], "big")
         for size in (65536 if stored == 1 else stored, int.from_bytes(self._wal[8:12], "big")):
             if 512 <= size <= 65536 and not size & (size - 1):
@@ -77,7 +77,7 @@ class SQLiteFiles:
         return _DEFAULT_PAGE_BYTES
 
     def _present_frames(self) -> Iterator[tuple[int, bool, int]]:
-        """Yield (page number, whether a transaction ends, position) of each frame of the present round.
+        """Yield (page number, whether a transaction ends, position) for each frame of the present round.
 
         A frame belongs to the round if it repeats the salts of the WAL's header. If the header is damaged,
         the salts of the first frame are used.
@@ -237,7 +237,7 @@ def _size_of(kind: int) -> int:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number in SQLite's variable length and the position after it."""
+    """Return a number that has SQLite's variable-length encoding, and the position after the number."""
     number = 0
     for _ in range(8):
         byte = data[at]

@@ -1,8 +1,8 @@
 """The writers' lock of a SQLite store: a flock on `PATH-lock`, an empty file next to the store.
 
-SQLite's own lock ends with every commit; this lock can be held over several commits. It cannot be a lock on
-the database itself, because closing any descriptor of the database would release the locks that SQLite holds
-on the database. The operating system releases the flock when its holder dies.
+SQLite releases its own lock at every commit; this lock can be held over several commits. It cannot be a lock
+on the database itself, because closing any descriptor of the database would release the locks that SQLite
+holds on the database. The operating system releases the flock when its holder dies.
 
 The file is created at the first write and never removed. If it is removed by hand while
 a process holds the lock, other processes no longer wait for that process: its writes are no longer exclusive,

@@ -1,10 +1,10 @@
-"""The mark of a SQLite file: the number of events in each of its stores, in a file of its own.
+"""The mark of a SQLite file: the number of events in each of its stores, kept in a separate file.
 
 After a damaged frame, SQLite ignores the rest of the WAL without an error, although the rest may hold
 transactions that were acknowledged. The file `PATH-wal-mark` shows the loss. It has 64 bytes for each store
 in the file. After each durable commit, the handle writes the content of the backend's own row there. The mark
-is not synced, so it may lag behind the store after a crash. If it is ahead of the store, the store has lost
-commits, or was replaced by an older copy. Without the file, nothing is compared.
+is not synced, so it may lag behind the store after a crash. If the mark is ahead of the store, the store has
+lost commits, or was replaced by an older copy. If there is no mark, nothing is compared.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Mark:
             fsync_opened(descriptor)
 
     def write(self, own: Own) -> None:
-        """Mark that the store has reached `own`. Call this after the commit, before other processes write.
+        """Record that the store has reached `own`. Call this after the commit, before other processes write.
 
         Raises:
             OSError: the system fails to write.

@@ -1,4 +1,4 @@
-"""Bringing a SQLite file of an earlier layout to the present one, in one transaction.
+"""The migration of a SQLite file from an earlier layout to the present layout, in one transaction.
 
 Layout 1 had no checksums, and a table `turns` instead of the backend's own rows. After a crash, the file has
 either layout completely. The checksums are computed from the rows as they are now, so they do not detect
@@ -24,7 +24,7 @@ def bring_up_to_date(connection: sqlite3.Connection, where: str) -> bool:
 
     Returns:
         False if the file has the earlier layout and cannot be changed, because the disk is full or the file
-            is write-protected. Such a file can be read.
+            is write-protected. Such a file can still be read.
 
     Raises:
         BackendUnusable: the file has a layout that this version does not know.

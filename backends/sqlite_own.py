@@ -24,9 +24,9 @@ class Own(NamedTuple):
     file: bytes
     """A random name of the file, the same for all memories in it."""
     writes: int
-    """The number of durable writes that this store has taken."""
+    """The number of durable writes to this store so far."""
     reach: int
-    """The `Batch.reaches` of the last durable write that had one, or 0."""
+    """The `Batch.reaches` of the last durable write for which it was not None, or 0."""
 
     def after_write(self, reaches: int | None) -> Own:
         """Return the row after one more durable write, whose batch has the given `Batch.reaches`."""

@@ -83,7 +83,10 @@ def register_store(path: Path, *, create: bool) -> Identity:
 
 
 def _check_store_file(path: Path) -> None:
-    """Raise an exception unless `path` is a store. The file is read without SQLite, which could change it."""
+    """Raise an exception unless `path` is a store.
+
+    The file is read without SQLite, because SQLite could change it.
+    """
     if path.is_dir():
         raise BackendUnusable(f"{path} is a folder, and a SQLite store is a file; use another path")
     header = _header(path)
@@ -109,9 +112,9 @@ def _check_store_file(path: Path) -> None:
 def _create(path: Path) -> None:
     """Create the store atomically, even if other processes create it at the same time.
 
-    A crash before the link leaves a folder `.NAME.new-…`, which is removed when a store is created at the
-    same path again. A crash after the link leaves the complete store, but a power failure before the parent
-    folder is synced may still undo the link.
+    A crash before the link leaves a folder `.NAME.new-…`. This folder is removed when a store is created at
+    the same path again. A crash after the link leaves the complete store, but a power failure before the
+    parent folder is synced may still undo the link.
     """
     make_parents(path)
     with staging(path) as folder:

@@ -1,9 +1,9 @@
 """Reading rows of a SQLite store, with a check of every row.
 
 SQLite does not notice a changed byte in a key or a value. Each row that is read is compared with its
-checksum. A changed key also hides rows: a search that compares with the changed key may turn to the wrong
-side, and then ends next to that key. Therefore, if a search finds no row, the two rows next to the place
-where it ended are checked. For a scan, the rows before and after the range are checked.
+checksum. A changed key also hides rows: a search that reaches the changed key may continue on the wrong side,
+and then ends next to the changed key. Therefore, if a search finds no row, the two rows next to the place
+where the search ended are checked. For a scan, the rows before and after the range are checked.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Rows:
         The last query is padded, so that SQLite compiles only one statement.
 
         Raises:
-            BackendCorrupt: one of the rows, or a row next to a missing one, is damaged.
+            BackendCorrupt: one of the rows, or a row next to a missing row, is damaged.
         """
         values: dict[bytes, bytes] = {}
         for at in range(0, len(keys), KEYS_PER_QUERY):
@@ -172,7 +172,8 @@ class Rows:
         """Return the first `limit` keys that begin with `prefix`. The values are not read.
 
         Raises:
-            BackendCorrupt: a key is not in order, or the keys before and after them are not in their places.
+            BackendCorrupt: a key is not in order, or the keys before and after the returned keys are not in
+                their places.
         """
         found: list[bytes] = []
         start = prefix or FIRST_KEY

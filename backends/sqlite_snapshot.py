@@ -33,13 +33,13 @@ def vacuum(writer: sqlite3.Connection, where: str) -> None:
 
 
 class SQLiteSnapshot(Snapshot):
-    """A snapshot: a read transaction. A lock prevents a thread from ending it while another thread reads.
+    """A snapshot, which is a read transaction. A lock ensures that it does not end during a read.
 
     Args:
         handle_state: The state of the store's handle.
         rows: The rows of the store's table.
         reader: A connection with an open read transaction, used by this snapshot only.
-        return_reader: A function that takes back the connection after the end of the transaction.
+        return_reader: The function that returns the connection to the store after the end of the transaction.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class SQLiteSnapshot(Snapshot):
         return self.rows(start, end, reverse=reverse, close=False)
 
     def keys(self, prefix: bytes, limit: int) -> list[bytes]:
-        """Return the first `limit` keys that begin with `prefix`, including those of damaged values."""
+        """Return the first `limit` keys that begin with `prefix`, including the keys of damaged values."""
         with self.using() as reader:
             return self._table.keys(reader, prefix, limit)
 

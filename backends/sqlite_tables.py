@@ -1,9 +1,10 @@
 """The tables of a SQLite file: one for the store without a name, one for each named memory.
 
-Each row has a checksum (`backends.checksum`). The row with the empty key, which no caller can write, belongs
-to the backend (`backends.sqlite_own`). The rows of a memory are in a table `memory_N`, where N is a number;
-the table `memories` maps names to numbers. A name is always passed to SQLite as a bound value and is never
-part of a statement. Numbers are not reused (AUTOINCREMENT), so a handle cannot read another memory's rows.
+Each row has a checksum (`backends.checksum`). The row with the empty key belongs to the backend
+(`backends.sqlite_own`); callers cannot write this row. The rows of a memory are in a table `memory_N`, where
+N is a number; the table `memories` maps names to numbers. A name is always passed to SQLite as a bound value
+and is never part of a statement. Numbers are not reused (AUTOINCREMENT), so a handle cannot read another
+memory's rows.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def memory_name(value: object) -> str:
     """Return `value` if it is a valid memory name.
 
     A valid name has 1 to 32 of the characters `a-z0-9._-` and does not begin with a dot. The names `db` and
-    `lock`, which are files of a LevelDB store, are not allowed. A name may not end like a file that is
-    kept next to a SQLite store (`-wal`, `-shm`, `-journal`, `-lock`, `-wal-mark`).
+    `lock` are not allowed, because a LevelDB store has a folder and a file of these names. A name may not end
+    like a file that is kept next to a SQLite store (`-wal`, `-shm`, `-journal`, `-lock`, `-wal-mark`).
 
     Raises:
         BackendUnusable: `value` is not a valid name.
@@ -68,8 +69,8 @@ def memory_name(value: object) -> str:
 class Statements(NamedTuple):
     """The SQL statements that read and write one table of rows.
 
-    A statement that reads returns the columns key, value and sum, except `get`, which returns value and sum,
-    and `scan`, which returns key and value.
+    A statement that reads returns the columns key, value and sum. There are two exceptions: `get` returns
+    value and sum, and `scan` returns key and value.
     """
 
     get: str
@@ -82,9 +83,9 @@ class Statements(NamedTuple):
     around: str
     """The two rows next to a key: at most one before it and at most one after it."""
     scan: str
-    """All rows from a key on, without checksums. For programs that read damaged stores."""
+    """All rows from a key on, without checksums. Used by programs that read damaged stores."""
     keys: str
-    """Some keys from a key on, upwards."""
+    """A limited number of keys, from a key on, upwards."""
     put: str
     swap: str
     """Replaces the value of the backend's own row if it has an expected value."""

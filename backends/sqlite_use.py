@@ -1,8 +1,8 @@
 """The use lock of a named memory in a SQLite file: a flock on the empty file `PATH-use-NAME`.
 
-Every handle holds the lock shared. Renaming or deleting the memory needs the lock
-exclusively, and is therefore refused while a handle is open. The operating system releases the lock when the
-process that holds it dies. A leftover file has no effect.
+Every open handle holds a shared lock. Renaming or deleting the memory needs an exclusive lock, and is
+therefore refused while a handle is open. The operating system releases the lock when the process that holds
+it dies. A leftover file has no effect.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class UseLock(Flock):
             raise system_error(f"{self._path} cannot be locked", error) from error
 
     def _take(self, *, exclusive: bool) -> bool:
-        """Take the lock. Return False if the locked file has been replaced; then try again."""
+        """Take the lock. Return False if the locked file has been replaced; the caller then tries again."""
         with contextlib.suppress(FileNotFoundError):
             status = os.lstat(self._path)
             if not stat.S_ISREG(status.st_mode) or status.st_size:

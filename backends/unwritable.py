@@ -10,7 +10,7 @@ _BESIDE_SQLITE = ("-wal", "-shm", "-lock")
 
 
 def why_unwritable(scheme: str, place: Path) -> int:
-    """Return the errno of the reason why this process cannot write the store at `place`, or 0.
+    """Return the errno that says why this process cannot write the store at `place`, or 0 if it can.
 
     The result is 0, too, if there is no store at `place`.
 

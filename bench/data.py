@@ -1,10 +1,10 @@
 """Generate or load the data for the measurements.
 
 Question: none; nothing is measured in this module.
-Data: generated texts of 40 words whose frequencies follow Zipf's law over 20,000 made-up words, with three
-    of 200 tags each and a new source after every 20 texts; Markdown files made of the same words; and the
-    shared garden (7,772 Markdown files) if it is available. Questions about shared data are in
-    `bench.retrieval.sets`.
+Data: generated texts; Markdown files made of the same words; and the shared garden (7,772 Markdown files) if
+    it is available. A generated text has 40 words and three of 200 tags; a new source begins after every 20
+    texts. The words are drawn from 20,000 made-up words, and their frequencies follow Zipf's law. Questions
+    about shared data are in `bench.retrieval.sets`.
 Seed: an argument of every generator. The same seed gives the same texts on every machine.
 """
 
@@ -46,7 +46,7 @@ class Words:
     """A generator of random words from a made-up vocabulary. The word of rank r has the weight 1 / r."""
 
     def __init__(self, seed: int, stream: str) -> None:
-        """Create the vocabulary. Each `stream` gives an independent series of random words from it."""
+        """Create the vocabulary. Each `stream` gives an independent series of random words."""
         makers = Random(f"{seed}/vocabulary")
         found: dict[str, None] = {}
         while len(found) < VOCABULARY_WORDS:
@@ -87,7 +87,7 @@ def questions(count: int, seed: int) -> list[str]:
 
 
 def write_markdown(folder: Path, files: int, seed: int) -> Path:
-    """Write `files` Markdown files with front matter, three sections and two links each; return `folder`."""
+    """Write `files` Markdown files, each with front matter, three sections and two links; return `folder`."""
     words = Words(seed, "markdown")
     folder.mkdir(parents=True)
     for number in range(files):
@@ -102,7 +102,7 @@ def write_markdown(folder: Path, files: int, seed: int) -> Path:
 
 
 def unpack_garden(folder: Path) -> Path | None:
-    """Unpack the shared garden (a set of notes) into `folder` if necessary; return None if it is missing."""
+    """Unpack the shared garden (a set of notes) into `folder` if necessary. Return None if it is missing."""
     packed = SHARED / "data" / "garden.tar.gz"
     if not packed.exists():
         return None

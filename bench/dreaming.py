@@ -1,17 +1,17 @@
 """Measure the effect of dreaming on an untagged memory: `python -m bench.dreaming`.
 
-Question: how much more of a memory does a walk reach after dreaming, what does dreaming add, how much of
-    that is junk, and how does recall change?
+Question: how much more of a memory does a walk reach after dreaming, what does dreaming add, how much of that
+    is junk, and how does recall change?
 Data: the sets of `bench.retrieval`, each memory ingested without changes. Seed: `--seed`, for the salts and
     for the choice of the garden's questions.
-How: each memory is measured, copied, dreamt over in one cycle and measured again.
-    Reach is the share of all texts that are within 2 hops of the first 7 hits of a question (7 is the number
-    of anchors for ten hits), as a mean over the questions. A hop leads to a text that shares a tag or has an
-    edge. As in the walk, tags on more than 20 atoms and more than a tenth of all atoms are ignored. Junk is
-    counted among the different tags added, without categories. A tag is junk if it is on only one atom or on
-    more atoms than the walk follows. A tag of a single word is also junk if at least a fifth of the texts
-    that contain the word write it differently, for example in lower case. The dreamer judges a word by a
-    dozen texts; this measurement reads all texts.
+How: each memory is measured and copied. One dream cycle runs on the copy, and the copy is measured. For one
+    question, reach is the share of all texts that are within 2 hops of the first 7 hits (7 is the number of
+    anchors for ten hits). The figure is the mean over the questions. A hop leads to a text that shares a tag
+    or has an edge. As in the walk, a tag is ignored if it is on more than 20 atoms and also on more than a
+    tenth of all atoms. Junk is counted among the different tags that were added; categories are left out. A
+    tag is junk if it is on only one atom or on more atoms than the walk follows. A tag of a single word is
+    also junk if at least a fifth of the texts that contain the word write it differently, for example in
+    lower case. The dreamer judges a word by a dozen texts; this measurement reads all texts.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Run:
         """
         self.sizes = tuple(sizes or SIZES[not quick])
         self.small = [size for size in self.sizes if sizes or size < MILLION]
-        """The sizes for the rows that are not measured at 1 M unless the command line says so."""
+        """The sizes for the rows that are measured at 1 M only if the command line gives this size."""
         self.proof_sizes = sizes or PROOF_SIZES[not quick]
         self.quick = quick
         self.results: dict[str, Result] = {}
@@ -60,7 +60,7 @@ class Run:
         self._missing: set[str] = set()
 
     def without_kernels(self) -> Run:
-        """Return a run of memroot without its compiled kernels, which shares the figures of the rivals."""
+        """Return a run of memroot without its compiled kernels. Both runs share the figures of the rivals."""
         plain = Run(self._work, self._seed, self.sizes, quick=self.quick, kernels="python")
         plain.small, plain.proof_sizes, plain.results = self.small, self.proof_sizes, self.results
         return plain
@@ -68,7 +68,7 @@ class Run:
     def measure(self, name: str, size: int, against: str = "") -> Result:
         """Return the result of the measurement `name` with `size` atoms, made in a separate process.
 
-        With `against`, it is a measurement of that rival.
+        If `against` is given, the rival of this name is measured instead of memroot.
         """
         kernels = "auto" if against else self.kernels
         about = [against] * bool(against) + [kernels] * (kernels != "auto")
@@ -85,7 +85,7 @@ class Run:
         return self.measure(name, size), self.measure(f"{name}_rival", size, FTS)
 
     def others(self, name: str, size: int, rivals: Iterable[str] = PACKAGED) -> dict[str, Result]:
-        """Fill the stores of those packages that are installed, and return their results."""
+        """Fill the stores of those rivals whose packages are installed, and return the results."""
         found = {}
         for rival in rivals:
             if is_installed(rival):
@@ -119,7 +119,7 @@ OTHERS: Final = frozenset({"bulk", "recall", "opening", "process", "disk", "memo
 
 
 class Figures:
-    """The results of one measurement: memroot's, and those of the rivals by their names."""
+    """The results of one measurement: the result of memroot, and the results of the rivals by their names."""
 
     def __init__(self, ours: Result, rivals: dict[str, Result]) -> None:
         self.ours = ours
@@ -139,7 +139,7 @@ class Figures:
 
 
 def as_good_as(name: str, bound: float | None, judged: bool, *, rate: bool) -> Target | None:
-    """Return the target of reaching `bound`, the figure of `name`; None if there is no such figure."""
+    """Return the target of a figure as good as `bound`, the figure of `name`; None if `bound` is None."""
     return None if bound is None else Target(f"{'≥' if rate else '≤'} {name}", bound, judged)
 
 
@@ -300,7 +300,7 @@ def proofs(run: Run) -> Iterator[Row]:
 
 
 def _parts(run: Run, size: int, name: str, of: str, parts: dict[str, str]) -> Iterator[Row]:
-    """Yield the size of proofs of each kind, and the times to make and to verify one."""
+    """Yield, for each kind of proof, the size of a proof and the times to make it and to verify it."""
     rival = RIVALS.get(name)
     ours, rivals = run.measure(name, size), {}
     if rival and find_spec(rival) is None:

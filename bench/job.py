@@ -28,7 +28,7 @@ Result = dict[str, Any]
 """The result of a measurement: names that end in their unit (`_s`, `_ms`, `_per_s`, `_bytes`) → numbers."""
 
 MODULES: Final = ("bench.writing", "bench.reading", "bench.upkeep", "bench.proofs")
-"""The modules with the measurements, which are functions from a `Job` to a `Result`."""
+"""The modules with the measurements. A measurement is a function from a `Job` to a `Result`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ _LIBRARIES: Final = ("memroot", "blake3", "cbor2", "numpy", "plyvel", "pyroaring
 _RIVALS: Final = ("tantivy", "plugmem", "trie", "pymerkle", "pycryptodome")
 _FSYNCS: Final = 200
 LOAD_MAX: Final = 0.5
-"""The highest load at which figures are reliable. Above it, rates are too low and times too long."""
+"""The highest load at which figures are reliable. Above this load, rates are too low and times are too
+long."""
 
 
 def describe(folder: Path) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""A rival of the same kind: plugmem, an embedded memory for agents in Rust, through its own Python package.
+"""A rival of the same kind as memroot: plugmem, an embedded memory for agents.
+
+plugmem is written in Rust, and is used through its own Python package.
 
 Question: what is the cost of a memory that is compiled throughout and proves nothing?
 Data, seed: the same texts as for memroot; batches of the same 1,000 texts. How: without an embedder and with
@@ -22,7 +24,7 @@ _ENOUGH_TOKENS = 100_000
 
 
 class Plugmem:
-    """A plugmem database in a folder of its own, to be used as a context manager."""
+    """A plugmem database in a separate folder, to be used as a context manager."""
 
     def __init__(self, path: Path) -> None:
         """Open the database in the folder `path`, and create it if it does not exist."""
@@ -36,7 +38,7 @@ class Plugmem:
         self._db.remember_many([_fact(text) for text in batch])
 
     def finish(self) -> None:
-        """Do nothing, because every batch is durable and found at once."""
+        """Do nothing: every batch is durable, and can be found, as soon as it is added."""
 
     def recall(self, question: str, limit: int = 10) -> str:
         """Return the best texts as one block."""

@@ -2,11 +2,11 @@
 
 Question: which functions take the most time, not counting the functions that they call?
 Data, seed: as for the measurement (`bench.writing`, `bench.reading`, `bench.upkeep`).
-How: cProfile runs the measurement in this process, including the generation of data. The stores that it
-needs are filled first, in processes of their own. The profiler adds about 0.5 µs to every Python call, so
-small functions look more expensive than they are. Compare versions without the profiler. Calls of the
-compiled kernels are listed a second time, each kernel with the wall time of its calls. `perf record -g python
--m bench.profile …` shows what happens inside them, on all their threads.
+How: cProfile runs the measurement in this process, including the generation of data. The stores that the
+measurement needs are filled first, in separate processes. The profiler adds about 0.5 µs to every Python
+call, so small functions look more expensive than they are. Compare versions without the profiler. Calls of
+the compiled kernels are listed a second time, each kernel with the wall time of its calls. `perf record -g
+python -m bench.profile …` shows what happens inside the kernels, on all threads.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Measure the size of proofs, and the time to make and to verify one.
+"""Measure the size of a proof, and the time to make it and to verify it.
 
 Question: what does it cost to prove one statement to someone who has only a root, compared with a simple
     sparse Merkle tree (py-trie, 256 siblings) and a simple Merkle log (pymerkle)?
 Data: random key digests for the tree; headers of 100 random bytes for the log; for whole proofs, a copy of
     the store that `bench.writing` filled, with up to 1,000 more edges. Seed: the job's.
-How: medians over `PROBES` different keys, in a fresh process, after a warm-up with a tenth as many. memroot
-    reads from LevelDB, the rivals from dictionaries in memory. py-trie makes 257 rows for each key, so it
-    gets `TRIE_KEYS` keys at every size; its proofs and times do not depend on the number of keys.
+How: medians over `PROBES` different keys, in a fresh process, after a warm-up with a tenth of that number of
+    keys. memroot reads from LevelDB, the rivals from dictionaries in memory. py-trie makes 257 rows for each
+    key, so it gets `TRIE_KEYS` keys at every size; its proofs and times do not depend on the number of keys.
     The time of `Engine.prove` includes the verification of the new proof.
 """
 
@@ -46,7 +46,8 @@ T = TypeVar("T")
 P = TypeVar("P")
 
 PROBES: Final = (100, 300)
-"""The number of proofs of each kind in a quick and in a full run. For whole stores it is a third of that."""
+"""The number of proofs of each kind in a quick and in a full run. For whole stores, the number is a third of
+this."""
 TRIE_KEYS: Final = 1_000
 EDGES: Final = 1_000
 HEADER_BYTES: Final = 100
@@ -85,7 +86,7 @@ def check_root(computed: bytes, root: bytes) -> None:
 
 
 def tree_proofs(job: Job) -> Result:
-    """Measure openings of a tree of `size` leaves at keys that it contains and at keys that it does not."""
+    """Measure openings of a tree of `size` leaves, at keys with a leaf and at keys without a leaf."""
     draw = Random(job.seed)
     leaves = {draw.randbytes(32): draw.randbytes(32) for _ in range(job.size)}
     # Sorted keys fill each page once; the tree is the same for any order.
@@ -115,7 +116,7 @@ def _openings(
 
 
 def tree_proofs_rival(job: Job) -> Result:
-    """Make the measurements of `tree_proofs` with py-trie's sparse Merkle tree, at most `TRIE_KEYS` keys."""
+    """Make the measurements of `tree_proofs` with py-trie, on a tree of at most `TRIE_KEYS` keys."""
     from trie.smt import SparseMerkleTree, calc_root
 
     draw = Random(job.seed)
@@ -201,7 +202,7 @@ def log_proofs_rival(job: Job) -> Result:
 
 
 def _probes(job: Job) -> list[int]:
-    """Return random numbers, at least 1. They are the events and the older sizes for which paths are made."""
+    """Return random numbers of at least 1: the events and the older sizes for which paths are made."""
     count = min(PROBES[not job.quick], job.size - 1)
     return Random(f"{job.seed}/probes").sample(range(1, job.size), count)
 

@@ -1,8 +1,8 @@
 """Measure reading: recall, opening and memory use, and check that fast answers are also correct.
 
-Question: how long do the first and later questions of six words take; how long does opening take; how much
-    memory does a program that asks questions use; and do the answers contain the evidence (LoCoMo, share of
-    the evidence among the first ten hits)?
+Question: how long does the first question of six words take, and how long does a later one; how long does
+    opening take; how much memory does a program that asks questions use; and do the answers contain the
+    evidence (LoCoMo, share of the evidence among the first ten hits)?
 Data: the stores that `bench.writing` filled; `bench.data.questions`; the shared LoCoMo conversations.
 Seed: the job's.
 How: each measurement runs in a fresh process, whose libraries are imported before the clock starts (`process`
@@ -106,7 +106,7 @@ def process_rival(job: Job) -> Result:
 
 
 def _process(arguments: list[str]) -> float:
-    """Return the median time of a new Python with these arguments, in milliseconds."""
+    """Return the median time of a new Python process with these arguments, in milliseconds."""
     command = [sys.executable, *arguments]
     took = timed(lambda _: subprocess.run(command, check=True, stdout=subprocess.DEVNULL), range(9))
     return percentile(took, 0.5)
@@ -167,7 +167,7 @@ def _locomo(job: Job, system: System) -> Result:
 
 
 def disk(job: Job) -> Result:
-    """Return the bytes of memroot's files, and the bytes of keys and values in each family of rows."""
+    """Return the size of memroot's files, and the size of each family of rows (keys and values), in bytes."""
     from engine.ledger.layout import family_of
 
     families: dict[str, int] = {}
@@ -179,6 +179,6 @@ def disk(job: Job) -> Result:
 
 
 def disk_rival(job: Job) -> Result:
-    """Return the bytes of the rival's files, and of the texts alone as UTF-8."""
+    """Return, in bytes, the size of the rival's files, and the size of the texts alone as UTF-8."""
     texts = sum(len(text.content.encode()) for text in data.texts(job.size, job.seed))
     return {"files_bytes": disk_bytes(job.rival), "texts_bytes": texts}

@@ -34,7 +34,7 @@ _WORD = re.compile(r"\w+")
 FTS: Final = "rival"
 """The rival that is always there, `Fts`."""
 PACKAGED: Final = ("tantivy", "plugmem")
-"""The rivals that are packages of these names, in the dependency group `bench`."""
+"""The rivals that are packages, by the names of the packages in the dependency group `bench`."""
 
 
 class Rival(Protocol):
@@ -122,7 +122,7 @@ class Fts:
         db.execute("COMMIT")
 
     def finish(self) -> None:
-        """Do nothing, because every batch is durable and found at once."""
+        """Do nothing: every batch is durable, and can be found, as soon as it is added."""
 
     def recall(self, question: str, limit: int = 10) -> list[Answer]:
         """Return the best texts that contain any of the question's words."""

@@ -1,7 +1,7 @@
 """The rows of the table with their units, and how they are formatted.
 
 Question: none of its own; the table shows which side is ahead and whether a target is reached.
-Data, seed: those of the measurements. How: the ratio is above 1 if memroot is ahead, for rates as well as for
+Data, seed: as for the measurements. How: the ratio is above 1 if memroot is ahead, both for rates and for
 times. If a rival is ahead, its figure is marked `lost`.
 """
 
@@ -72,14 +72,14 @@ class Row:
         return self.ratio_to(self.rivals)
 
     def ratio_to(self, theirs: float | None) -> float | None:
-        """Return the factor by which memroot is better than another figure; None without that figure."""
+        """Return the factor by which memroot is better than another figure; None if this is missing."""
         if not theirs or not self.ours:
             return None
         return self.ours / theirs if self.unit.more_is_better else theirs / self.ours
 
     @property
     def reached(self) -> bool | None:
-        """True if the target is reached; None if there is no target or the row does not decide it."""
+        """True if the target is reached; None if there is no target, or if the row cannot decide this."""
         target = self.target
         if target is None or not target.judged:
             return None

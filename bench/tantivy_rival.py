@@ -36,7 +36,7 @@ class Tantivy:
         self._writer: Any = None
 
     def add(self, batch: Sequence[Text]) -> None:
-        """Add texts. They are durable and found after `finish`."""
+        """Add texts. They are durable, and can be found, after `finish`."""
         if self._writer is None:
             self._writer = self._index.writer()
         for text in batch:

@@ -29,7 +29,7 @@ def test_equal_seeds_give_equal_texts() -> None:
 
 
 def test_more_texts_begin_with_the_same() -> None:
-    """A larger set of texts begins with the smaller one."""
+    """The texts of a larger set begin with the texts of a smaller set."""
     assert list(data.texts(30, 1))[:10] == list(data.texts(10, 1))
 
 
@@ -70,7 +70,7 @@ def test_a_lost_row_says_so() -> None:
 
 
 def test_every_rival_that_was_measured_has_a_column() -> None:
-    """A column is shown if a row has a figure for it, with the ratio to memroot's."""
+    """A column is shown if a row has a figure for it. A rival's figure is shown with memroot's ratio."""
     table = markdown([Row("adds", RATE, 20, 10, others={"plugmem": 40}, plain=5), Row("asks", TIME, 1)])
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
 

@@ -1,4 +1,4 @@
-"""`python -m engine`: the command line, where the `engine` script is not on the path."""
+"""`python -m engine`: the command line, for use if the `engine` script is not on the path."""
 
 import sys
 

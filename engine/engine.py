@@ -1,8 +1,8 @@
 """The class `Engine`: all public methods of an open memory. The methods call the modules that do the work.
 
-Most of these modules are imported when they are first used. A program that adds an atom or prints a root
-needs none of them. If all of them were imported at the top, this module would take 0.35 s to load instead of
-0.11 s (measured; numpy and the Markdown parsers take most of that time).
+Most of these modules are imported when they are first used. A program that adds an atom or prints a root does
+not need these modules. If all of them were imported at the top, loading this module would take 0.35 s instead
+of 0.11 s (measured). Numpy and the Markdown parsers take most of that time.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ class Engine:
     * `InvalidInputError`: An argument is not valid. Nothing was written.
     * `BusyError`: Another process keeps the store locked, or other processes kept appending events.
     * `CorruptionError`: Stored bytes differ from the bytes that were written.
-    * `SystemFailureError`: The system failed or refused: the disk is full, access is denied, and so on.
+    * `SystemFailureError`: The system failed or refused an operation: the disk is full, access is denied, and
+      so on.
     * `ClosedError`: The memory is closed.
     """
 
@@ -127,9 +128,9 @@ class Engine:
             config: The parameters of recall; None for the default values, which were chosen by measurement.
             secrets: How passwords and keys in text are treated before the text is written: `off`, `warn`,
                 `redact` or `refuse`, or a policy (docs/secrets.md). None is the same as `off`.
-            mirror: A folder that is kept up to date as a mirror after each write; None for no such folder.
-                Edits in its pages are taken, as by `mirror_pull`. A write does not fail because of the
-                mirror: see `mirror_problem`.
+            mirror: A folder that is kept up to date as a mirror after each write; None for no mirror. Edits
+                in its pages are written to the memory, as by `mirror_pull`. A problem with the mirror does
+                not make a write fail: see `mirror_problem`.
 
         Raises:
             InvalidInputError: An argument is not valid.
@@ -146,7 +147,8 @@ class Engine:
         with translated():
             store = Store(backend, Sources(clock, salts), resume=_resume)
         self.view = View(store, config)
-        """The object through which queries read the store, for internal use; it can raise backend errors."""
+        """The object through which queries read the store, for internal use. Its methods can raise backend
+        errors."""
         if secrets is not None:
             from engine.secrets.filter import SecretFilter
             from engine.secrets.policy import policy_of
@@ -202,8 +204,9 @@ class Engine:
     def read_only(self) -> str | None:
         """The reason why the store can only be read, such as `the file system is read-only`, or None.
 
-        Queries, proofs, exports and verification work as usual. If derived data is behind the journal, it is
-        completed in a temporary copy of the store. Commands that would append an event are refused.
+        Queries, proofs, exports and verification work as usual. If derived data is behind the journal, the
+        missing data is computed in a temporary copy of the store. Commands that would append an event are
+        refused.
         """
         return self.store.backend.unwritable
 
@@ -227,8 +230,8 @@ class Engine:
         """Open the memory as it was at `moment`. The opened memory answers queries and refuses commands.
 
         The journal is replayed up to the moment: in memory or, for a long replay, in a temporary folder. For
-        several queries about one moment this is cheaper than passing `as_of=` to each. The opened memory can
-        be used until the end of the `with` block.
+        several queries about one moment, this is cheaper than passing `as_of=` to each query. The opened
+        memory can be used until the end of the `with` block.
 
         Args:
             moment: The seq of the last event to include, or a datetime with a time zone.
@@ -268,8 +271,8 @@ class Engine:
         Args:
             commands: Command objects, such as instances of `engine.Add` and `engine.Link`.
             actor: The author of the events; None for the memory's own actor.
-            if_head: Carry out the commands only if the journal has exactly this number of events; None for no
-                such condition.
+            if_head: Carry out the commands only if the journal has exactly this number of events; None for
+                any number.
             request: A key of at most 128 bytes, chosen by the caller, that identifies the request. Every
                 event records the key.
             origin: The producer of the events, such as a pipeline and its version, in at most 256 bytes.
@@ -330,7 +333,7 @@ class Engine:
 
     @contextmanager
     def _writing(self, *, now: bool = True) -> Iterator[None]:
-        """Bring the mirror up to date when the block ends; without `now`, perhaps a short time later."""
+        """Bring the mirror up to date when the block ends, or, without `now`, up to a short time later."""
         try:
             yield
         finally:
@@ -561,7 +564,7 @@ class Engine:
         return self._apply_one(Link(src, type, dst, weight, data))
 
     def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Hide an edge, which stays in the journal. If there is no such live edge, append no event.
+        """Hide an edge, which stays in the journal. If the edge is not live, append no event.
 
         Args:
             src: The atom at which the edge starts.
@@ -627,7 +630,7 @@ class Engine:
     def merge(self, keep: str, other: str, *, force: bool = False) -> Receipt:
         """Merge the near-duplicate `other` into the atom `keep`; `other` is tombstoned.
 
-        `keep` gets the tags, buckets and aliases of `other`. `unmerge` reverts it.
+        `keep` gets the tags, buckets and aliases of `other`. `unmerge` reverts the merge.
 
         Args:
             keep: The atom that stays live.
@@ -663,8 +666,8 @@ class Engine:
     def settle(self, file: str, hand: str, keep: str) -> Receipt:
         """Settle a conflict between the text of a file and an atom that was changed by hand.
 
-        If both atoms are live, the atom that is not kept is merged into the other atom; `unmerge` reverts
-        this. If only one is live and the other is kept, the live atom is tombstoned.
+        If both atoms are live, the atom that is not kept is merged into the kept atom; `unmerge` reverts
+        this. If only one atom is live and `keep` names the other atom, the live atom is tombstoned.
 
         Args:
             file: The atom with the text of the file.
@@ -701,8 +704,8 @@ class Engine:
     ) -> list[Undone]:
         """Revert a range of events by appending events with the opposite effect.
 
-        The atom, edge or predicate that was changed last is reverted first. Values that later events have
-        changed again stay as they are and are reported.
+        The atom, edge or predicate that was changed last is reverted first. A value that a later event has
+        changed again is not reverted; the result reports it.
 
         Args:
             start: The seq of the first event.
@@ -796,7 +799,7 @@ class Engine:
     ) -> IngestReport:
         """Make the memory match the present content of files. The events have the actor `ingest`.
 
-        If there are many files, child processes read them ahead. These processes end before this method
+        If there are many files, child processes read files in advance. These processes end before this method
         returns.
 
         Args:
@@ -808,8 +811,9 @@ class Engine:
             tags: Tags for every atom, in addition to the tags in the files.
             buckets: The buckets of new atoms.
             provenance: The provenance of new atoms.
-            exclude: Patterns of files and folders that are left out, in the syntax of `.gitignore`.
-            gitignore: Also leave out what the files named `.gitignore` in the folders exclude.
+            exclude: Patterns, in the syntax of `.gitignore`. Matching files and folders are left out.
+            gitignore: Also leave out the files and folders that the `.gitignore` files in the folders
+                exclude.
             moved: Accept that the folder of this name now has a different path than before.
             prune: Also tombstone atoms of files that are no longer in the folders, or are excluded now.
             sure: Prune even if none of the files that were ingested before exists now.
@@ -847,15 +851,15 @@ class Engine:
     ) -> DreamReport:
         """Add tags to untagged atoms, collect names, and relate entities, as the actor `dreamer`.
 
-        A run only adds tags, entities and edges. It never adds anything again that somebody removed. A second
-        run over an unchanged memory adds nothing.
+        A run only adds tags, entities and edges. It never adds a tag, entity or edge that was removed. A
+        second run over an unchanged memory adds nothing.
 
         Args:
             budget: The maximum number of atoms to read; None for no limit.
             seconds: The number of seconds after which no further step begins; None for no limit.
             dry_run: Only report the additions; write nothing.
             config: Limits that replace the default limits, which were chosen by measurement.
-            stop: Called between steps of a few dozen atoms; the run ends when it returns True.
+            stop: Called between steps of a few dozen atoms; the run ends when `stop` returns True.
             progress: Called with (atoms done, all atoms).
 
         Returns:
@@ -1004,14 +1008,14 @@ class Engine:
 
         Args:
             query: The question, in words.
-            limit: The maximum number of hits, 1 to 10,000. If neither `limit` nor `budget` is given, it is
-                10.
+            limit: The maximum number of hits, 1 to 10,000. If neither `limit` nor `budget` is given, the
+                limit is 10.
             budget: The maximum number of tokens for the full texts and the headings of all hits.
             filters: The conditions that an atom must meet.
             explain: Also report how much each ranking signal contributed to each hit, and the best atoms that
                 are not among the hits.
             per_page: The maximum number of hits of one page, that is, of one ingested file; 0 for any number.
-                None stands for the number in the settings of recall, which is 2 by default.
+                None selects the number in the recall configuration, which is 2 by default.
             as_of: Query the memory as it was at this moment.
             narrow: Fields of `Filters` as keyword arguments, such as `tags=["people"]` or
                 `since=datetime(...)`.
@@ -1053,8 +1057,8 @@ class Engine:
         Args:
             query: The question, in words.
             budget: The maximum number of tokens for the whole text, at least 16.
-            filters: The conditions that every atom in the answer must meet, even an atom that is included
-                only because it is next to a hit.
+            filters: The conditions that every atom in the answer must meet. They also apply to an atom that
+                is included only because it is next to a hit.
             as_of: Query the memory as it was at this moment.
             narrow: Fields of `Filters` as keyword arguments.
 
@@ -1080,13 +1084,13 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> list[Found]:
-        """Return the live atoms that pass `filters`: all of them, or those within a few edges of one atom.
+        """Return the live atoms that pass `filters`: all, or only the atoms within a few edges of `from_`.
 
         Args:
             limit: The maximum number of atoms, 1 to 10,000.
-            from_: The id of an atom. Only atoms that can be reached from it along edges are returned.
+            from_: The id of an atom. Only atoms that can be reached from this atom along edges are returned.
             follow: The types and directions of the edges to follow from `from_`, and the maximum number of
-                steps. `from_` must be given, too.
+                steps. It requires `from_`.
             filters: The conditions that an atom must meet.
             form: `short` (id and title), `medium` (id, title and 200 characters) or `full` (also the atom).
             as_of: Query the memory as it was at this moment.
@@ -1119,8 +1123,8 @@ class Engine:
     def conflicts(self) -> list[Conflict]:
         """Return the conflicts that are not settled, sorted by source and position.
 
-        A conflict arises if the text of a file changed, and its atom had been revised or tombstoned by hand:
-        `ingest` keeps both versions. `settle` settles the conflict.
+        A conflict arises if a text in a file changes and its atom was revised or tombstoned by hand. `ingest`
+        then keeps both versions, and `settle` settles the conflict.
         """
         from engine.query.conflicts import conflicts
 
@@ -1128,7 +1132,7 @@ class Engine:
             return conflicts(rows)
 
     def held_back(self, id: str) -> str | None:  # noqa: A002
-        """Return the reason why a live atom is excluded from answers, or None if it is not excluded.
+        """Return the reason why a live atom is excluded from answers, or None if the atom is not excluded.
 
         An atom is excluded if it was superseded, or if it is a near-duplicate of a superseded atom.
 
@@ -1154,7 +1158,7 @@ class Engine:
     ) -> tuple[BrightNode, ...]:
         """Return only the nodes of the graph that `structured_graph` returns.
 
-        The arguments are those of `structured_graph`.
+        The arguments are the same as for `structured_graph`.
         """
         return self.structured_graph(query, limit=limit, filters=filters, as_of=as_of, **narrow).nodes
 
@@ -1191,7 +1195,7 @@ class Engine:
         Every answer of the explorer states its cost in tokens.
 
         Args:
-            form: `text` or `json`: the form in which answers are returned and their cost is counted.
+            form: The form of the answers, `text` or `json`. The cost of an answer is counted in this form.
             spent: The number of tokens spent earlier, which the explorer adds to the total cost.
         """
         from engine.query.explore.explorer import Explorer
@@ -1334,7 +1338,7 @@ class Engine:
 
         Raises:
             NotFoundError: The journal has no event with that seq, or its first event is later than that time.
-            RefusedError: Content that the roots of that moment cover has been erased since.
+            RefusedError: Some content in the memory at that moment has been erased since.
         """
         with translated(), self.view.at(as_of) as view:
             store = view.store
@@ -1360,13 +1364,13 @@ class Engine:
         Args:
             key: The path of the file with the signing key; None for an unsigned note.
             known: Earlier checkpoints. Before anything is written, this method checks that the store
-                continues each of them.
+                continues each of these checkpoints.
 
         Raises:
             InconsistentError: The store does not continue one of `known`, or the checkpoint that the key
                 signed last.
             RefusedError: The key may not sign for this store.
-            CorruptionError: The headers in the backend differ from those that were written.
+            CorruptionError: The headers in the backend differ from the headers that were written.
         """
         from engine.store.checkpoint import take_checkpoint
         from engine.trust.notes.issue import issue
@@ -1381,20 +1385,20 @@ class Engine:
         as_of: AsOf | None = None,
         checkpoint: str | LogHead | None = None,
     ) -> Proof:
-        """Return a proof of all `claims` that can be verified without the store (`proofs.verify`).
+        """Return a proof of all `claims`. The proof can be verified without the store (`proofs.verify`).
 
         Args:
             claims: Claims, as objects of `proofs.claims` or as lists of the words that the command `engine
                 prove` accepts.
             as_of: Prove the claims for the memory as it was at this moment. The journal is replayed up to the
                 moment.
-            checkpoint: A checkpoint note, or the log head in it. The proof then leads to this log head
-                instead of the overall root.
+            checkpoint: A checkpoint note, or the log head from such a note. The proof then leads to this log
+                head instead of the overall root.
 
         Raises:
             InvalidInputError: There are no claims, a claim occurs twice, or both `as_of` and `checkpoint` are
                 given.
-            RefusedError: A claim does not hold, or the checkpoint is not of this store's log.
+            RefusedError: A claim is false, or the checkpoint does not belong to this store's log.
             NotFoundError: A claim is about something that was never recorded.
         """
         from engine.trust.proving.ask import prove
@@ -1403,7 +1407,7 @@ class Engine:
             return prove(self.store, claims, as_of, checkpoint)
 
     def verify(self, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
-        """Replay the whole journal and report every stored row that differs from it.
+        """Replay the whole journal and report every stored row that differs from the replay.
 
         Args:
             expect: The overall root that the memory must have, as 64 hex digits; None for any root.
@@ -1428,9 +1432,9 @@ class Engine:
     def behind(self) -> str | None:
         """The reason why derived data is behind the journal, or None.
 
-        There is a reason if derived data could not be written when this was last tried, for instance because
-        the disk is full. Queries then compute the missing data in memory. This takes time, but the answers
-        are complete.
+        There is a reason if the last attempt to write derived data failed, for instance because the disk is
+        full. Queries then compute the missing data in memory. These queries are slower, but their answers are
+        complete.
         """
         problem = self.store.write_problem
         return None if problem is None else str(problem)
@@ -1439,8 +1443,8 @@ class Engine:
     def mirror_problem(self) -> str | None:
         """The reason why the mirror that follows the writes is not up to date, or None.
 
-        It is set if the last attempt failed. Later writes, and `close`, try again. What was written to the
-        memory is not affected.
+        There is a reason if the last attempt to update the mirror failed. Later writes, and `close`, try
+        again. The failure does not affect the memory itself.
         """
         return None if self._mirror is None else self._mirror.problem
 
@@ -1454,7 +1458,7 @@ class Engine:
             self.store.follow()
 
     def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
-        """Rebuild all data that is derived from the journal. Return the root; it stays the same.
+        """Rebuild all data that is derived from the journal. Return the root, which does not change.
 
         Args:
             progress: Called with (events done, all events).
@@ -1478,7 +1482,7 @@ class Engine:
     ) -> MirrorReport:
         """Write all live atoms as Markdown pages into `folder`, replacing the pages of an earlier mirror.
 
-        Edited pages are moved to the folder `FOLDER.edited`. `mirror_pull` takes the edits, from there, too.
+        Edited pages are moved to the folder `FOLDER.edited`. `mirror_pull` also reads edits from that folder.
 
         Args:
             folder: A new or empty folder, or an existing mirror of this store. The path of the folder may not
@@ -1500,11 +1504,11 @@ class Engine:
     def mirror_pull(
         self, folder: str | Path, *, dry_run: bool = False, progress: Progress = no_progress
     ) -> PullReport:
-        """Take the texts that were edited in the pages of a mirror, then bring the mirror up to date.
+        """Apply the edits in the pages of a mirror to the memory, then bring the mirror up to date.
 
-        An edited text is a revision of its atom. If the atom was changed in the memory since the page was
-        written, both texts are kept, and `conflicts` lists them. Nothing else on a page is taken. A page with
-        a change that cannot be taken is kept in the folder `FOLDER.edited`.
+        An edited text becomes a revision of its atom. If the atom was changed in the memory since the page
+        was written, both texts are kept, and `conflicts` lists them. All other changes on a page are
+        rejected. A page with a rejected change is kept in the folder `FOLDER.edited`.
 
         Args:
             folder: The mirror.
@@ -1512,7 +1516,7 @@ class Engine:
             progress: Called with (atoms written, all atoms) while the mirror is written.
 
         Returns:
-            The edits, and the changes that cannot be taken.
+            The edits, and the rejected changes.
 
         Raises:
             NotFoundError: There is no mirror.
@@ -1525,7 +1529,7 @@ class Engine:
             return pull(self.store, folder, actor=self.actor, dry_run=dry_run, progress=progress)
 
     def check_mirror(self, folder: str | Path, *, progress: Progress = no_progress) -> MirrorCheck:
-        """Compare the files of a mirror with the files that were written and with the present memory.
+        """Compare the files of a mirror with the files as they were written, and with the present memory.
 
         Args:
             folder: The mirror.
@@ -1575,7 +1579,7 @@ class Engine:
 
 
 def _resume(store: Store) -> None:
-    """Finish an erasure that was interrupted, if there is one."""
+    """Finish an interrupted erasure, if there is one."""
     if store.backend.get(ERASING) is not None:
         from engine.erase.destroy import resume
 
@@ -1594,4 +1598,4 @@ def _is_command(value: object) -> TypeGuard[Command]:
 
 
 _COMMANDS: WeakSet[type] = WeakSet()
-"""The types of commands that were accepted before."""
+"""The types that are known to be types of commands."""

@@ -246,7 +246,7 @@ def test_edge_types_are_listed() -> None:
     assert {name: int(code) for code, name in table("edge types")} == {
         kind.name.lower(): kind.value for kind in EdgeType
     }
-    assert f"the code is 0x{FIRST_TYPE_CODE:04X} for the first one" in page()
+    assert f"the code is 0x{FIRST_TYPE_CODE:04X} for the first event" in page()
 
 
 def test_groups_are_listed() -> None:

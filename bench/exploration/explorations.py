@@ -1,7 +1,7 @@
 """Explore the memories of a set with each policy, and recall whole atoms from them for comparison.
 
 Question: what does each step of an exploration cost and find? Data: a set of `bench.retrieval.sets`.
-Seed: that of the salts.
+Seed: the seed of the salts.
 How: for each question, 20 whole atoms are recalled once, and each policy explores with 2,000 tokens. Times
 are from the question to the answer. A document counts as found if its whole text is in the context, either
 from reading it or from a peek that shows all of it.
@@ -28,7 +28,7 @@ from engine.query.explore.state import Exploration, Gathered, State
 from engine.query.explore.walker import Walker, WalkerConfig
 
 ATOMS = 20
-"""The number of whole atoms recalled for the comparison, which cost more tokens than any exploration."""
+"""The number of whole atoms recalled for the comparison. They cost more tokens than any exploration."""
 
 UNLIMITED_TOKENS = 10_000_000
 """The token budget for recalling the whole atoms. It is so large that recall never reaches it."""

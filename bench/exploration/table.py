@@ -1,8 +1,8 @@
 """Print the results for a set: each policy compared with whole atoms, and the curves.
 
-Question: none. Data, seed: those of the results. How: `for the same tokens` is the gain over whole atoms that
-cost the same number of tokens, ± the standard error of the gain; `lost` marks a negative gain. All tokens
-spent are counted; in `for the same context`, only the tokens of the gathered context are counted.
+Question: none. Data, seed: as for the results. How: `for the same tokens` is the gain over whole atoms that
+cost the same number of tokens, ± the standard error of the gain; `lost` marks a negative gain. This gain
+counts all tokens spent; `for the same context` counts only the tokens of the gathered context.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Measure the contribution and the cost of each signal by turning it off.
 
-Question: without a signal, by how much do the answers get worse and the questions faster?
-Data: the sets. Seed: that of memroot's salts.
+Question: without a signal, how much worse are the answers, and how much less time does a question take?
+Data: the sets. Seed: the seed of memroot's salts.
 How: the configurations are derived from `RecallConfig` (`bench.retrieval.ours.without`). All of them use the
-    same open store, one question after another. Each question begins with a different configuration, so
-    that the disk reads of a question do not always count for the same configuration. Differences are taken
-    for each question. Measures are means with standard errors; times are medians of CPU time.
+    same open store, one question after another. Each question begins with a different configuration, so that
+    the disk reads of a question do not always count for the same configuration. Differences are computed for
+    each question. Measures are means with standard errors; times are medians of CPU time.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def ablate(
     seed: int,
     report: Callable[[str], None],
 ) -> dict[str, Contribution]:
-    """Return the contribution of each signal of `config` on the set; the arguments are those of `judge`."""
+    """Return the contribution of each signal of `config` on the set; the arguments are as for `judge`."""
     answers: dict[str, list[Answer]] = {name: [] for name in configurations(config)}
     for memory in question_set.memories:
         report(f"{memory.name}: ablation")

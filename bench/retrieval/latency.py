@@ -1,10 +1,11 @@
 """Measure the time of a question and the share of each signal, at a hundred thousand atoms.
 
 Question: how long does a question of six words take with all signals, and how much of that is the cost of
-    each signal? Data: generated `bench.data.texts` and `questions`. Seed: that of the run.
+    each signal? Data: generated `bench.data.texts` and `questions`. Seed: the seed of the run.
 How: a LevelDB store; p50 and p99 of 300 different questions after a warm-up of 20. Then all configurations
-    answer 100 of them in turn, as in `bench.retrieval.ablation`. The cost of a signal is the time saved
-    without it, as the median over the questions. Work that two signals share is not saved by turning off one.
+    answer 100 of these questions in turn, as in `bench.retrieval.ablation`. The cost of a signal is the time
+    saved without it, as the median over the questions. Work that two signals share is not saved by turning
+    off one of the two.
 """
 
 from __future__ import annotations

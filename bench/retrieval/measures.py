@@ -1,8 +1,8 @@
 """The measures of a ranking, as pure functions.
 
 Question: how many of the relevant documents are ranked, and how high? Data, seed: none.
-How: relevance is binary. A ranking contains each document once, best first. Measures of one question are 0
-to 1; those of a set are unweighted means over its questions.
+How: relevance is binary. A ranking contains each document once, best first. The measures of one question are
+from 0 to 1. The measures of a set are unweighted means over its questions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RRF_K: Final = 60
 
 
 def recall_at(depth: int, ranking: Sequence[str], relevant: AbstractSet[str]) -> float:
-    """Return the share of `relevant`, which must not be empty, among the first `depth`."""
+    """Return the share of `relevant` that is among the first `depth`; `relevant` must not be empty."""
     return len(relevant & set(ranking[:depth])) / len(relevant)
 
 
@@ -68,7 +68,7 @@ def standard_error(values: Sequence[float]) -> float:
 def fused(rankings: Sequence[Sequence[str]], limit: int) -> list[str]:
     """Return the best `limit` names by the sum of 1 / (60 + rank) over the rankings.
 
-    Ties are broken by the order of the first ranking that contains either name, then of the second.
+    If two names have the same sum, the first ranking that contains either of them decides their order.
     """
     scores: dict[str, float] = {}
     for ranking in rankings:

@@ -1,9 +1,9 @@
 """memroot as a system to measure: with its defaults, and with all signals turned off.
 
-Question: what do the signals add to plain BM25? Data: the files of the set, ingested as by a user.
-    Seed: that of the salts.
+Question: what do the signals add to plain BM25? Data: the files of the set, ingested as by a user. Seed: the
+    seed of the salts.
 How: a LevelDB store for each memory, with fixed salts and a fixed clock. Both are needed for equal results:
-    ties are broken by ids, which depend on the salts, and the clock dates texts without a date. All
+    ties are broken by ids, ids depend on the salts, and a text without a date gets the time of the clock. All
     configurations use the same open store.
 """
 
@@ -61,7 +61,7 @@ def memroot(config: RecallConfig) -> System:
 
 
 def recall_with(engine: Engine, config: RecallConfig) -> Ask:
-    """Return a function that recalls from the open store, and names each hit by its key or its id."""
+    """Return a function that recalls from the open store, and returns the key or the id of each hit."""
 
     def ask(question: str, limit: int) -> list[str]:
         # All configurations share one engine, and so its caches.
@@ -81,7 +81,7 @@ def neutral(signal: str) -> float:
 
 
 def without(config: RecallConfig) -> dict[str, RecallConfig]:
-    """Return, for each part of `config` that is on and can be turned off, the configuration without it."""
+    """For each part of `config` that is on and can be turned off, return the configuration without it."""
     signals, off = config.signals, {}
     for one in fields(signals):
         if getattr(signals, one.name) != neutral(one.name):

@@ -1,7 +1,7 @@
 """The rivals: SQLite FTS5 and bm25s in their usual set-up.
 
-Question: what do the same texts and questions give in a full-text index without signals, proofs or history?
-    Data: title and text of the same documents. Seed: none.
+Question: what does a full-text index without signals, proofs or history find for the same questions in the
+    same texts? Data: title and text of the same documents. Seed: none.
 How: FTS5 with its Porter stemmer, title and text as columns, and BM25 with its own constants (k1 1.2, b 0.75)
     over the question's words joined by OR: once with all words, once without memroot's stop words. bm25s
     (arXiv:2407.03618) over title and text as one field: once with Lucene's constants (k1 1.2, b 0.75), its

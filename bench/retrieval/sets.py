@@ -2,10 +2,10 @@
 
 Question: none of its own. Data: a folder with `corpus.jsonl` (the format of `engine ingest`: `id`, `text`,
     `title`, `source`, `seq`, `session`, …) and `queries.jsonl` (`query`, `relevant` = ids, `category`), or a
-    folder of such folders, each of which is a memory of its own; or a name in BUILT_IN.
-Seed: that of the questions generated from the garden (`bench.retrieval.garden`).
-How: questions of the category `adversarial` and those without relevant ids are left out, because no ranking
-    can be right or wrong for them.
+    folder that contains several of these folders, one for each memory; or a name in BUILT_IN.
+Seed: the seed of the questions that are generated from the garden (`bench.retrieval.garden`).
+How: questions of the category `adversarial` and questions without relevant ids are left out, because no
+    ranking can be right or wrong for them.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ BUILT_IN: Final[dict[str, Callable[[Path, int], QuestionSet | None]]] = {
 def sets_of(names: Sequence[str], work: Path, seed: int) -> Iterator[QuestionSet]:
     """Yield the sets called `names`, which may be folders. If `names` is empty, yield all built-in sets.
 
-    If `names` is empty, built-in sets whose data is missing are left out.
+    In that case, built-in sets whose data is missing are left out.
 
     Raises:
         InvalidInputError: a name is neither a built-in set nor a folder of questions, or its data is missing,

@@ -1,6 +1,6 @@
 """Print one section for each set, as Markdown that is also readable as plain text.
 
-Question: none of its own. Data, seed: those of the answers. How: shares have three decimals; `±` is the
+Question: none of its own. Data, seed: as for the answers. How: shares have three decimals; `±` is the
 standard error of the main measure. The best value of a column is not marked, because differences below the
 standard error are not significant.
 """
@@ -15,7 +15,7 @@ from bench.retrieval.sets import QuestionSet
 
 
 def markdown(headings: Sequence[str], lines: Sequence[Sequence[str]], text: int = 1) -> str:
-    """Return a Markdown table. Its first columns (as many as `text`) are texts; the others are numbers."""
+    """Return a Markdown table. The first `text` columns contain texts; the others contain numbers."""
     cells = [headings, *lines]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     shown = [
@@ -56,7 +56,7 @@ def section(question_set: QuestionSet, answers: Mapping[str, Sequence[Answer]]) 
 
 
 def overall(main: str, answers: Mapping[str, Sequence[Answer]]) -> str:
-    """Return a table with all measures, the main measure's standard error and times of each system."""
+    """Return a table: for each system, all measures, the standard error of the main measure, and times."""
     lines = []
     for name, system_answers in answers.items():
         one = figures(system_answers)

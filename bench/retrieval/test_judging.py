@@ -41,7 +41,7 @@ def question_set(tmp_path: Path) -> QuestionSet:
 
 
 def test_all_systems_find_the_document_with_the_words(question_set: QuestionSet, tmp_path: Path) -> None:
-    """Memroot and all available rivals rank the only document with the question's words first."""
+    """If only one document has the question's words, memroot and all available rivals rank it first."""
     systems = {"memroot": memroot(RecallConfig()), **lexical()[0]}
     answers = judge(question_set, systems, 20, tmp_path, 1, lambda _: None)
 
@@ -93,7 +93,7 @@ def test_the_section_tells_counts_categories_and_the_second_judgement(
 
 
 def test_the_second_judgement_replaces_the_first() -> None:
-    """The second judgement decides which answers are correct, and leaves out questions it does not judge."""
+    """The second judgement decides what is correct; questions that it does not judge are left out."""
     once = Question("?", "c", frozenset("a"), frozenset("b"))
     answers = [Answer(once, ("b",), 1.0), Answer(replace(once, second=frozenset()), ("a",), 1.0)]
 
@@ -141,7 +141,7 @@ def test_a_weight_that_cannot_be_set_is_refused(setting: str) -> None:
 
 
 def test_configurations_take_turns_at_being_first() -> None:
-    """All configurations answer all questions in order, but each question begins with a different one."""
+    """All configurations answer all questions in order, but the first configuration changes each time."""
     order: list[str] = []
 
     def asking(name: str, question: str) -> list[str]:
@@ -167,7 +167,7 @@ def test_what_a_signal_earns_is_the_difference_question_by_question() -> None:
 
 
 def test_ablation_shows_every_signal(question_set: QuestionSet, tmp_path: Path) -> None:
-    """The table has a line for each part that can be turned off, and one for all of them."""
+    """The table has a line for each part that can be turned off, and a line for all parts together."""
     found = ablate(question_set, RecallConfig(), 20, tmp_path, 1, lambda _: None)
 
     assert list(found) == [*without(RecallConfig()), ALL_OFF]
@@ -184,7 +184,7 @@ def test_latency_is_told_part_by_part(tmp_path: Path) -> None:
 
 
 def test_stop_words_are_taken_out_unless_nothing_else_is_there() -> None:
-    """A question keeps its content words, and a question of stop words alone is not changed."""
+    """A question keeps its content words; a question that has only stop words is not changed."""
     assert without_stop_words("Where do the boats rest?") == "boats rest"
     assert without_stop_words("to be or not to be") == "to be or not to be"
 

@@ -33,7 +33,7 @@ def test_recall_is_the_share_of_what_is_relevant() -> None:
 
 
 def test_reciprocal_rank_counts_the_first_relevant_one() -> None:
-    """The rank of the first relevant document decides, and a ranking with none within the depth gets 0."""
+    """The rank of the first relevant document decides; a ranking without one within the depth gets 0."""
     assert reciprocal_rank_at(10, ["x", "a", "b"], frozenset("ab")) == 0.5
     assert reciprocal_rank_at(1, ["x", "a"], frozenset("a")) == 0
 
@@ -53,7 +53,7 @@ def test_measures_are_from_0_to_1(ranking: list[str], relevant: frozenset[str]) 
 
 @given(rankings, some)
 def test_all_relevant_ones_first_is_the_best(ranking: list[str], relevant: frozenset[str]) -> None:
-    """No ranking has a higher measure than one with all relevant documents first."""
+    """No ranking has a higher measure than a ranking that begins with all relevant documents."""
     best = [*sorted(relevant), *(name for name in ranking if name not in relevant)]
 
     assert ndcg_at(10, best, relevant) == pytest.approx(1)
@@ -65,7 +65,7 @@ def test_all_relevant_ones_first_is_the_best(ranking: list[str], relevant: froze
 def test_moving_a_relevant_one_up_never_hurts(
     ranking: list[str], relevant: frozenset[str], data: st.DataObject
 ) -> None:
-    """Swapping a relevant document with an irrelevant one above it lowers no measure."""
+    """If a relevant document changes places with an irrelevant document above it, no measure falls."""
     pairs = [
         (high, low)
         for low, name in enumerate(ranking)
@@ -83,7 +83,7 @@ def test_moving_a_relevant_one_up_never_hurts(
 
 
 def test_fusion_adds_up_the_reciprocal_ranks() -> None:
-    """A document at rank 2 of two rankings (2 / 62) is above one at rank 1 of one ranking (1 / 61)."""
+    """A document at rank 2 of two rankings (2 / 62) is above a document at rank 1 of one ranking (1 / 61)."""
     assert 2 / (RRF_K + 2) > 1 / (RRF_K + 1)
     assert fused([["a", "b"], ["c", "b"]], 3) == ["b", "a", "c"]
 
@@ -95,7 +95,7 @@ def test_fusion_settles_ties_by_the_first_ranking() -> None:
 
 @given(rankings, st.integers(1, 40))
 def test_fusing_a_ranking_with_itself_or_nothing_changes_nothing(ranking: list[str], limit: int) -> None:
-    """Fusing a ranking with itself or with an empty one does not change it."""
+    """Fusing a ranking with itself or with an empty ranking does not change the order."""
     for several in ([ranking], [ranking, ranking], [ranking, []], [[], ranking]):
         assert fused(several, limit) == ranking[:limit]
 

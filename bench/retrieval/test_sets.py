@@ -31,7 +31,7 @@ def write(folder: Path, corpus: list[dict[str, Any]], queries: list[dict[str, An
 
 
 def test_questions_without_an_answer_are_left_out(tmp_path: Path) -> None:
-    """Questions of the category `adversarial` and those without relevant ids are left out."""
+    """Questions of the category `adversarial` and questions without relevant ids are left out."""
     queries = [ASKED, ASKED | {"category": "adversarial"}, ASKED | {"relevant": []}]
     found = read_set(write(tmp_path / "set", CORPUS, queries))
 
@@ -68,7 +68,7 @@ def test_rivals_are_given_title_and_text(tmp_path: Path) -> None:
 
 
 def test_thinning_spreads_over_all_memories(tmp_path: Path) -> None:
-    """Thinning keeps evenly spread questions and all documents, and a limit above the total keeps the set."""
+    """Thinning keeps all documents and evenly spread questions; a limit above the total changes nothing."""
     for name in ("one", "two"):
         queries = [ASKED | {"query": f"{name} {number}"} for number in range(4)]
         write(tmp_path / "set" / name, CORPUS, queries)
@@ -156,7 +156,7 @@ def test_a_link_with_little_around_it_is_not_asked_about() -> None:
 
 
 def test_garden_questions_are_about_the_linked_note(tmp_path: Path) -> None:
-    """The relevant atoms of a question are those of the linked note and the citing atom."""
+    """The relevant atoms of a question are the atoms of the linked note and the citing atom."""
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "harbour.md").write_text("boats rest here", encoding="utf-8")

@@ -20,10 +20,10 @@ _enabled = ProcessSetting(gc.isenabled, _enable, lambda _: False)
 def without_collection() -> Iterator[None]:
     """Disable Python's search for garbage cycles during the block.
 
-    Afterwards, the search is enabled again if it was enabled before. Bulk work makes many small objects, none
-    of which is part of a cycle, and Python starts a search after every 700 of them. Measured: the searches
-    take 4 % of the time of a bulk add of 20,000 atoms, and more in larger processes. Keep the block short,
-    and do not yield to a caller from inside it: the setting applies to the whole process.
+    Afterwards, the search is enabled again if it was enabled before. Bulk work makes many small objects.
+    These objects are not part of any cycle, but Python starts a search after every 700 new objects. Measured:
+    the searches take 4 % of the time of a bulk add of 20,000 atoms, and more in larger processes. Keep the
+    block short, and do not yield to a caller from inside it: the setting applies to the whole process.
     """
     with _enabled.changed():
         yield
@@ -42,11 +42,11 @@ _threshold = ProcessSetting(gc.get_threshold, lambda threshold: gc.set_threshold
 
 @contextmanager
 def rare_collection() -> Iterator[None]:
-    """Search for garbage cycles less often in the block: once for every 50,000 new objects that stay.
+    """Search for garbage cycles less often in the block: once for every 50,000 new objects that remain.
 
-    For work that lasts long and keeps many objects until its end, in which `without_collection` would let the
-    cycles of other threads pile up. Measured: 7 % of the CPU time of the process that writes the atoms of an
-    ingest.
+    Use this for long work that keeps many objects until its end. During such work, `without_collection` would
+    let the garbage cycles of other threads accumulate. Measured: 7 % of the CPU time of the process that
+    writes the atoms of an ingest.
     """
     with _threshold.changed():
         yield

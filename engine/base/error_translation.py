@@ -32,7 +32,7 @@ from engine.base.errors import (
 Item = TypeVar("Item")
 
 row_families: dict[str, bytes] = {}
-"""Name of a family of rows → the prefix of its keys. `engine.ledger.layout` fills it."""
+"""Name of a family of rows → the prefix of its keys. `engine.ledger.layout` fills this map."""
 
 _ORIGINALS = frozenset({"journal", "payload", "unknown"})
 """The families that cannot be computed from other rows. A row has an unknown family if its key is damaged."""
@@ -64,7 +64,7 @@ _FROM_CALLER = "_memroot_from_caller"
 
 
 class _Translation:
-    """The context manager of `translated`. It has no state, so all blocks share one."""
+    """The context manager of `translated`. It has no state, so all blocks share one object."""
 
     __slots__ = ()
 
@@ -89,7 +89,7 @@ class _Translation:
 
 
 def _damaged_row(error: BackendCorrupt, key: bytes) -> CorruptionError:
-    """Return the error for one damaged row: it names the row's family, and the repair."""
+    """Return the error for one damaged row. The error names the row's family and states the repair."""
     family = next((name for name, prefix in row_families.items() if key.startswith(prefix)), "unknown")
     repair = _RESCUE if family in _ORIGINALS else _REBUILD
     return CorruptionError(f"{error} (family {family})", hint=f"{_COPY}; then {repair}", family=family)

@@ -107,7 +107,8 @@ class InconsistentError(EngineError):
 class SystemFailureError(EngineError):
     """The system failed or refused an operation: full disk, I/O error, denied access, too many open files.
 
-    Neither the arguments nor the store are the cause. Nothing was written. `hint` tells how to go on.
+    Neither the arguments nor the store are the cause. Nothing was written. `hint` tells the user what to do
+    next.
     """
 
     code = "system"
@@ -123,9 +124,9 @@ class ClosedError(EngineError):
 class InDoubtError(EngineError):
     """A write failed after it was sent to the backend, so it may or may not have been stored.
 
-    Reopen the store and call `Engine.was_kept(error.seq, error.event_id)`; if it returns False, repeat the
-    write. A single command can be repeated without this check: if it was stored, the second call appends
-    no event.
+    Reopen the store and call `Engine.was_kept(error.seq, error.event_id)`; if the result is False, repeat the
+    write. A single command can be repeated without this check: if it was stored, the second call appends no
+    event.
     """
 
     code = "in_doubt"

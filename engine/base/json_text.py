@@ -1,8 +1,8 @@
 """A strict JSON parser (RFC 8259, restricted to I-JSON, RFC 7493), and a JSON writer for language models.
 
-Python's own parser keeps the last of two equal keys, reads `1e999` as infinity, and accepts lone
-surrogates, which UTF-8 cannot encode. This parser rejects such documents, as well as documents
-that are too large or nested too deeply.
+Python's own parser keeps the last of two equal keys, reads `1e999` as infinity, and accepts lone surrogates,
+which UTF-8 cannot encode. This parser rejects such documents. It also rejects documents that are too large or
+nested too deeply.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _value(text: str, start: int, depth_max: int) -> tuple[Any, int]:
 
 
 class _RejectedError(Exception):
-    """The document breaks one of the rules that this parser adds to those of Python's parser.
+    """The document breaks a rule that this parser adds to the rules of Python's parser.
 
     `_explain` finds the rule and the position.
     """

@@ -1,6 +1,7 @@
 """Regular expressions that are compiled when they are first used.
 
-Compiling one takes 0.1 to 0.5 ms, and most processes of the command line use only few of them.
+Compiling an expression takes 0.1 to 0.5 ms, and most processes of the command line use only a few
+expressions.
 """
 
 from __future__ import annotations
@@ -25,6 +26,6 @@ class _Lazy:
 def lazy(source: str, flags: int = 0) -> re.Pattern[str]:
     """Return the pattern `re.compile(source, flags)`, which is compiled when it is first used.
 
-    An error in `source` is raised then, too.
+    An error in `source` is raised at that time, too.
     """
     return cast("re.Pattern[str]", _Lazy(source, flags))

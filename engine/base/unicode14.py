@@ -1,4 +1,4 @@
-"""Lookups in tables of Unicode 14.0 (`unicode14_table`), which do not depend on the Python version."""
+"""Lookups in tables of Unicode 14.0 (`unicode14_table`). The results do not depend on the Python version."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ from proofs.sets import tag_identity
 Choice = TypeVar("Choice", bound=StrEnum)
 
 _CACHED = 1024
-"""The number of different labels and tags for which the result of the check is cached. Most
-atoms repeat them."""
+"""The number of different labels and tags for which the result of the check is cached. Most atoms have labels
+and tags that earlier atoms had, too."""
 
 PROVENANCES = ("internal", "external", "quarantine")
 
@@ -121,7 +121,7 @@ def line(value: object, what: str, most: int) -> str:
 
 
 def optional_line(value: object, what: str, most: int) -> str | None:
-    """Return `value` if it is None or a line of text that is not empty. The errors are those of `line`."""
+    """Return `value` if it is None or a line of text that is not empty. Raises the same errors as `line`."""
     return None if value is None else _nonempty_line(value, what, most)
 
 
@@ -333,7 +333,7 @@ def integer(value: object, what: str, most: int = limits.INTEGER_MAX, least: int
 
 
 def optional_integer(value: object, what: str, most: int = limits.INTEGER_MAX) -> int | None:
-    """Return `value` if it is None or an integer from 0 to `most`. The errors are those of `integer`."""
+    """Return `value` if it is None or an integer from 0 to `most`. Raises the same errors as `integer`."""
     return None if value is None else integer(value, what, most)
 
 
@@ -421,7 +421,8 @@ def weight(value: object) -> bytes:
     """Return the weight of an edge as four bytes: an IEEE 754 binary32 number, big-endian.
 
     Raises:
-        InvalidInputError: `value` is not a number, NaN, infinite, negative zero, or too large for binary32.
+        InvalidInputError: `value` is not a number, or it is NaN, infinite, negative zero, or too large for
+            binary32.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InvalidInputError(f"weight must be a number, not {quoted(value)}")

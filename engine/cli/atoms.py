@@ -276,8 +276,8 @@ def merge(session: Session, keep: str, other: str, force: bool) -> int:
 def unmerge(session: Session, atom: str, force: bool) -> int:
     """Undo a merge.
 
-    The merged atom is live again. The kept atom loses the tags and buckets that it gained by the merge,
-    except those that were added again later.
+    The merged atom is live again. The kept atom loses the tags and buckets that it gained by the merge. A tag
+    or bucket that was added again later stays.
     """
     with session.engine() as engine:
         receipt = engine.unmerge(engine.resolve(atom), force=force)

@@ -15,7 +15,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Argument(click.Argument):
-    """An argument with a description, which `CommandWithHelp` prints.
+    """An argument with a description. `CommandWithHelp` prints the description.
 
     The attribute is not called `help`, because Click 8.5 and later prints an attribute with that name. The
     text would then appear twice.

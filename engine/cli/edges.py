@@ -122,7 +122,7 @@ def unrelate(session: Session, subject: str, predicate: str, target: str, reason
 
 
 def _check_order(engine: Engine, name: str, src: str, kind: str, dst: str) -> None:
-    """Check that the edge type stands between the two atoms.
+    """Check that the edge type is given between the two atoms.
 
     Raises:
         InvalidInputError: `kind` is not an edge type, but `src` or `dst` is one.
@@ -195,7 +195,7 @@ def _row(edge: Edge, own: frozenset[str], named: Labels) -> tuple[str, ...]:
 
 
 def _type_of(edge: Edge) -> str:
-    """Return the type of an edge. If a relation's words cannot be an edge type, return the exact words."""
+    """Return the type of an edge. If a relation's words cannot be an edge type, return these words."""
     exact = exact_type_in(data_of(edge))
     return edge.type if exact is None else exact
 

@@ -1,4 +1,4 @@
-"""The commands secrets, which finds secrets in the store, and erase, which destroys content."""
+"""Two commands: `secrets` finds secrets in the store, and `erase` destroys content."""
 
 from __future__ import annotations
 
@@ -135,9 +135,9 @@ def _done(receipt: Erasure) -> Iterator[Line]:
 def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
     """Search the store for passwords, keys and other secrets.
 
-    Reads every payload, including those of tombstoned atoms and earlier versions. Shows only the first
-    characters of each secret. Exit code 1 means that secrets were found. The setting
-    `secrets = "redact"` keeps secrets out of future writes.
+    Reads every payload, including the payloads of tombstoned atoms and of earlier versions. Shows only the
+    first characters of each secret. Exit code 1 means that secrets were found. The setting `secrets =
+    "redact"` keeps secrets out of future writes.
     """
     one_of(["scan"], action, "action")
     policy = find_secrets()[0] or SecretsPolicy()

@@ -225,7 +225,8 @@ def _answer(
         dry_run: True if nothing was to be written.
         mirror: The error that occurred while the mirror was updated, if any. If the command also fails for a
             different reason, this error is printed as a note.
-        full: Name all skipped items and warnings in the result; otherwise, the first 20 of each are noted.
+        full: List all skipped items and warnings in the result; otherwise, print notes on the first 20 of
+            each.
     """
     warnings = () if isinstance(report, GraphImportReport) else report.warnings
     totals: list[Line] = []
@@ -299,7 +300,7 @@ def _things(report: GraphImportReport) -> Iterator[Line]:
 
 
 def said(items: Iterable[Skipped]) -> list[str]:
-    """Return a sentence for each item that states the place of the item and the reason."""
+    """Return a sentence for each item. It states the place of the item and the reason."""
     return [f"{item.source}{'' if item.line is None else f':{item.line}'}: {item.reason}" for item in items]
 
 

@@ -27,7 +27,7 @@ NAMES: Final = ("engine", "memroot")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `engine` with the arguments `argv` (default: those of the process) and return the exit code.
+    """Run `engine` with the arguments `argv` (default: `sys.argv[1:]`) and return the exit code.
 
     0 ok · 1 failure · 2 usage · 3 not found · 4 verification failed · 5 busy · 6 conflict · 7 refused ·
     8 partial import · 9 rollback or fork · 10 failure of the system · 130 interrupted. Only shell completion

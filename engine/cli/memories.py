@@ -38,8 +38,8 @@ ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
 def memory(session: Session, action: str, names: tuple[str, ...], yes: bool, dry_run: bool) -> int:
     """List, create, rename or delete named memories.
 
-    --store names the root, which holds the memories: a folder, or one file as sqlite:PATH. Other commands
-    select a memory with --memory NAME. Exit code 5: the memory is in use. 7: delete was used
+    --store names the root that holds the memories. The root is a folder, or one file given as sqlite:PATH.
+    Other commands select a memory with --memory NAME. Exit code 5: the memory is in use. 7: delete was used
     without --yes.
     """
     one_of(ACTIONS, action, "action")

@@ -1,4 +1,4 @@
-"""Take the edits in the pages of a mirror while `engine watch` runs."""
+"""Apply the edits that are made in the pages of a mirror, while `engine watch` runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.transfer.replaced_folder import ReplacedFolder
 
 @dataclass
 class MirrorEdits:
-    """Takes the edits in the mirror of the settings.
+    """Applies the edits in the pages of the mirror that the settings name.
 
     After the mirror is brought up to date, its pages are exactly as the program wrote them. This change of
     the folder is therefore not mistaken for an edit, and the store is not even opened.
@@ -23,7 +23,7 @@ class MirrorEdits:
 
     session: Session
     folder: Path | None
-    """The mirror; None if the settings name none."""
+    """The mirror; None if the settings do not name a mirror."""
     events: int = 0
     """The number of events that were appended so far."""
     _changes: ReplacedFolder | None = None
@@ -32,7 +32,7 @@ class MirrorEdits:
     _waits: bool = False
 
     def look(self) -> None:
-        """Take the edits if something in the mirror changed, or if edits could not be taken earlier."""
+        """Apply the edits if something in the mirror changed, or if edits could not be applied earlier."""
         if self.folder is None:
             return
         if self._changes is None:
@@ -42,7 +42,7 @@ class MirrorEdits:
             self._is_due = not self._take(self.folder)
 
     def _take(self, folder: Path) -> bool:
-        """Take the edits, if there are any. Return False if the store is in use."""
+        """Apply the edits, if there are any. Return False if the store is in use."""
         try:
             if not is_edited(folder):
                 return True
@@ -56,7 +56,7 @@ class MirrorEdits:
             self._waits = True
             return False
         except EngineError as error:
-            self._note(f"no edits taken from the mirror: {error}")
+            self._note(f"no edits applied from the mirror: {error}")
             return True
         self._waits = False
         self.events += appended
@@ -75,4 +75,4 @@ class MirrorEdits:
         if self.session.out.json:
             self.session.out.json_line({"event": "edits", "events": appended, "mirror_error": failure})
         else:
-            self.session.out.show(line("mirror", f"edits taken, {counted(appended, 'event')}"))
+            self.session.out.show(line("mirror", f"edits applied, {counted(appended, 'event')}"))

@@ -50,7 +50,7 @@ PARTIAL_PULL = 8
 )
 @dry_run()
 def mirror(session: Session, action: str | None, folder: str | None, style: str | None, dry_run: bool) -> int:
-    """Write the memory to Markdown files, and read edits back from them.
+    """Write the memory to Markdown files, and apply the edits made in these files.
 
     Writes every live atom to DIR/@bucket/#tag/, ordered by source. DIR must be new, empty, or a mirror of
     this store. Files that do not belong to the mirror are kept, and edited pages are kept in DIR.edited.
@@ -99,9 +99,9 @@ def after_writes(session: Session, engine: Engine) -> Failure | None:
             Failure.of(error), message=f"the store is written, but its mirror could not be updated: {error}"
         )
     if report.edits:
-        session.out.note(f"{counted(len(report.edits), 'edited text')} taken from the mirror")
-    for change in report.untaken[:FOUND_SHOWN]:
-        session.out.note(f"not taken from {change.page}: {change.reason}; the page is kept: {change.kept}")
+        session.out.note(f"{counted(len(report.edits), 'edited text')} applied from the mirror")
+    for change in report.refused[:FOUND_SHOWN]:
+        session.out.note(f"not applied from {change.page}: {change.reason}; the page is kept: {change.kept}")
     return None
 
 
@@ -136,7 +136,7 @@ def _made(session: Session, engine: Engine, folder: str, style: str | None, *, d
         session.out.note(
             f"{page} was edited: "
             + (f"the edited page is now {now}" if now else "the edited page would be kept")
-            + "; `engine mirror pull` takes the edits"
+            + "; `engine mirror pull` applies the edits"
         )
     return report
 
@@ -161,11 +161,11 @@ def _pull(session: Session, where: str, *, dry_run: bool) -> int:
         if Path(where) == find_mirror(session.store, session.memory):
             session.mirrored = engine.size
     failure = None
-    if report.untaken:
+    if report.refused:
         failure = Failure(
             PARTIAL_PULL,
             "partial_pull",
-            f"{counted(len(report.untaken), 'change')} cannot be taken",
+            f"{counted(len(report.refused), 'change')} cannot be applied",
             "only the texts under the headings can be edited; other changes are made with commands",
         )
     data = {**plain(report), "revised": report.revised, "conflicts": report.conflicts}
@@ -182,11 +182,11 @@ def _pulled(report: PullReport, where: str, *, dry_run: bool) -> Iterator[Shown]
         for edit in report.edits:
             yield line(edit.outcome, f"{edit.atom} in {edit.page}")
             yield from differences(edit.before, edit.after)
-    for change in report.untaken:
+    for change in report.refused:
         yield line(
-            "not taken", f"{change.page}: {change.reason}" + (f" ({change.atom})" if change.atom else "")
+            "refused", f"{change.page}: {change.reason}" + (f" ({change.atom})" if change.atom else "")
         )
-    for kept in dict.fromkeys(change.kept for change in report.untaken if change.kept):
+    for kept in dict.fromkeys(change.kept for change in report.refused if change.kept):
         yield line("kept", kept)
 
 
@@ -199,7 +199,7 @@ def _check(session: Session, folder: str) -> int:
         counts = ", ".join(f"{verdicts.count(one):,} {one}" for one in dict.fromkeys(verdicts))
         error = VerificationError(
             f"the mirror differs from the store: {counts}",
-            hint="`engine mirror pull` takes edited texts; `engine mirror` keeps edited pages in NAME.edited",
+            hint="`engine mirror pull` applies edits; `engine mirror` keeps edited pages in NAME.edited",
         )
         failure = Failure.of(error)
     data = {**plain(found), "ok": found.ok}

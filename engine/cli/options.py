@@ -123,7 +123,7 @@ def dry_run(help: str = "Show what would be done; change nothing.") -> Callable[
 
 
 def together(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
-    """Combine several options into one decorator; help lists the options in this order."""
+    """Combine several options into one decorator; help lists the options in the given order."""
 
     def given(function: Function) -> Function:
         for one in reversed(options):

@@ -78,7 +78,7 @@ class Output:
         self.plain = False
         self.command: str | None = None
         self.late: Failure | None = None
-        """A failure after the command's own work was done, which the answer reports."""
+        """A failure that happened after the command's own work was done. The answer reports the failure."""
         self._start = time.perf_counter()
         for stream in (sys.stdout, sys.stderr):
             if reconfigure := getattr(stream, "reconfigure", None):
@@ -100,7 +100,7 @@ class Output:
             sys.stderr.write(shown(message, line=True) + "\n")
 
     def listed(self, number: int, what: str, limit: int | None = None) -> None:
-        """Print a note with the length of a list, and say if `limit` may have cut the list off.
+        """Print a note with the length of a list, and state whether `limit` may have cut the list off.
 
         Nothing is printed with --json, whose result contains the number.
         """

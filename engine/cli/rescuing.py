@@ -1,4 +1,4 @@
-"""The command rescue, which takes the journal out of a damaged store."""
+"""The command rescue, which recovers the journal of a damaged store."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def rescue(session: Session, source: str, output: str, erase_lost: bool, unconfi
     """Make a new store from the journal that is left in a damaged store.
 
     Takes the longest valid journal, verifies the new store, and prints what was found and what is lost. The
-    damaged store is only read. With --memory, STORE holds several memories. Exit code 4: events are
-    lost; the new store has the events before them.
+    damaged store is only read. With --memory, STORE holds several memories. Exit code 4: events are lost; the
+    new store has the events before the lost ones.
     """
     if session.memory is not None:
         source = memory_url(source, session.memory)

@@ -55,7 +55,7 @@ def scrub(session: Session, share: float, minutes: float | None) -> int:
 
 
 def _piece(session: Session, url: str) -> tuple[Scrub, bool]:
-    """Check the next piece and keep the progress; wait while another process has the store open."""
+    """Check the next piece and save the progress; wait while another process has the store open."""
     file = scrub_file(url)
     while True:
         try:

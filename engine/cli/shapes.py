@@ -15,7 +15,7 @@ from engine.base.invisible import INVISIBLE, escape
 from engine.base.patterns import lazy
 
 Span = tuple[str, str]
-"""A text and a Rich style, which is used only on a terminal."""
+"""A text and a Rich style. The style is used only on a terminal."""
 
 Line = tuple[Span, ...]
 """One line of output; line breaks inside the texts are escaped."""

@@ -2,9 +2,9 @@
 
 The module of a command is imported only when the command is used, because its imports take time (measured:
 the engine 0.12 s, ingestion 0.08 s more, Rich 0.04 s). `engine --help` and a misspelt command must not need
-that time. Therefore the first lines of the help are listed here, and this module imports no part
-of the engine, directly or indirectly. Some modules that this module imports have imports inside
-functions, for this reason only.
+that time. Therefore the first lines of the help are listed here, and this module imports no part of the
+engine, directly or indirectly. For this reason only, some modules that this module imports have imports
+inside functions.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),
         "mirror": (
             "mirroring",
-            "Write the memory to Markdown files, and read edits back from them.",
+            "Write the memory to Markdown files, and apply the edits made in these files.",
         ),
         "memory": ("memories", "List, create, rename or delete named memories."),
         "secrets": ("erasing", "Search the store for passwords, keys and other secrets."),
@@ -146,7 +146,7 @@ _MEANT = {
     "undo": ("revert",),
     "update": ("revise", "ingest"),
 }
-"""A word that other programs use for a command → the commands that do this here."""
+"""A word that other programs use for a command → the commands of this program that do the same."""
 _SIMILAR_MIN = 0.8
 """How alike a word and the name of a command must be, from 0 to 1. Below this, suggestions are often wrong:
 `remove` would suggest `prove`."""
@@ -155,10 +155,11 @@ _SUGGESTED = 3
 
 
 def suggested(word: str) -> list[str]:
-    """Return the commands that may be meant by a word that is no command, the most likely first.
+    """Return the commands that a word that is not a command may mean, the most likely command first.
 
-    They are the commands that do what the word means in other programs; otherwise those that have the word as
-    a part of their name, such as `verify`; otherwise those that are spelt in nearly the same way.
+    The result contains the commands that do what the word means in other programs. If there are none, it
+    contains the commands whose names contain the word, such as `verify`. If there are none of these either,
+    it contains the commands whose names are spelt in nearly the same way.
     """
     from difflib import get_close_matches
 

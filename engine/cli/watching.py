@@ -53,8 +53,8 @@ def watch(
 
     Runs until Ctrl-C. Reads only the files that changed, or the whole folder if files were added, renamed or
     removed. The store is open only while files are ingested, so that other commands can use it. If the
-    settings name a mirror, this command updates the mirror, and stores the texts that are edited in its
-    pages. With --json, prints one line for each batch of changes.
+    settings name a mirror, this command updates the mirror, and revises the atoms whose texts are edited in
+    the mirror's pages. With --json, prints one line for each batch of changes.
     """
     # Check the arguments first: a missing folder must not leave an empty store behind.
     find_files([folder], name=name, exclude=exclude)
@@ -83,7 +83,7 @@ def watch(
 
 
 def _own_places(session: Session) -> list[Path]:
-    """Return the paths that this program writes, which may be inside the watched folder."""
+    """Return the paths that this program writes. They may be inside the watched folder."""
     places = [session.place(), find_mirror(session.store, session.memory)]
     return [Path(os.path.realpath(place)) for place in places if place is not None]
 
@@ -123,7 +123,7 @@ class IngestBatches:
         return path.is_dir() or (not path.suffix and not path.exists())
 
     def take(self, changed: frozenset[Path]) -> bool:
-        """Ingest the changed files, or without paths the folder. Return False if the store is in use."""
+        """Ingest the changed files; without paths, ingest the folder. Return False if the store is in use."""
         is_first = self.number == 0
         try:
             only = None if is_first else self._to_read(changed)
@@ -155,7 +155,7 @@ class IngestBatches:
         return True
 
     def _to_read(self, changed: frozenset[Path]) -> frozenset[Path] | None:
-        """Return the files to read, or None for all files, because links and renamed files depend on all."""
+        """Return the files to read, or None for all files: links and renamed files depend on all files."""
         is_same = all(path.suffix.lower() in FORMATS and path in self._known for path in changed)
         if not (is_same and all(path.is_file() for path in changed)):
             has_rules = any(path.name == GITIGNORE for path in changed)

@@ -73,9 +73,11 @@ def align(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | Non
 
 
 def _equal(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | None]:
-    """Align equal contents. Texts that were in the file last time are used before texts lost earlier.
+    """Align equal contents.
 
-    If a text has not as many copies as before, copies that kept their place are aligned first.
+    Texts that were in the file last time are used before texts that were removed earlier.
+
+    If the number of copies of a text has changed, the copies that kept their place are aligned first.
     """
     found: list[int | None] = [None] * len(wanted)
     olds = Counter(passage.content for passage in known if passage.is_present)

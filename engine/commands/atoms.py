@@ -290,7 +290,8 @@ def ids_of_copies(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the occurrence and the id of each copy of a content in a source, from the occurrence `first` on.
 
-    An id may belong to an atom that was revised and has a different content now. Then the next one is tried.
+    An id may belong to an atom that was revised and has a different content now. In that case, the caller
+    tries the next id.
 
     Raises:
         RefusedError: Too many ids were tried.
@@ -317,7 +318,7 @@ def _by_content(tx: Transaction, body: AtomBody) -> tuple[bytes, AtomRecord | No
 
 
 def says(rows: Lookup, record: AtomRecord, content: str) -> bool:
-    """Return True if the content of the recorded atom is `content`, or was before the atom was erased.
+    """Return True if the recorded atom has the content `content`, or had it when the atom was erased.
 
     The id of the atom must be the default id for `content`: then only a revision can have changed the
     content, and the content of an atom with version 1 is not read.
@@ -363,7 +364,7 @@ def _screened(tx: Transaction, body: AtomBody) -> AtomBody:
 
 
 def _as_add(body: AtomBody, other: Mapping[str, Any]) -> Add:
-    """Return an `Add` command with the fields of `body`, except that the values in `other` replace them."""
+    """Return an `Add` command with the fields of `body`; values in `other` replace fields of `body`."""
     return Add(**{name: value for name, value in body._asdict().items() if name in _ADDABLE} | dict(other))
 
 
@@ -390,7 +391,7 @@ def normalized_content(content: str) -> bytes:
 
 
 def is_destroyed(rows: Lookup, id_key: bytes, content: str) -> bool:
-    """Return True if any atom whose content has the same `normalized_content` as `content` was erased."""
+    """Return True if an atom was erased whose content has the same normal form as `content`."""
     return rows.get(destroyed_key(destroyed_hash(id_key, normalized_content(content)))) is not None
 
 

@@ -126,7 +126,7 @@ class Transaction:
         return self._edges[key]
 
     def recorded_edges(self, edges: Sequence[EdgeDetail]) -> set[EdgeDetail]:
-        """Return those of the edges that were ever recorded, also as changed by the transaction's events.
+        """Return those of the edges that were ever recorded, in the store or by the transaction's events.
 
         This takes less time than looking up each edge with `edge`.
 
@@ -165,7 +165,7 @@ class Transaction:
     def sure(self, atoms: AbstractSet[bytes]) -> set[bytes]:
         """Return those of `atoms` that are known to be recorded and not erased, without reading their rows.
 
-        An atom that an event of this transaction changed is not among them.
+        The result does not contain atoms that an event of this transaction changed.
         """
         rows = self.batch.rows
         return {atom for atom in self._evidence.sure & atoms if atom_key(atom) not in rows}
@@ -254,7 +254,7 @@ class Transaction:
 
     @property
     def room(self) -> int:
-        """The number of atoms that `add` can take, if they are small."""
+        """The number of atoms that `add` accepts, if they are small."""
         return min(self._appender.room, limits.ORDINAL_MAX - self._counters.next_ordinal)
 
     def add(self, atoms: Sequence[bytes], bodies: Sequence[AtomBody]) -> list[Entry]:
@@ -271,7 +271,7 @@ class Transaction:
 
     @property
     def edge_room(self) -> int:
-        """The number of edges that `link` can take, if they are small."""
+        """The number of edges that `link` accepts, if they are small."""
         return self._appender.room
 
     def link(self, edges: Sequence[EdgeDetail], bodies: Sequence[EdgeBody]) -> list[Entry]:
@@ -314,7 +314,9 @@ def receipt(subject: bytes | str, state: State, *entries: Entry) -> Receipt:
 
 
 def receipts(subjects: Iterable[bytes], state: State, entries: Iterable[Entry]) -> list[Receipt]:
-    """Return the receipts of commands that appended one event each, on these atoms or from these atoms on.
+    """Return the receipts of commands that appended one event each.
+
+    `subjects` are the atoms that the commands concern, or the atoms at which their edges begin.
 
     Measured: half of the time of `receipt`; the constructors of frozen classes set each field with two calls.
     """

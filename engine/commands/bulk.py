@@ -28,7 +28,7 @@ from proofs.leaves import State
 
 RUN_CHARS_MAX = 1 << 20
 """A run ends once its contents have more than this many characters. Otherwise a batch with too many bytes
-would be noticed late."""
+would be detected late."""
 
 _TOGETHER_MIN = 4
 """If at least this many of the atoms are recorded, their bodies are read together."""

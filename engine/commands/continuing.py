@@ -1,7 +1,7 @@
 """The commands with which a piece of a file continues the atom of a text that was recorded earlier.
 
-Only atoms that the actor of the plan wrote last are changed or hidden. If a different actor had revised or
-hidden the atom, and the text in the file is not the same, there is a conflict, and both versions are kept
+An atom is changed or hidden only if the actor of the plan was the last to write it. If a different actor had
+revised or hidden the atom, a new text in the file conflicts with the atom. Both versions are then kept
 (`engine.commands.conflicts`).
 """
 
@@ -48,7 +48,7 @@ class Relocate:
 def continued(
     rows: Reader, id_key: bytes, add: Add, known: Known, ids: NewIds
 ) -> tuple[Planned, Sequence[Command]]:
-    """Return the atom of a piece that continues a recorded text, and the commands for it."""
+    """Return the atom of a piece that continues a recorded text, and the commands for the piece."""
     record = known.record
     equal = known.has(add.content)
     untouched = known.is_own and known.is_live

@@ -1,4 +1,4 @@
-"""Take a text that a person edited in a copy of the store, such as a page of the mirror.
+"""Record a text that a person edited in a copy of the store, such as a page of the mirror.
 
 The copy may be older than the store. If the atom was changed in the store after the copy was made, its
 present text is kept: the edited text becomes a separate atom, and the two atoms are in conflict
@@ -38,7 +38,7 @@ class TakeEdit:
     def decide(self, tx: Transaction) -> Receipt:
         """Append the event that revises the atom, or the events that record a conflict.
 
-        If the atom had the edited content at any time after the copy was made, the edit was already taken,
+        If the atom had the edited content at any time after the copy was made, the edit was already recorded,
         and no event is appended.
 
         Returns:

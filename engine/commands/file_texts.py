@@ -98,7 +98,7 @@ def given_by(rows: Reader, record: AtomRecord, actor: str) -> AtomBody | None:
 
 
 def _is_in_conflict(rows: Reader, atom: bytes) -> bool:
-    """Return True if a conflict already made the file's text a separate atom, which stands for the file."""
+    """Return True if the file's text is already in a separate atom, because of a conflict with `atom`."""
     code = type_code(rows, CONFLICTS_WITH)
     return (
         code is not None

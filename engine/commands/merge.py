@@ -35,8 +35,8 @@ from proofs.sets import tag_identity
 class Supersede:
     """Replace the atom `old` by `new`. `old` stays live, but recall returns it only on request.
 
-    `old` gets the tag `superseded`, and `new` gets an edge of type `supersedes` to it with the reason in its
-    data. Removing either the tag or the edge reverts the replacement.
+    `old` gets the tag `superseded`. An edge of type `supersedes` leads from `new` to `old`; its data contains
+    the reason. Removing either the tag or the edge reverts the replacement.
     """
 
     old: str
@@ -123,9 +123,9 @@ def read_gain(data: bytes) -> MergeGain | None:
 class Merge:
     """Merge the near-duplicate `other` into the atom `keep`. `Unmerge` reverts it.
 
-    `keep` gets the tags, buckets and aliases of `other`, and an edge of type `supersedes` to it; its meta and
-    folder stay as they are. `other` is tombstoned and keeps its own fields. With `force`, the atoms need not
-    be near-duplicates.
+    `keep` gets the tags, buckets and aliases of `other`, and an edge of type `supersedes` to `other`; the
+    meta and folder of `keep` stay as they are. `other` is tombstoned and keeps its own fields. With `force`,
+    the atoms need not be near-duplicates.
     """
 
     keep: str

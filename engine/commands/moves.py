@@ -4,10 +4,10 @@ While an ingest reads the files one by one, it collects the texts that a file lo
 gained. When it has read all files, it decides which recorded text a gained text continues:
 
 1. an equal text that was removed from another file, or rewritten in that file;
-2. the text of its own file with which it was aligned, if they are very similar;
+2. the text in its own file with which it was aligned, if the two texts are very similar;
 3. an equal text that was removed from a file earlier, so that an ingest hid its atom;
 4. a very similar text that was removed from another file, or rewritten in that file;
-5. the text of its own file with which it was aligned.
+5. the text in its own file with which it was aligned.
 
 A recorded text counts as rewritten if it was aligned with a text that is not very similar to it. In each
 step, the recorded texts are considered in the order of the files. The texts of files that no longer exist
@@ -34,7 +34,8 @@ from engine.commands.sources import SourcePlan
 from engine.commands.words import WordIndex, dice, words_of
 
 HELD_CHARS_MAX: Final = 1 << 26
-"""The number of characters of gained texts that are collected. Later texts are settled file by file."""
+"""Gained texts are collected until they have more than this many characters. Later texts are settled file by
+file."""
 
 
 class _Gained(NamedTuple):

@@ -38,16 +38,17 @@ class NewIds:
         self._recorded: dict[bytes, bytes | None] = {}
 
     def prepare(self, rows: Reader, adds: Sequence[Add]) -> None:
-        """Look up the records of the first ids of `adds` together. Forget the records found before."""
+        """Look up the records of the first ids of `adds` together. Discard earlier results."""
         ids = [default_id_of(self._id_key, add) for add in adds]
         found = rows.multi_get(list(map(atom_key, ids)))
         self._recorded = dict(zip(ids, found, strict=True))
 
     def planned(self, rows: Reader, add: Add) -> tuple[Planned, list[UpsertAtom]]:
-        """Return the atom that `add` adds, and the command that adds the atom.
+        """Return the atom that `add` adds, and the command that adds this atom.
 
-        There is no command if a different actor changed the atom's source. Ids that are already recorded are
-        skipped. The id of an erased atom is not skipped, so that the command with this id is refused.
+        The command is omitted if the atom is recorded and a different actor changed its source. Ids that are
+        already recorded are skipped. The id of an erased atom is not skipped, so that the command with this
+        id is refused.
         """
         wanted = add
         while True:

@@ -1,9 +1,9 @@
-"""Commands that make the memory match an outside source. Repeating them has no further effect.
+"""Commands that make the memory match an outside source. Repeating a command has no further effect.
 
 An outside source, such as an ingested folder, an export of another memory or a knowledge graph, requires
-certain atoms, tags and edges. The commands in this module compare them with the records and append the events
-that are missing. They read the records when they are decided, not when they are created, because other
-processes may write in between.
+certain atoms, tags and edges. The commands in this module compare these requirements with the records and
+append the missing events. A command reads the records when it is decided, not when it is created, because
+other processes may write in between.
 
 The commands change only data that their own actor (the actor of the transaction) changed last:
 
@@ -11,8 +11,9 @@ The commands change only data that their own actor (the actor of the transaction
 - A tag that another actor added stays; a tag that another actor removed is not added again.
 - An edge that another actor added stays; an edge that another actor removed is not added again.
 
-With `override`, these restrictions are lifted for one atom or edge: it is revived and changed as required, no
-matter which actor hid or revised it. Tags are then only added, never removed.
+With `override`, these restrictions do not apply to the atom or edge of the command: the atom or edge is
+revived and changed as required, no matter which actor hid or revised it. Tags are then only added, never
+removed.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _TAGGING: Final = (EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED)
 
 
 def wanted_ids(id_key: bytes, wanted: Sequence[Add]) -> list[bytes]:
-    """Return what `default_id_of` returns for each of `wanted`; with a kernel, in half of the time."""
+    """Return the result of `default_id_of` for each of `wanted`. A kernel takes half of the time."""
     # The other fields of a body do not matter for its id.
     return default_ids(
         id_key,
@@ -64,8 +65,8 @@ def is_by(rows: Lookup, seq: int, actor: str) -> bool:
 def is_written_by(rows: Lookup, record: AtomRecord, actor: str) -> bool:
     """Return True if `actor` wrote the present content, title and kind of an atom.
 
-    An actor does not become the author by a revision that repeats the content, for example to change only the
-    source.
+    A revision that repeats the content, for example to change only the source, does not make its actor the
+    author.
     """
     if not is_by(rows, record.payload_seq, actor):
         return False
@@ -73,9 +74,9 @@ def is_written_by(rows: Lookup, record: AtomRecord, actor: str) -> bool:
 
 
 def authors(rows: Lookup, record: AtomRecord) -> Iterator[tuple[AtomBody, str]]:
-    """Yield each (content, title, kind) that an atom had, newest first, with the actor who wrote these.
+    """Yield each (content, title, kind) that an atom had, with the actor who wrote it, newest first.
 
-    Successive revisions that repeat content, title and kind count once; the first of them is yielded.
+    Of successive revisions with the same content, title and kind, only the first is yielded.
     """
     first: tuple[AtomBody, str] | None = None
     for header, body, _ in entries_back(rows, record.payload_seq):
@@ -99,7 +100,7 @@ def is_refused(
         rows: The rows to look in.
         id_key: The store's key for deriving ids.
         wanted: The atom to add.
-        record: The record with the id of the wanted atom, or None if no such atom is recorded.
+        record: The record with the id of the wanted atom, or None if the atom is not recorded.
         body: The body of that atom if it was read already, otherwise None.
     """
     if wanted.force:
@@ -124,7 +125,7 @@ class UpsertAtom:
     """
 
     wanted: Add
-    """The atom to add or to match. Its key or content identifies it; its field `id` is ignored."""
+    """The atom to add or to match. It is identified by its key or content; its field `id` is ignored."""
     override: bool = False
     reason: str = BACK
     """The reason that is recorded if a hidden atom is revived."""
@@ -217,7 +218,7 @@ class UpsertAtom:
 
 
 def page_facts(wanted: Add, present: AtomBody) -> dict[str, Any]:
-    """Return the meta and the aliases of the wanted atom, each only if `present` has different ones."""
+    """Return the wanted meta and aliases. A field is left out if `present` has the same value."""
     fields: dict[str, Any] = {}
     aliases = wanted.aliases if wanted.aliases is None else tuple(wanted.aliases)
     if aliases != present.aliases:
@@ -240,7 +241,7 @@ def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
 
 
 def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], set[str]]:
-    """Return the tags that actors other than `actor` added, and the tags that they removed.
+    """Return the tags that actors other than `actor` added, and the tags that these actors removed.
 
     Each tag is returned as its identity (`tag_identity`). For each tag, only the last change by one of these
     actors counts. The function reads the atom's whole history. A revision repeats the tags that the atom
@@ -285,9 +286,9 @@ class UpsertEdge:
     def decide(self, tx: Transaction) -> Receipt:
         """Append the events that add or change the edge.
 
-        No event is appended if the edge is live and either has this data or was added by a different actor.
-        If `override` is not set, there are two more cases without an event: a different actor removed the
-        edge, or one of the two atoms is missing or erased.
+        No event is appended if the edge is live and has this data, or if it is live and a different actor
+        added it. If `override` is not set, there are two more cases without an event: a different actor
+        removed the edge, or one of the two atoms is missing or erased.
         """
         ends = [tx.atom(self.src), tx.atom(self.dst)]
         present = all(end is not None and end.state is not State.ERASED for end in ends)

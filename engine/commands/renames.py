@@ -19,7 +19,10 @@ Only one missing file may reach this share."""
 
 
 class FormerSources:
-    """The sources of files that no longer exist. Files that were renamed or moved continue their atoms."""
+    """The sources of files that no longer exist.
+
+    A renamed or moved file continues the atoms of one source.
+    """
 
     def __init__(self, actor: str, sources: Iterable[str] = ()) -> None:
         self._actor = actor
@@ -46,7 +49,7 @@ class FormerSources:
         return best
 
     def rest(self, rows: Reader) -> list[Known]:
-        """Return the texts of the sources that were not taken, sorted by source and position."""
+        """Return the texts of the sources that `take` has not returned, sorted by source and position."""
         return [one for source, known in sorted(self._read(rows).items()) for one in known]
 
     def _with_equal_texts(self, wanted: Sequence[Add]) -> str | None:

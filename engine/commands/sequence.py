@@ -15,10 +15,10 @@ existing key must change."""
 
 
 def place(known: Sequence[int | None]) -> list[int]:
-    """Return ascending keys for a sequence of items. `known` has their present keys, and None for new items.
+    """Return ascending keys for a sequence of items; `known` has the present keys, and None for new items.
 
-    As many known keys as possible are kept: those of a longest ascending subsequence. All other items get new
-    keys between the kept ones.
+    As many known keys as possible are kept: the keys of a longest ascending subsequence. All other items get
+    new keys between the kept keys.
     """
     staying = longest_ascending(known)
     keys: list[int] = []

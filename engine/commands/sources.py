@@ -35,8 +35,8 @@ class Open(NamedTuple):
     add: Add
     """The atom to add if the piece continues no recorded text."""
     own: Known | None
-    """The recorded text of the same file that the piece continues unless an equal text was removed from
-    another file. It is a similar text, or an equal text that was removed from this file earlier."""
+    """A recorded text of the same file: a similar text, or an equal text that was removed from the file
+    earlier. The piece continues this text unless an equal text was removed from another file."""
 
 
 class SourcePlan(NamedTuple):
@@ -56,8 +56,8 @@ def plan_new_sources(
 ) -> list[SourcePlan | None]:
     """Plan the commands for sources without atoms. A plan is None if one of the ids is already recorded.
 
-    The plans equal the results of `plan_source`, but only the records of the wanted ids are looked up, for
-    all sources together. The wanted atoms must have the sort keys that `place` computes, as new atoms do.
+    The plans equal the results of `plan_source`. However, only the records of the wanted ids are looked up,
+    in one call for all sources. The wanted atoms must have the sort keys that `place` computes for new atoms.
     """
     ids = wanted_ids(id_key, [add for wanted in sources for add in wanted])
     found = rows.multi_get(list(map(atom_key, ids)))
@@ -81,8 +81,8 @@ def plan_source(
     """Plan the commands that make a source consist of the wanted atoms, in the given order.
 
     Each recorded atom keeps its sort key if the order allows it. Commands that are clearly not needed are
-    left out; the other commands repeat the comparison when they are decided, because other processes may
-    write in the meantime.
+    left out. Each other command repeats the comparison when it is decided, because other processes may write
+    in the meantime.
 
     Args:
         rows: The rows to compare with.

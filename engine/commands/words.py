@@ -8,7 +8,8 @@ from math import ceil
 from typing import Final
 
 CANDIDATES_MAX: Final = 64
-"""The maximum number of texts compared with a text. A text with more candidates has no clear match."""
+"""The maximum number of texts that are compared with one text. A text with more candidates has no clear
+match."""
 
 
 def words_of(*texts: str) -> Counter[str]:
@@ -47,7 +48,7 @@ class WordIndex:
                 yield score, at
 
     def _rarest(self, words: Counter[str]) -> list[str]:
-        """Return some of the rarest words. Every text that is similar contains at least one of them."""
+        """Return some of the rarest words. Every similar text contains at least one of these words."""
         size = words.total()
         spare = size - ceil(size * self._least / (2 - self._least) - 1e-9) + 1
         rarest = []

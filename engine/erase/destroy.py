@@ -1,8 +1,8 @@
 """Destroying the content of an atom permanently, and finishing erasures that were interrupted.
 
-The edges of the atom are erased first, each by a separate event. For an atom with very many edges, several
-commits are needed. From the first of these commits until the backend has purged its files, the row
-`meta/erasing` contains the id of the atom.
+The edges of the atom are erased first, each by a separate event. An atom with very many edges needs several
+commits. The row `meta/erasing` contains the id of the atom from the first commit until the backend has purged
+its files.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class Pending(NamedTuple):
     reason: str
     actor: str
     remember: int
-    """1 if hashes of the erased contents are kept, so that adding them again is refused; otherwise 0."""
+    """1 if hashes of the erased contents are kept, so that adding these contents again is refused; otherwise
+    0."""
 
 
 _FIELDS = (sized(16), text(limits.REASON_BYTES_MAX), text(limits.LABEL_CHARS_MAX), uint(1))
@@ -95,21 +96,21 @@ class DestroyedTotals:
 class Destroy:
     """Erase an atom and its edges. If the atom has more than EDGES_AT_ONCE edges, erase only that many edges.
 
-    If the atom is already erased, no event is appended. `done` contains the data that the last call of
-    `decide` destroys.
+    If the atom is already erased, no event is appended. `done` contains the totals of the data that the last
+    call of `decide` destroys.
     """
 
     pending: Pending
     edges: Sequence[EdgeRecord]
     """Those edges of the atom that are not erased yet.
 
-    `carry_out` finds the edges once. No other process can write until `carry_out` ends. With a search in each
-    commit, erasing an atom with 50,000 edges took 30 s.
+    `carry_out` searches for the edges only once, because no other process can write until `carry_out`
+    returns. When each commit repeated the search, erasing an atom with 50,000 edges took 30 s.
     """
     done: DestroyedTotals = field(default_factory=DestroyedTotals)
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append one erasing event for each edge, and one for the atom if no edges are left after that.
+        """Append one erasing event for each edge, and then one for the atom if all its edges are erased.
 
         Raises:
             NotFoundError: the atom was never recorded.
@@ -216,7 +217,7 @@ def carry_out(
 
 
 def finish(store: Store, pending: Pending, progress: Stage = ignore_stage) -> None:
-    """Carry out the stages that follow the commits. Call this only inside `store.exclusive()`."""
+    """Carry out the stages after the commits. Call this function only inside `store.exclusive()`."""
     progress("followers")
     store.follow()
     # Caches in memory still contain values that were derived from the destroyed events.

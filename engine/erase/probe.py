@@ -1,8 +1,8 @@
 """Searching the store's files and the answers of all queries for the content that is being erased.
 
 The same search runs before and after the erasure. If the search found the content before the erasure and
-finds nothing afterwards, the content is gone. If it found nothing before the erasure, it shows nothing. The
-content is recognized by pieces of its text that no payload of another atom contains.
+finds nothing afterwards, the content is gone. If the search found nothing before the erasure, it proves
+nothing. The content is recognized by pieces of its text that no payload of another atom contains.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ PIECES_MAX: Final = 24
 PIECES_OF_ONE: Final = 4
 """The maximum number of pieces of one text.
 
-The pieces do not overlap. A backend may split a text within its files, so a single piece might be missed, but
-it is unlikely that all pieces are missed.
+The pieces do not overlap. A backend may split a text within its files, so the search can miss a single piece.
+It is unlikely to miss all pieces.
 """
 
 PIECE_BYTES: Final = 48
@@ -140,7 +140,7 @@ json.dump({path: sorted(set(numbers)) for path, numbers in found.items()}, sys.s
 
 
 def search(files: Sequence[Path], pieces: Sequence[bytes]) -> dict[str, list[int]]:
-    """Return a mapping from each file that contains any of `pieces` to the indexes of those pieces.
+    """Return a mapping: each file that contains any of `pieces` → the indexes of the pieces in the file.
 
     Raises:
         OSError: a file cannot be read.
@@ -158,7 +158,7 @@ def search(files: Sequence[Path], pieces: Sequence[bytes]) -> dict[str, list[int
 
 
 _ECHOED: Final = frozenset({"query", "terms", "question", "path", "reason"})
-"""The names of fields in answers that repeat the query or the reason for the erasure.
+"""The names of answer fields that repeat the query or the reason for the erasure.
 
 The search ignores these fields.
 """
@@ -178,7 +178,7 @@ class Occurrences:
 
 
 def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Occurrences:
-    """Search files and answers for `pieces` of the content of `atom`, whose events are `seqs`."""
+    """Search files and answers for `pieces` of the content of `atom`; `seqs` are the atom's events."""
     files = view.store.backend.files()
     found = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in found})
@@ -230,7 +230,7 @@ def _shows(query: Callable[[], Any], pieces: Sequence[str]) -> bool:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield all strings in an answer, except those in fields named in `_ECHOED`."""
+    """Yield all strings in an answer, except strings in the fields that `_ECHOED` lists."""
     if isinstance(value, str):
         yield value
     elif is_dataclass(value) and not isinstance(value, type):

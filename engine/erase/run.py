@@ -74,13 +74,15 @@ class Erasure:
     id: str
     reason: str
     events: tuple[EventRef, ...]
-    """The events that record the erasure; the last is of kind `erased`. Empty if it was already erased."""
+    """The events that record the erasure; the last event is of kind `erased`. Empty if the atom was already
+    erased."""
     payloads: int
     """The number of events whose payloads were destroyed."""
     payload_bytes: int
     edges: int
     contents: int
-    """The number of distinct contents whose hashes were kept, so that adding them again is refused."""
+    """The number of distinct contents whose hashes were kept, so that adding these contents again is
+    refused."""
     segments: int
     """The number of index segments that were rewritten."""
     purged: bool
@@ -106,7 +108,7 @@ class Erasable:
 def judge(
     before: Occurrences, after: Occurrences, *, pieces: int, files: bool, all_pieces: int
 ) -> tuple[ProbeVerdict, tuple[str, ...]]:
-    """Return the verdict on the searches before and after the erasure, and the reasons for it."""
+    """Return the verdict on the searches before and after the erasure, and the reasons for the verdict."""
     remaining = [*after.files, *after.answers]
     if remaining:
         return ProbeVerdict.FAILED, (f"the content is still found in: {', '.join(remaining)}",)
@@ -186,7 +188,7 @@ def erase(
     probe: bool = True,
     progress: Stage = ignore_stage,
 ) -> Erasure:
-    """Destroy the content of an atom permanently. The history of the atom stays verifiable.
+    """Destroy the content of an atom permanently. The atom's history stays verifiable.
 
     Args:
         view: The store, and the queries that are used to search for the content.

@@ -1,1 +1,1 @@
-"""The projections: data that are computed from the journal. Each has its own rows and its own cursor."""
+"""The projections: data that are computed from the journal. Each projection has its own rows and cursor."""

@@ -1,8 +1,8 @@
 """The base class of followers, and the loop that brings a follower up to the head (SPEC: Followers).
 
 A follower is an object that computes rows from the entries of the journal. It reads only its own rows and the
-entries that are passed to it, so its rows depend on the journal alone. They do not depend on the division of
-the entries into batches, on the process that wrote them, or on the moment of a crash.
+entries that are passed to it, so its rows depend on the journal alone. The rows do not depend on how the
+entries are divided into batches, on which process writes the rows, or on when a crash happens.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from proofs.forms import sized, uint
 from proofs.log import leaf_hash
 
 EntrySource = Callable[[Reader, int, int], Sequence[Entry]]
-"""A function (rows, start, stop) that returns at least one entry of the journal. The entries are consecutive;
-the first is entry `start`, and all are before entry `stop`."""
+"""A function (rows, start, stop) that returns at least one entry of the journal. The entries are consecutive.
+The first one is entry `start`, and the last one is before entry `stop`."""
 
 SWEEP_ROWS = 10_000
 """The maximum number of rows that one batch deletes when a projection is rebuilt."""
@@ -47,24 +47,24 @@ class Follower(ABC):
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
         """Put the rows that `entries` change into `batch`.
 
-        `entries` are consecutive and begin at the cursor; `rows` are the rows before these entries. An
-        implementation must not write to the store, must not fail on any journal that commands can write, and
-        must produce the same final rows for every division of a history into batches.
+        `entries` are consecutive and begin at the cursor. `rows` holds the rows as they are before these
+        entries. An implementation must not write to the store, must not fail on any journal that commands can
+        write, and must produce the same final rows for every division of a history into batches.
         """
 
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
         """Return the number of `entries` to process in one batch.
 
         The number affects the amount of work but not the final rows. If `more` is True, further entries will
-        be passed soon, and the result may be 0: `entries` then wait and are processed together
-        with the further entries.
+        be passed soon, and the result may be 0. `entries` are then processed later, together with the further
+        entries.
         """
         del rows, more
         return len(entries)
 
 
 class Cursor(NamedTuple):
-    """The position of a projection: the number of processed events, and the log leaf of the last one."""
+    """The position of a projection: the number of processed events, and the log leaf of the last event."""
 
     version: int
     size: int
@@ -165,14 +165,14 @@ def catch_up(
 ) -> None:
     """Process the events before event `stop`, or all events up to the head at the time of the call.
 
-    If `more` is True, because bulk work is in progress, the follower may stop earlier and leave the remaining
-    events to a later call.
+    `more` is True during bulk work. The follower may then stop earlier and leave the remaining events to a
+    later call.
 
     The follower's own cursor guards each batch. If several processes catch up at the same time, the batch of
-    one process succeeds and the other processes continue from the new cursor. A crash between batches leaves
+    one process succeeds, and the other processes continue from the new cursor. A crash between batches leaves
     the rows and the cursor of an earlier head, and the next call continues from there. The batches need not
-    be durable: no backend loses a write and keeps a later one, so after a power loss the rows still match the
-    cursor, and only some events are processed again.
+    be durable: if a backend loses a write, it also loses all later writes. After a power loss, therefore, the
+    rows still match the cursor, and only some events are processed again.
 
     Raises:
         CorruptionError: the journal or the cursor does not have the bytes that were written.
@@ -245,8 +245,8 @@ def _restart(rows: Reader, follower: Follower) -> Batch:
 def drop(backend: Backend, followers: Sequence[Follower]) -> None:
     """Durably mark all rows of `followers` as void, so that catching up rebuilds them.
 
-    The cursors are deleted first, in a batch of their own: after a crash at any later point, the old rows are
-    not mistaken for current ones.
+    The cursors are deleted first, in a separate batch, so that after a crash at any later point the old rows
+    are not mistaken for current rows.
     """
     batch = Batch()
     for follower in followers:
@@ -257,8 +257,9 @@ def drop(backend: Backend, followers: Sequence[Follower]) -> None:
 def sweep(backend: Backend, followers: Iterable[Follower]) -> None:
     """Delete the rows of all `followers` that have no cursor, and set their cursors to the beginning.
 
-    No value is read, so this also deletes damaged rows. A damaged row would stop a follower that reads the
-    rows next to it. A crash leaves a part of the rows without a cursor; catching up deletes the rest.
+    No value is read, so this also deletes damaged rows. A damaged row would otherwise stop a follower that
+    reads nearby rows. After a crash, some of the rows may be left, without a cursor; catching up deletes
+    these rows.
     """
     for follower in followers:
         key = cursor_key(follower.name)

@@ -1,4 +1,4 @@
-"""Reading and writing of chunks, which store up to 65,536 members of a set in the form of `proofs.sets`.
+"""Reading and writing of chunks. A chunk stores up to 65,536 members of a set (format: `proofs.sets`).
 
 The bytes of a chunk depend on its members alone. The format in which the library pyroaring serialises bitmaps
 does not have this property: equal bitmaps can have different bytes (measured: 15 or 216 bytes for the
@@ -52,10 +52,10 @@ def apply(raw: bytes, changes: Mapping[int, bool], key: bytes) -> bytes:
 
 
 def extend(before: Mapping[bytes, bytes | None], joining: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return the chunks with the keys of `joining`, after adding the new members to them.
+    """Return the chunk of each key in `joining`, after adding the new members to the chunk.
 
-    `before` holds the present chunks. `joining` holds the new members of each chunk, in the form of a list of
-    any length (see `packed`).
+    `before` maps each key to its present chunk. `joining` maps each key to the new members, encoded as a list
+    of any length (see `packed`).
 
     Raises:
         CorruptionError: a present chunk is not a chunk.
@@ -84,7 +84,7 @@ def _unpacked(raw: bytes) -> array[int]:
 
 
 def packed(members: Iterable[int]) -> bytes:
-    """Return ascending members, 0 to 65,535 each, in the form of a list. The list may have any length."""
+    """Encode ascending members, 0 to 65,535 each, as a list. The list may have any length."""
     numbers = array("H", members)
     if sys.byteorder == "big":
         numbers.byteswap()

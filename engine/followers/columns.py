@@ -40,7 +40,7 @@ class IndexedDocument(NamedTuple):
     """The terms of the text in order, then the terms of its head (the title or speaker label), each prefixed
     with HEAD_MARK."""
     source: int
-    """The number of the source, as in `Facts.sources`."""
+    """The number of the atom's source, as in `Facts.sources`."""
     sequence: int
     """The number of the position in the source, as in `Facts.sequences`."""
     title: int
@@ -71,7 +71,10 @@ class NewDocument:
 
     @property
     def kernel_item(self) -> tuple[object, ...] | None:
-        """The document in the form that the kernels take; analysed already if the kernels cannot do that."""
+        """The argument of the kernels for this document.
+
+        If the kernels cannot analyse the text, it is analysed already.
+        """
         body = self.body
         if body is None:
             return None
@@ -113,7 +116,7 @@ def title_hash(title: str | None) -> int:
     """Return the 64-bit hash of the terms of a title. It is used to find the texts that mention the title.
 
     A qualifier in parentheses at the end, from the last ` (` to a final `)`, is ignored. The result is 0 if
-    there is no title, or if only stop words are left.
+    there is no title, or if the rest of the title has only stop words.
     """
     if title is None:
         return 0
@@ -215,8 +218,8 @@ def _decode_columns(
 TF_MAX: Final = 0xFF
 
 FIRST_OF_TEXT: Final = bytes([HEAD[0] + 1])
-"""The bound between two groups of terms: the terms of heads, which begin with HEAD, sort before this bound,
-and the terms of texts sort after it."""
+"""The bound between two groups of terms. The terms of heads, which begin with HEAD, sort before this bound;
+the terms of texts sort after it."""
 
 
 class Columns(NamedTuple):
@@ -311,7 +314,7 @@ def _fingerprints(
     pairs: NDArray[np.int64],
     documents: int,
 ) -> NDArray[np.uint64]:
-    """Return the fingerprints of the texts. The first `heads` terms of the vocabulary belong to heads."""
+    """Return the fingerprints of the texts. The first `heads` terms in `vocabulary` are terms of heads."""
     import numpy as np
 
     hashes = np.zeros(len(vocabulary), np.uint64)
@@ -328,7 +331,7 @@ def _fingerprints(
 def remove(columns: Columns, offsets: Collection[int]) -> Columns:
     """Return the columns with `NO_DOCUMENT` in place of the documents at `offsets`.
 
-    None of these documents may be `NO_DOCUMENT` already.
+    A document at `offsets` may not be `NO_DOCUMENT` already.
     """
     import numpy as np
 

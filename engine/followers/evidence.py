@@ -1,9 +1,9 @@
 """Checks of the rows that commands rely on, against other rows with the same information.
 
-A command reads the record of an atom or edge, the counters, and the state of the log. A record can also be
-missing. If one of these rows was damaged, or changed by another program, the command would append an event
-that contradicts the journal, and no later command could correct it. Therefore each of these rows is compared
-with other rows before it is used:
+A command reads the record of an atom or edge, the counters, and the state of the log. The command may also
+rely on the absence of a record. If one of these rows was damaged, or changed by another program, the command
+could append an event that contradicts the journal, and no later command could correct this event. Therefore
+each of these rows is compared with other rows before it is used:
 
 * a record is compared with the header of its last event; the values of the trees, and the headers that the
   trees do not include yet, show that no later event exists;
@@ -62,12 +62,11 @@ from proofs.subjects import ID_BYTES
 HINT: Final = "run `engine rebuild`, then `engine verify-root`"
 
 PENDING_MAX: Final = 3 * limits.FOLLOW_EVENTS_MAX
-"""The maximum number of events that the trees do not include yet and whose subjects are kept in memory."""
+"""The maximum number of subjects kept in memory: the subjects of events that the trees do not include yet."""
 UNREAD_MAX: Final = 1024
-"""The maximum number of these events whose headers are read. If there are more, updating the trees is
-faster."""
+"""The maximum number of new headers to read. If there are more, updating the trees is faster."""
 SURE_MAX: Final = 1 << 16
-"""The maximum number of atoms that are remembered because their records were found to be correct."""
+"""The maximum number of remembered atoms. The records of these atoms were found to be correct."""
 
 _TREES: Final = cursor_key(TreesFollower.name)
 _STATES: Final = {
@@ -87,7 +86,7 @@ _CREATING: Final = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 
 
 class Evidence:
-    """The information about atoms and edges that one store holds outside the records.
+    """A store's information about atoms and edges outside the records.
 
     `move_to` selects the snapshot that the other methods read. One thread at a time may use the object.
     """
@@ -95,7 +94,7 @@ class Evidence:
     def __init__(self, trees: TreesFollower | None = None) -> None:
         """Begin without a snapshot.
 
-        `trees` is the follower that updates the trees; the pages that it keeps are used.
+        `trees` is the follower that updates the trees; its cached pages are used.
         """
         self._trees = trees or TreesFollower()
         self._rows: Reader
@@ -105,22 +104,24 @@ class Evidence:
         """The number of events that the trees include."""
         self._size = 0
         self._last: dict[bytes, int] = {}
-        """The last event on each subject, from the events that the trees do not include."""
+        """For each subject of the events that the trees do not include: the last of these events on the
+        subject."""
         self._sure: set[bytes] = set()
         """Atoms whose records were found to be correct, and that have not been erased since."""
         self._counters: bytes | None = b""
 
     @property
     def sure(self) -> AbstractSet[bytes]:
-        """Atoms that are recorded and not erased: their records were found to be true, or just written."""
+        """Atoms that are recorded and not erased. Their records were checked, or were just written."""
         return self._sure
 
     def move_to(self, rows: Reader, log: LogState, meta: Lookup | None = None) -> bool:
-        """Use the snapshot `rows`, whose log is `log`, from now on.
+        """Read the snapshot `rows`, whose log is `log`, from now on.
 
-        `meta` holds the rows with the cursor of the trees and with the counters, if they were read already.
+        `meta` holds the rows with the cursor of the trees and with the counters, if these rows were read
+        already.
 
-        Return False if the trees must be updated first, because they lack too many events.
+        Return False if the trees lack so many events that they must be updated first.
 
         Raises:
             CorruptionError: the cursor of the trees, or a header after it, is damaged.
@@ -163,7 +164,7 @@ class Evidence:
         self._cursor, self._included = raw, start
 
     def note(self, entries: Sequence[Entry], counters: bytes | None) -> None:
-        """Remember events that directly follow the known events, and the row of the counters."""
+        """Remember the row of the counters, and events that directly follow the known events."""
         details = [header.detail for header, _, _ in entries]
         seqs = range(self._size, self._size + len(details))
         kinds = {header[2] for header, _, _ in entries}
@@ -218,7 +219,8 @@ class Evidence:
     def check_recorded(self, records: Sequence[AtomRecord]) -> None:
         """Check that the atoms of `records` were recorded and not erased. No record may say `erased`.
 
-        This takes less time than reading each record with `atom`, and ignores all other fields.
+        This takes less time than reading each record with `atom`. Other fields of the records are not
+        checked.
 
         Raises:
             CorruptionError: a record contradicts the journal.
@@ -238,7 +240,7 @@ class Evidence:
         self._sure.update(record.id for record in doubtful)
 
     def check_type(self, name: str, code: bytes | None) -> None:
-        """Check the code of a predicate that is not built in. None means that it was never registered.
+        """Check the code of a predicate that is not built in. None stands for an unregistered predicate.
 
         Raises:
             CorruptionError: the two rows of a predicate contradict each other.
@@ -255,7 +257,7 @@ class Evidence:
             )
 
     def check_edges(self, atom: bytes, found: Collection[bytes]) -> None:
-        """Check that an atom has no edges besides those with the keys `found` (`proofs.leaves.edge_key`).
+        """Check that an atom has only the edges with the keys `found` (`proofs.leaves.edge_key`).
 
         This reads the keys of all edges of the store.
 
@@ -275,7 +277,7 @@ class Evidence:
                         raise _contradiction("edges", key)
 
     def is_unerased_edge(self, src: bytes, dst: bytes, code: bytes) -> bool:
-        """Return whether an edge was recorded and not erased.
+        """Return True if an edge was recorded and not erased.
 
         Raises:
             CorruptionError: its record contradicts the journal.
@@ -284,7 +286,7 @@ class Evidence:
         return edge is not None and edge.state is not State.ERASED
 
     def _last_header(self, namespace: str, key: bytes, seq: int) -> Header:
-        """Return the header of event `seq`, which must be the last event on a subject."""
+        """Return the header of event `seq`, which must be the last event on the subject."""
         header, _ = read_header(self._rows, seq)
         last = self._last.get(key)
         if last is None:
@@ -298,7 +300,7 @@ class Evidence:
         return header
 
     def check_unrecorded(self, namespace: str, keys: Sequence[bytes]) -> None:
-        """Check that no event was ever recorded on these atoms or edges, which must have no records.
+        """Check that no event on these atoms or edges was ever recorded. They must not have records.
 
         Raises:
             CorruptionError: there is such an event.
@@ -341,7 +343,7 @@ class Evidence:
 
 
 class TrustedHead:
-    """Checks states of the log, and remembers the last one that it has checked. It is thread-safe."""
+    """Checks states of the log, and remembers the last state that was checked. It is thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

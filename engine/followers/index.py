@@ -38,17 +38,17 @@ from proofs.segments import SEGMENT_DOCUMENTS, Summary, count_leaf, encode_summa
 
 LoadBodies = Callable[[Reader, int, Sequence[int]], Sequence[AtomBody | None]]
 """A function (rows, start, seqs) that returns the atom body of each event; None if the payload is destroyed.
-The events are those that assigned the ordinals from `start` on."""
+`seqs` are the events that assigned the ordinals from `start` on."""
 
 _ORDINAL_KINDS = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED)
 _DOCUMENT_KINDS = (*_ORDINAL_KINDS, EventKind.ERASED)
 BULK_DOCUMENTS: Final = 4096
-"""The batches of bulk work end at multiples of this number of ordinals. When batches ended elsewhere, bulk
-adds spent 37 % of their time on segments that were merged soon after (measured)."""
+"""The batches of bulk work end at multiples of this number of ordinals. When batches ended at other ordinals,
+bulk adds spent 37 % of their time on segments that were soon merged (measured)."""
 
 _DESTROYED: Final = b""
-"""The value of a document row if the payload of the ordinal is destroyed. Other ordinals have a document row
-only while they are in the tail."""
+"""The value of a document row if the payload of its ordinal is destroyed. An ordinal with a payload has a
+document row only while the ordinal is in the tail."""
 _NO_DOCUMENT: Final = NewDocument(None)
 
 _CACHED_TAILS_MAX = 2
@@ -57,7 +57,7 @@ belongs to the newest tail may never be written."""
 
 
 class IndexFollower(Follower):
-    """Maintains the postings and the `index` tree over their segments.
+    """Maintains the postings, and the `index` tree over the segments of the postings.
 
     The tail in memory is a cache that every call checks against `i/head`: it is rebuilt if another process
     has written rows, or if a batch of this follower was never written. `follow` must not run twice at the
@@ -148,7 +148,7 @@ class IndexFollower(Follower):
         return self._tree.root_with(rows, dict(virtual), root=sealed)
 
     def _sealed_tail(self, rows: Reader, size: int) -> Tail:
-        """Return the tail after `size` events. It must be the tail that the seal of the tree names."""
+        """Return the tail after `size` events. It must be the tail that the tree's seal identifies."""
         tail = self.tail(rows)
         if self._tree.sealed(rows, size).other != tail.head:
             raise CorruptionError(
@@ -183,9 +183,10 @@ class IndexFollower(Follower):
     ) -> tuple[dict[bytes, bytes | None], dict[bytes, bytes | None]]:
         """Write the missing segments of an index of `count` ordinals; delete the segments that they replace.
 
-        `erased` is a set of ordinals in segments. Their documents are removed and the segments rewritten.
+        `erased` is a set of ordinals in segments. The documents of these ordinals are removed, and the
+        segments are rewritten.
 
-        Return the changes of the tree, and the present value digests of the leaves that are replaced.
+        Return the changes of the tree's leaves, and the present value digest of each leaf that is replaced.
         """
         summaries = dict(read_summaries(rows, tail.end))
         leaves: dict[bytes, bytes | None] = {}
@@ -249,7 +250,7 @@ class IndexFollower(Follower):
 def read_bodies(rows: Reader, start: int, seqs: Sequence[int]) -> list[AtomBody | None]:
     """Return the atom body of each event in `seqs`, or None if the payload is destroyed.
 
-    The events must be those that assigned the ordinals from `start` on.
+    `seqs` must be the events that assigned the ordinals from `start` on.
 
     Raises:
         CorruptionError: a row is missing or does not have the bytes that were written, or an event did not
@@ -291,7 +292,7 @@ def _append_document(entry: Entry, start: int, documents: list[NewDocument]) -> 
 def _put_document_rows(
     batch: Batch, changing: Sequence[Entry], tail: Tail, documents: Sequence[NewDocument], start: int
 ) -> None:
-    """Put the rows of destroyed documents, and the rows of the new tail from `start`, into the batch.
+    """Put the rows of destroyed documents, and the rows of the new tail, into the batch.
 
     `changing` are the new entries that change documents; `tail` is the tail before them, and `documents` are
     the documents of this tail and of these entries.
@@ -318,7 +319,7 @@ def _erase(erased: Header, rows: Reader, start: int, documents: list[NewDocument
 
 
 def read_summaries(rows: Reader, count: int) -> list[tuple[SegmentName, Summary]]:
-    """Return the segments of `count` ordinals with their summaries, in the order of their ordinals.
+    """Return the segments of `count` ordinals, sorted by ordinal, with their summaries.
 
     Raises:
         CorruptionError: a summary is missing, malformed, or belongs to no segment.

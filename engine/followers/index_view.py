@@ -34,11 +34,11 @@ ROW_BYTES: Final = 40
 """The size in bytes of a row without the bytes in it."""
 
 DFS_MAX: Final = 1 << 14
-"""The largest number of terms for which the number of documents is cached. It takes about 150 bytes each."""
+"""The largest number of terms for which the number of documents is cached. A term takes about 150 bytes."""
 
 ROOM_SHARE: Final = 8
 ROOM_LEAST: Final = 1024
-"""An array of facts has room for more documents than exist: for an eighth more, plus this number."""
+"""An array of facts has room for an eighth more documents than exist, plus this number of documents."""
 
 Segments = Sequence[tuple[SegmentName, Summary]]
 
@@ -50,7 +50,7 @@ class TermRows(NamedTuple):
     """The number of documents that mention the term."""
     rows: tuple[bytes | None, ...]
     """The well-formed row of the term in each part, in the form that is hashed (SPEC: Index); None if the
-    part has no such row."""
+    part has no row for the term."""
     heads: tuple[bytes | None, ...]
     """For each part, the row of the term among the terms of heads. Empty if the rows of heads were not
     requested."""
@@ -94,8 +94,8 @@ class _CachedFacts(NamedTuple):
     """Views of the first columns of `buffer`."""
     buffer: NDArray[np.uint64]
     """Four rows with the facts of documents, by ordinal. There is room for more documents at the end, so that
-    the facts of a new document are added without copying all others. A number that a view shows never
-    changes."""
+    the facts of a new document are added without copying the other facts. A number that is visible in a view
+    never changes."""
     filled: int
     """The number of documents whose facts are in `buffer`."""
     segments: frozenset[tuple[int, bytes]]
@@ -106,12 +106,12 @@ class PostingsCache:
     """A cache of rows of terms, of at most CACHE_BYTES_MAX bytes.
 
     Rows are kept with the roots of their segments. A root identifies the bytes, so entries never become
-    stale. There are two generations: the rows that were used since the last change of generations, and those
-    that were used before it. When the first generation has half of the bytes, it replaces the second, and the
-    rows of the second are dropped. Lengths and facts, which do not count towards the limit, take 2 and 32
-    bytes for each document; the names of the packs take less than 1 byte. The cache is thread-safe: if one
-    thread drops an entry that another thread needs, the entry is computed again. The methods that read rows
-    raise CorruptionError if a row is missing or malformed.
+    stale. There are two generations: the rows that were used since the last change of generations, and the
+    rows that were last used before this change. When the first generation would exceed half of the limit, it
+    replaces the second generation, whose rows are dropped. Lengths and facts do not count towards the limit.
+    For each document, the lengths take 2 bytes, the facts 32 bytes, and the names of the packs less than 1
+    byte. The cache is thread-safe: if one thread drops an entry that another thread needs, the entry is
+    computed again. The methods that read rows raise CorruptionError if a row is missing or malformed.
     """
 
     def __init__(self) -> None:
@@ -120,7 +120,8 @@ class PostingsCache:
         self._used_bytes = 0
         self._older_bytes = 0
         self._packs: tuple[tuple[bytes, ...], list[tuple[bytes, list[bytes]]]] | None = None
-        """The roots of the segments; and the prefix of the rows and the first terms of the packs of each."""
+        """The roots of the segments; and, for each segment, the prefix of its rows and the first terms of its
+        packs."""
         self._dfs: dict[bytes, tuple[tuple[bytes, ...], int]] = {}
         """For each term, the roots of the segments and the number of documents that mention the term."""
         self._lengths: dict[bytes, _Lengths] = {}
@@ -134,7 +135,7 @@ class PostingsCache:
         return self._used_bytes + self._older_bytes
 
     def rows(self, rows: Reader, segments: Segments, terms: Sequence[bytes]) -> list[_CachedRows]:
-        """Return the rows of each term in all segments. Those that are not cached are read together.
+        """Return the rows of each term in all segments. Rows that are not cached are read together.
 
         Raises:
             CorruptionError: a row is malformed.
@@ -179,7 +180,7 @@ class PostingsCache:
         roots: tuple[bytes, ...],
         wanted: Sequence[tuple[int, bytes]],
     ) -> list[bytes | None]:
-        """Return rows of terms as they are hashed; None for a term that is not in the segment.
+        """Return rows of terms in the form that is hashed; None for a term that is not in the segment.
 
         `wanted` are pairs of the position of a segment and a term.
         """
@@ -207,7 +208,7 @@ class PostingsCache:
         ]
 
     def _names_of_packs(self, rows: Reader, segments: Segments) -> list[tuple[bytes, list[bytes]]]:
-        """Return the prefix of the rows and the first terms of the packs of each segment."""
+        """Return, for each segment, the prefix of its rows and the first terms of its packs."""
         known = {} if self._packs is None else dict(zip(self._packs[0], self._packs[1], strict=True))
         current: list[tuple[bytes, list[bytes]]] = []
         for name, summary in segments:
@@ -286,7 +287,7 @@ class PostingsCache:
 def _extended(
     cached: _CachedFacts | None, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: Tail
 ) -> _CachedFacts:
-    """Return the facts of another state of the index. If possible, they use the buffer of `cached`.
+    """Return the facts of another state of the index. If possible, the buffer of `cached` is used.
 
     Raises:
         CorruptionError: a row is missing or malformed.
@@ -318,14 +319,14 @@ def _extended(
 
 
 def _differ(buffer: NDArray[np.uint64], filled: int, start: int, facts: Facts) -> bool:
-    """Return True if facts contradict the facts of the same documents in the buffer."""
+    """Return True if `facts` differ from the facts of the same documents in the buffer."""
     count = max(0, min(filled - start, len(facts.sources)))
     pairs = zip(buffer, facts, strict=True)
     return any((stored[start : start + count] != column[:count]).any() for stored, column in pairs)
 
 
 def _known(older: _CachedRows | None) -> dict[bytes, bytes | None]:
-    """Return the cached rows of a term by the root of their segment."""
+    """Return the cached rows of a term, by the roots of the segments."""
     return {} if older is None else dict(zip(older.roots, older.rows, strict=True))
 
 
@@ -349,7 +350,7 @@ class IndexView:
     ) -> None:
         """Create a view of `segments` and `tail`.
 
-        The segments must be in the order of their ordinals, without gaps. The tail follows them.
+        The segments must be sorted by ordinal, without gaps. The tail follows the last segment.
         """
         self._rows = rows
         self._segments = segments
@@ -363,8 +364,7 @@ class IndexView:
         self.starts: tuple[int, ...] = (*(name.start for name, _ in segments), tail.start)
         """The ordinal of the first document of each part. The last part is the tail, which may be empty."""
         self.documents: int = tail.end
-        """N: the number of all ordinals ever assigned, including those that are replaced, deleted or
-        erased."""
+        """N: the number of all ordinals ever assigned, including replaced, deleted and erased ordinals."""
         self.counted: int = sum(summary.documents for _, summary in segments) + (
             tail.columns.documents if tail.documents else 0
         )
@@ -434,7 +434,7 @@ class IndexView:
     def facts(self) -> Facts:
         """The facts of all documents, by ordinal. All facts are 0 for a document whose payload is destroyed.
 
-        The facts are cached until the index changes; then only the facts of new segments are read.
+        The facts are cached. When the index changes, only the facts of new segments are read.
         """
         return self._cache.facts(self._rows, self.content, self._segments, self._tail)
 
@@ -492,5 +492,5 @@ def decoded(row: bytes) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
 
 
 def _can_be_indexed(raw: bytes) -> bool:
-    """Return True if a term of a text can have these bytes."""
+    """Return True if these bytes can be a term of a text."""
     return 0 < len(raw) <= TERM_BYTES_MAX and raw[0] > HEAD[0]

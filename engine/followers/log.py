@@ -2,9 +2,9 @@
 
     l/ level u8 ‖ index u64    the RFC 6962 root over 256^level leaves, beginning with leaf index · 256^level
 
-With these rows, a proof path is computed without a scan of the whole log. Levels begin at 1. Level 0 would be
-the leaf hashes, which are computed from the headers. A row is written when its subtree is complete, and it
-never changes.
+With these rows, a proof path is computed without a scan of the whole log. Levels begin at 1. There are no
+rows for level 0, the leaf hashes, because leaf hashes are computed from the headers. A row is written when
+its subtree is complete, and it never changes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from proofs.log import DIGEST_BYTES, SIZE_BYTES, Frontier, leaf_hash, node_hash
 
 WIDTH_BITS = 8
 WIDTH = 1 << WIDTH_BITS
-"""The number of hashes on one level that belong to one hash on the next level. It equals the width of a tile
-(c2sp.org/tlog-tiles)."""
+"""The number of hashes on one level that are combined into one hash on the next level. It is also the width
+of a tile (c2sp.org/tlog-tiles)."""
 
 
 class LogFollower(Follower):
@@ -54,7 +54,7 @@ def _complete_roots(hashes: list[bytes]) -> list[bytes]:
 
 
 def complete_root(hashes: Sequence[bytes]) -> bytes:
-    """Return the root over the roots of 2^n complete subtrees of equal size.
+    """Return the root of the tree that consists of 2^n complete subtrees of equal size, given their roots.
 
     Raises:
         ValueError: the number of hashes is not a power of two, or a hash does not have 32 bytes.

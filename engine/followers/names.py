@@ -1,8 +1,8 @@
-"""The follower `names`: which atoms a name stands for, as rows that no root covers (SPEC: Names).
+"""The follower `names`: rows that map names to atoms. No root covers these rows (SPEC: Names).
 
-    n/e ‖ hash u64    the atoms of the pages with this name: the name of the file, its stated title, an alias
-    n/p ‖ hash u64    the atoms with an alias of these terms; the hash is that of the terms (`title_hash`)
-    n/a               the number of rows n/p; there is no such row if the number is 0
+    n/e ‖ hash u64    the atoms with this name: the name of a page's file, the title stated in it, or an alias
+    n/p ‖ hash u64    the atoms with an alias that has these terms; `title_hash` computes the hash
+    n/a               the number of rows n/p; this row is missing if the number is 0
 
 A value is a list of ascending ordinals, u32 big-endian. As in the index, ordinals of earlier versions of an
 atom stay, so each result is intersected with the live ordinals. Erasing an atom removes all its ordinals.
@@ -29,7 +29,7 @@ from engine.ledger.records import Lookup
 from proofs.events import AtomBody, Entry, EventKind
 
 PAGE_SUFFIXES: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".pdf", ".docx")
-"""The suffixes of the names of files that are pages."""
+"""The file name suffixes of pages."""
 PAGE: Final = "page"
 """The key in an atom's meta under which the title stated in the page's file is recorded."""
 
@@ -40,7 +40,7 @@ _ORDINAL_BYTES: Final = 4
 
 
 def is_page(source: str | None) -> bool:
-    """Return True if a source is a page's: a path in a folder, with a suffix in `PAGE_SUFFIXES`."""
+    """Return True if a page can have this source: a path in a folder, with a suffix in `PAGE_SUFFIXES`."""
     return source is not None and "/" in source and source[source.rfind(".") :].lower() in PAGE_SUFFIXES
 
 
@@ -67,14 +67,14 @@ def name_identity(name: str) -> str:
 
 
 class NamesFollower(Follower):
-    """Maintains the rows that lead from the names of pages and from aliases to atoms."""
+    """Maintains the rows that map the names of pages, and aliases, to atoms."""
 
     name = "names"
     version = 1
     prefixes = (NAMES,)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Add ordinals of new versions of atoms to the rows of their names; remove ordinals of erased atoms.
+        """Add ordinals of new atom versions to the rows of the atoms' names; remove ordinals of erased atoms.
 
         Raises:
             CorruptionError: a row is malformed.
@@ -163,7 +163,7 @@ def has_aliases(rows: Lookup) -> bool:
 
 
 def aliased(rows: Reader, phrases: Sequence[int]) -> Mapping[int, list[int]]:
-    """Return the `phrases` (hashes of terms) that are aliases, each with the ordinals of its atoms.
+    """Return the aliases among `phrases` (hashes of terms), each with the ordinals of its atoms.
 
     Raises:
         CorruptionError: a row is malformed.

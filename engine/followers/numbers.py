@@ -1,4 +1,4 @@
-"""The stored form of the numbers that a segment has for each document, in few bytes (SPEC: Index).
+"""The compact stored form of the numbers that a segment has for each document (SPEC: Index).
 
 numpy is imported on first use only.
 """
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 WIDTH_MAX: Final = 8
 LISTED: Final = 0x10
-"""A flag that is added to the first byte of a column. It means that the column consists of its distinct
-numbers, and of the place of each number among them."""
+"""A flag in the first byte of a column. It means that the column is stored as a list of its distinct numbers,
+and then the place of each number in this list."""
 _COUNT_BYTES: Final = 4
 _PLACE_BYTES_MAX: Final = 2
 _KINDS: Final = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}
@@ -25,9 +25,9 @@ _KINDS: Final = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}
 def encode_numbers(column: NDArray[np.unsignedinteger]) -> bytes:
     """Return the stored form of a column of at most 65,536 numbers below 2^64.
 
-    Each number takes as many bytes as the greatest one needs. A column with few distinct numbers, such as
-    that of the sources, has a smaller form: the distinct numbers, and then the place of each number among
-    them.
+    Each number takes as many bytes as the greatest number needs. A column with few distinct numbers, such as
+    the column of sources, has a smaller form: a list of the distinct numbers, and then the place of each
+    number in this list.
     """
     import numpy as np
 
@@ -67,10 +67,10 @@ def _widened(raw: bytes, width: int) -> NDArray[np.uint64]:
 
 
 def decode_numbers(raw: bytes, count: int) -> tuple[NDArray[np.uint64], int] | None:
-    """Decode the column of `count` numbers with which `raw` begins; also return the number of its bytes.
+    """Decode the column of `count` numbers at the start of `raw`; also return its size in bytes.
 
-    Return None if `raw` does not begin with such a column. A column in a longer form than `encode_numbers`
-    gives is accepted.
+    Return None if `raw` does not begin with such a column. A column in a longer form than the form that
+    `encode_numbers` returns is accepted.
     """
     import numpy as np
 

@@ -1,8 +1,8 @@
-"""The stored form of the rows of terms: many of them in one stored row, a *pack* (SPEC: Index).
+"""The stored form of the rows of terms: one stored row, a *pack*, contains many rows of terms (SPEC: Index).
 
-With a row for each term, most keys would be longer than their values. In a pack, the postings also take
-fewer bytes than in the row that is hashed: about one byte for a document instead of three. numpy is imported
-on first use only.
+If each term had its own stored row, most keys would be longer than their values. In a pack, postings also
+take fewer bytes than in the form that is hashed: about one byte for each document instead of three. numpy is
+imported on first use only.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _layout(raw: bytes) -> tuple[list[int], list[int]] | None:
 
 
 def split(raw: bytes) -> tuple[list[bytes], list[bytes]] | None:
-    """Return the terms of a pack and their entries, or None if the pack is malformed."""
+    """Return the terms and the entries of a pack, or None if the pack is malformed."""
     bounds = _layout(raw)
     if bounds is None:
         return None
@@ -145,9 +145,10 @@ def decode_entries(entries: Sequence[bytes], documents: int) -> TermPostings | N
 
 
 class _Heads:
-    """The fields at the beginnings of entries, and the other parts, which are decoded together.
+    """The fields at the beginnings of entries, and the other parts of the entries.
 
-    Decoding each entry by itself takes 20 times longer.
+    The parts of all entries are decoded together, because decoding each entry by itself takes 20 times
+    longer.
     """
 
     def __init__(self) -> None:
@@ -236,7 +237,7 @@ class _Heads:
         return None if (offsets[ends - 1] >= documents).any() else offsets
 
     def _near(self, dfs: list[int], documents: int) -> NDArray[np.int64] | None:
-        """Return the offsets of the terms that many documents have; they are stored as bits."""
+        """Return the offsets of the terms that many documents contain. These offsets are stored as bits."""
         import numpy as np
 
         found = [np.zeros(0, np.int64)]
@@ -268,7 +269,7 @@ def row_values(postings: TermPostings) -> list[bytes]:
 
 
 def find_row(key: bytes, raw: bytes, term: bytes, documents: int) -> bytes | None:
-    """Return the row of `term` as it is hashed, or None if the pack `raw` with this key has no such term.
+    """Return the row of `term` in the form that is hashed, or None if the pack `raw` does not contain `term`.
 
     Raises:
         CorruptionError: the pack, or its entry for the term, is malformed.

@@ -1,4 +1,4 @@
-"""Encoding and decoding of the rows of a segment, and the tail: documents that have no rows yet.
+"""Encoding and decoding of the rows of a segment; and the tail, whose documents have no such rows yet.
 
 SPEC: Index defines the bytes. numpy is imported on first use only.
 """
@@ -64,7 +64,7 @@ TermRow = tuple[bytes, bytes]
 term, LENGTHS or FACTS. It does not include the prefix of the segment unless the function says so."""
 
 COLUMN_ROWS: Final = (LENGTHS, FACTS)
-"""The names of those rows of a segment that are not rows of terms. These are the first rows."""
+"""The names of a segment's rows other than the rows of terms. These rows precede the rows of terms."""
 
 
 class StoredPart(NamedTuple):
@@ -75,7 +75,7 @@ class StoredPart(NamedTuple):
     rows: list[TermRow]
     """All stored rows of the segment with their whole keys, in key order."""
     removed: list[int]
-    """The offsets of the documents to remove, ascending. None of them may be removed already."""
+    """The offsets of the documents to remove, ascending. A document may not be removed twice."""
 
 
 class Encoded(NamedTuple):
@@ -89,7 +89,7 @@ class Encoded(NamedTuple):
 
 
 def build_segment(prefix: bytes, parts: Sequence[StoredPart], documents: Sequence[NewDocument]) -> Encoded:
-    """Return the segment that consists of the adjacent `parts` and, after them, the `documents`.
+    """Return the segment that consists of the adjacent `parts`, followed by the `documents`.
 
     The keys of the rows begin with `prefix`.
 
@@ -148,10 +148,10 @@ def hashed_rows(columns: Columns) -> list[TermRow]:
 
 
 def stored_block(prefix: bytes, stored: Sequence[TermRow], documents: int) -> list[TermRow]:
-    """Return the rows of a block in the form that is hashed. `stored` has its stored rows, with whole keys.
+    """Return the rows of a block in the form that is hashed. `stored` has its stored rows with whole keys.
 
     Raises:
-        CorruptionError: a stored row is malformed, or is not in the form in which it is written.
+        CorruptionError: a stored row is malformed, or does not have the bytes that encoding produces.
     """
     rows: list[TermRow] = []
     packs = list(stored)
@@ -173,7 +173,7 @@ def stored_block(prefix: bytes, stored: Sequence[TermRow], documents: int) -> li
 
 
 def _second(stored: Sequence[TermRow], key: bytes) -> tuple[bytes, bytes | None]:
-    """Return the second row if it has this key; otherwise return the key and None."""
+    """Return the second stored row if it has this key; otherwise return the key and None."""
     return stored[1] if stored[1:] and stored[1][0] == key else (key, None)
 
 
@@ -263,7 +263,7 @@ class Tail:
 
     @cached_property
     def columns(self) -> Columns:
-        """The content of the tail as columns, in the form that the columns of a segment have."""
+        """The content of the tail as columns, in the same form as the columns of a segment."""
         return columns_of(self.documents)
 
     @cached_property

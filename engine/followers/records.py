@@ -35,9 +35,9 @@ class Records(Follower):
 
 
 def _fold_added(entries: Sequence[Entry], rows: Overlay) -> Sequence[Entry]:
-    """Put the records of atoms that are added for the first time; return the entries that are still to fold.
+    """Put the records of atoms that are added for the first time; return the entries that remain to fold.
 
-    Nothing is put if an atom was recorded before, or has an event before it is added, as in a forged journal.
+    If an atom was recorded before, or has an event before it is added (in a forged journal), put nothing.
     """
     if NATIVE is None:
         return entries

@@ -1,7 +1,8 @@
 """The segments of the index: their names, their summaries and their rows of blocks (SPEC: Index).
 
-The number of ordinals N alone determines which segments exist. The last N mod 256 ordinals, the *tail*, are
-in no segment and in no row; the tail is treated as one more segment when the root is computed.
+The number of ordinals N alone determines which segments exist. The last N mod 256 ordinals are the *tail*.
+They are not in a segment and have no rows of terms. The root is computed as if the tail were one more
+segment.
 
 A *block* is a group of 256 consecutive rows of a segment. With the row of blocks, a proof about one term can
 be made from two blocks of a segment instead of all its rows. The roots of the blocks are a level of the tree
@@ -33,8 +34,7 @@ FACTS: Final = b"\x00\x01"
 """The key of the row with the documents' facts (`engine.followers.columns.Facts`)."""
 
 HEAD: Final = b"\x01"
-"""The prefix that distinguishes a term of a head (title or label). No term of a text begins with this
-byte."""
+"""The first byte of a term of a head (title or label). A term of a text never begins with this byte."""
 
 HEAD_BYTES: Final = 5
 """The size in bytes of the first part of a row's value. It is the same for all rows of terms, lengths and
@@ -68,7 +68,7 @@ def columns_head(size: int) -> bytes:
 
 
 def segments_of(count: int) -> list[SegmentName]:
-    """Return the segments of an index of `count` ordinals, in the order of their ordinals."""
+    """Return the segments of an index of `count` ordinals, sorted by ordinal."""
     return [SegmentName(*segment) for segment in segments.segments_of(count)]
 
 

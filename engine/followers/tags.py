@@ -1,11 +1,11 @@
 """The follower `tags`: a set of ordinals for each tag, bucket, kind, provenance, source and day (SPEC: Tags).
 
 A set of ordinals is divided into chunks of 65,536 (`engine.followers.chunks`); each chunk is a row and a leaf
-of the `tags` tree. An ordinal that a revision replaced is removed from the set `live` only; therefore each
-result of a query is intersected with `live`.
+of the `tags` tree. When a revision replaces an ordinal, the ordinal is removed only from the set `live`.
+Therefore, each query intersects its result with `live`.
 
 Erasing an atom removes all its ordinals from all sets. To find the sets, every row is read. With twenty
-thousand rows, this and the work of the other followers take less than 0.2 s (measured). Erasing is rare.
+thousand rows, this work and the work of the other followers take less than 0.2 s (measured). Erasing is rare.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class TagsFollower(Follower):
         self._tree.advance(rows, batch, sizes, stored | _digests(written), stored)
 
     def _all_rows(self, rows: Reader) -> dict[bytes, bytes]:
-        """Return all rows of sets, because each of them may have a member that an erasure must remove.
+        """Return the rows of all sets, because each row may contain a member that an erasure must remove.
 
         Raises:
             CorruptionError: the tree has a leaf without a row, or a row has no leaf.
@@ -116,7 +116,7 @@ class TagsFollower(Follower):
 
 
 def _digests(written: Mapping[bytes, bytes]) -> dict[bytes, bytes | None]:
-    """Return the changes of the tree for rows with new bytes. Empty bytes stand for no row."""
+    """Return the changes of the tree for rows with new bytes. Empty bytes stand for a row that is removed."""
     members = [key[len(TAGS) :] for key, raw in written.items() if raw]
     digests: dict[bytes, bytes | None] = {
         key_digest("tags", key[len(TAGS) :]): None for key, raw in written.items() if not raw
@@ -132,9 +132,9 @@ def _digests(written: Mapping[bytes, bytes]) -> dict[bytes, bytes | None]:
 def _added_members(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequence[int]]:
     """Return the members that newly added atoms add to each row, and the positions of all other entries.
 
-    The other entries can be applied after all of these, because an event on the first ordinal of an atom
-    comes after the event that adds the atom. If it does not, as in a forged journal, or if atoms are erased,
-    all positions are returned.
+    The other entries can be applied after these additions, because an event on the first ordinal of an atom
+    follows the event that adds the atom. If the order is different (in a forged journal), or if atoms are
+    erased, all positions are returned.
     """
     everything = range(len(entries))
     if any(entry.header.kind is EventKind.ERASED for entry in entries):
@@ -144,7 +144,7 @@ def _added_members(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequen
 
 
 def _added_members_twin(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequence[int]] | None:
-    """Do the work of `_added_members` in Python; return None if a new ordinal is not the highest so far."""
+    """Do the work of `_added_members` in Python; return None if the new ordinals do not ascend."""
     # By group and name: measured, a dict for each group takes a third of the time of keys with a `Group`.
     sets: dict[Group, dict[str, list[int]]] = {group: {} for group in Group}
     live = sets[Group.LIVE].setdefault("", [])
@@ -191,7 +191,7 @@ def _packed_members(sets: Mapping[Group, Mapping[str, list[int]]]) -> Iterator[t
 
 
 def _changes_of(entries: Iterable[Entry], rows: Reader) -> dict[bytes, dict[int, bool]]:
-    """Return the changes of each row by `entries`: the low 16 bits of an ordinal → True if it is a member."""
+    """Return the changes of each row by `entries`: low 16 bits of an ordinal → True if it is a member."""
     changes: dict[tuple[SetName, int], dict[int, bool]] = {}
     erased: set[int] = set()
     for entry in entries:
@@ -231,7 +231,7 @@ def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:
 def _remove_from_all(
     erased: AbstractSet[int], rows: Reader, changes: dict[tuple[SetName, int], dict[int, bool]]
 ) -> None:
-    """Extend `changes` to remove the ordinals `erased` from all stored sets, and to add them to no set."""
+    """Update `changes`: remove the ordinals `erased` from all stored sets, and add them to no set."""
     within: dict[int, list[int]] = {}
     for ordinal in erased:
         within.setdefault(ordinal >> CHUNK_BITS, []).append(ordinal & 0xFFFF)
@@ -280,8 +280,8 @@ def _row_key(name: SetName, chunk: int) -> bytes:
 def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
     """Return all ordinals in a set, including ordinals that are no longer live.
 
-    `below` is the number of all ordinals, if the caller knows it. If this number is small, a few single reads
-    are used instead of a scan.
+    `below` is the number of all ordinals, if the caller knows it. If the number is small, the rows are read
+    one by one instead of with a scan.
 
     Raises:
         CorruptionError: a row is malformed.
@@ -324,7 +324,7 @@ def values(rows: Reader, group: Group, start: str = "", stop: str | None = None)
 
 
 def tag_counts(rows: Reader) -> dict[str, int]:
-    """Return the tags of live atoms, in caseless form, each with the number of live atoms that have it."""
+    """Return the tags of live atoms, in caseless form, each with the number of live atoms with this tag."""
     live = members(rows, LIVE)
     counts = ((tag, len(live & members(rows, (Group.TAG, tag)))) for tag in values(rows, Group.TAG))
     return {tag: count for tag, count in counts if count}

@@ -1,10 +1,11 @@
 """The follower `trees`: the trees `atoms` and `edges`, and the values of their leaves (SPEC: Trees).
 
 The value of a leaf is computed from headers alone, so the roots of both trees stay reproducible after
-payloads are destroyed. Content, title and the other fields are proved by opening the commitment in the value.
+payloads are destroyed. To prove the content, the title or another field, a proof opens the commitment in the
+value.
 
-A value has a row of its own only after a second event on its subject. Until then, it follows from the header
-of the event that created the subject (`first_value`), so most atoms need no row.
+A value has a row only after a second event on its subject. Before that event, the value follows from the
+header of the event that created the subject (`first_value`), so most atoms do not need a row.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _STATES_AFTER = {
 }
 
 PAGES_MAX = 1 << 14
-"""The number of pages that are kept from `holds` to the next update. They take about 10 MB."""
+"""The maximum number of pages that `holds` keeps for the next update. The pages take about 10 MB."""
 
 Digests = dict[bytes, bytes | None]
 """Changes of a tree, or leaves of a tree: key digest → value digest."""
@@ -49,10 +50,10 @@ class TreesFollower(Follower):
     def __init__(self) -> None:
         self._trees = {name: PagedTree(name) for name in ("atoms", "edges")}
         self._read: tuple[bytes | None, Pages] = (None, {})
-        """Pages that `holds` read while the cursor had this value."""
+        """A value of the cursor, and the pages that `holds` read while the cursor had this value."""
 
     def holds(self, rows: Reader, cursor: bytes, namespace: str, keys: Sequence[bytes]) -> list[bool]:
-        """Return whether a tree has a leaf for each of `keys`; `cursor` is the row of this follower's cursor.
+        """Return, for each of `keys`, whether the tree has this leaf; `cursor` is this follower's cursor row.
 
         The pages that are read are kept for the next update, which needs most of them.
 
@@ -211,7 +212,7 @@ def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
 
 
 def stored_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
-    """Return the value of a leaf that has a row, or None if it has none.
+    """Return the value of a leaf from its row, or None if there is no row.
 
     Raises:
         CorruptionError: the row is malformed.

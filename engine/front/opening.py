@@ -63,10 +63,10 @@ def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
 
 
 def retry_while_busy(open_it: Callable[[], Opened], seconds: float) -> Opened:
-    """Call `open_it` and return its result. While it raises BusyError, call it again, for at most `seconds`.
+    """Call `open_it` and return its result. If it raises BusyError, repeat the call for at most `seconds`.
 
     Raises:
-        BusyError: Another process still keeps the store locked after that time.
+        BusyError: The store is still locked by another process after that time.
         InvalidInputError: `seconds` is negative or not a number.
     """
     if not seconds >= 0:

@@ -5,9 +5,9 @@ ENGINE_STORE, the nearest `.engine.toml` in the current folder or a folder above
 If none of them names a store, a default location is used. A relative path in a settings file is resolved
 against the folder of that file; other relative paths are resolved against the current folder.
 
-The memory is looked up in the same order (`--memory`, ENGINE_MEMORY, settings files). A memory that a file
-names is used only if the store is taken from the same file. The secrets settings are looked up
-separately: a file may contain nothing else.
+The memory is looked up in the same order (`--memory`, ENGINE_MEMORY, settings files). A memory from a
+settings file is used only if the store is taken from the same file. The secrets settings are looked up
+separately, so a file may contain only secrets settings.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def find_store(flag: str | None, memory: str | None = None) -> StoreSetting:
 
 
 def find_root(flag: str | None) -> StoreSetting:
-    """Return the URL of the folder or file with all named memories. `find_store` adds a name to this URL.
+    """Return the URL of the folder or file that contains all named memories. `find_store` adds a name to it.
 
     Raises:
         InvalidInputError: As for `find_store`.
@@ -104,8 +104,8 @@ def find_memory(flag: str | None, memory: str | None) -> MemorySetting | None:
 def find_secrets() -> tuple[SecretsPolicy | None, str]:
     """Return the secrets policy and where it is set; the policy is None if there is no such setting.
 
-    Without a policy, secrets are treated as in the mode `off`. If ENGINE_SECRETS is set, it is the mode; the
-    kinds and patterns are taken from the nearest settings file with secrets settings.
+    Without a policy, secrets are treated as in the mode `off`. If ENGINE_SECRETS is set, its value is the
+    mode. The kinds and patterns are taken from the nearest settings file with secrets settings.
 
     Raises:
         InvalidInputError: A settings file or ENGINE_SECRETS has a value that is not valid.
@@ -150,8 +150,8 @@ def find_secrets_for_agents(mode: str | None) -> SecretsPolicy | str:
 def find_mirror(flag: str | None, memory: str | None = None) -> Path | None:
     """Return the folder in which the store is mirrored after each write, or None.
 
-    The folder is taken only from the settings file that names the store. The result is None if the store is
-    named by `--store` or ENGINE_STORE, or if the memory in use is not the memory that the file names.
+    The folder is taken only from the settings file that sets the store. The result is None if `--store` or
+    ENGINE_STORE sets the store, or if the memory in use is not the memory that the file sets.
 
     Raises:
         InvalidInputError: As for `find_store`.
@@ -182,7 +182,7 @@ def _default(name: str) -> str:
 
 
 def _user_folder(variable: str, default: str) -> Path:
-    """Return the user's folder for this program in the folder that `variable` or the system names."""
+    """Return this program's folder, in the folder that `variable` contains or in the default folder."""
     folder = Path(os.environ.get(variable, ""))
     if not folder.is_absolute():
         on_mac = sys.platform == "darwin"

@@ -24,7 +24,7 @@ def shown_time(microseconds: int) -> str:
 def parse_time(text: str, what: str) -> datetime:
     """Return the datetime for a text in ISO 8601.
 
-    A time without a time zone is in UTC. A date without a time stands for the first moment of that day.
+    A time without a time zone is in UTC. A date without a time means the first moment of that day.
 
     Raises:
         InvalidInputError: The text is not a date or time.

@@ -1,9 +1,10 @@
 """Native kernels: the choice between a Python function and its compiled twin.
 
-A kernel is a pure function on bytes and arrays that takes much time. Its Python version is the reference and
-lives in the folder of its subject; the compiled one is in the extension module `engine.kernels._native`,
-which is written in Rust and may be missing. For every input, the compiled function returns the same value as
-its twin, or `None` to decline, which means that the twin must be called. So only the twins raise errors.
+A kernel is an expensive pure function on bytes and arrays. Its Python version, the *twin*, is the reference
+and is in the package of its subject. Its compiled version is in the extension module
+`engine.kernels._native`, which is written in Rust and may be missing. For every input, the compiled function
+returns either the same value as its twin or `None`. After `None`, the caller must call the twin. So only the
+twins raise errors.
 
 The environment variable MEMROOT_KERNELS chooses: `auto` (the default) uses the extension if it is installed,
 `python` never uses it, and `native` requires it.

@@ -1,7 +1,7 @@
 """The knowledge graph: entities with observations, and relations between them, stored in one memory.
 
-The data model is that of the widely used MCP memory server. Entities, observations and relations are
-stored as atoms and edges; `KnowledgeGraph` documents the mapping and its guarantees.
+The widely used MCP memory server has the same data model. Entities, observations and relations are stored as
+atoms and edges; `KnowledgeGraph` documents the mapping and its guarantees.
 """
 
 from engine.knowledge.graph import KnowledgeGraph

@@ -26,8 +26,8 @@ SUBJECT = "knowledge graph"
 class GraphCommand(Generic[Item, Outcome]):
     """A command that runs an operation on several items at once.
 
-    After the command was applied, `outcome` holds the result of the operation. If another process appended
-    events meanwhile, the command is decided again, and the new result replaces the old one.
+    After the command is applied, `outcome` holds the result of the operation. If another process appends
+    events in the meantime, the command is decided again, and the new result replaces the old result.
     """
 
     outcome: Outcome
@@ -130,7 +130,7 @@ def upsert_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tu
 def delete_entities(graph: GraphTransaction, items: tuple[str, ...]) -> Deleted:
     """Delete the entities with these names, and the observations and relations of these entities.
 
-    A name that is given twice is counted twice in the result.
+    The result counts a name twice if the name is given twice.
     """
     missing = tuple(name for name in items if graph.entity(name) is None)
     for name in items:

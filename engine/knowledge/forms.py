@@ -1,9 +1,9 @@
 """The encoding of a knowledge graph as atoms and edges (docs/commands.md, Entities), and validation of texts.
 
-An entity is an atom of kind `entity`; an observation is an atom of kind `observation` with an edge
-`part_of` to its entity. A relation is an edge. Edges cannot lead from an atom to itself. So a relation of
-an entity to itself is an atom of kind `self-relation`, whose content is a short sentence, with an edge
-`part_of`.
+An entity is an atom of kind `entity`; an observation is an atom of kind `observation` with an edge `part_of`
+to its entity. A relation is an edge. Edges cannot lead from an atom to itself. So a relation of an entity to
+itself is an atom of kind `self-relation` with an edge `part_of` to the entity. The content of the atom is a
+short sentence.
 """
 
 from __future__ import annotations
@@ -104,11 +104,11 @@ def checked_relation(relation: Relation) -> Relation:
 
 
 def keys_and_ids(id_key: bytes, name: str) -> list[tuple[str, bytes]]:
-    """Return the possible (key, id) pairs of an entity with this exact name. Try them in order.
+    """Return the (key, id) pairs that an entity with this exact name can have, in the order to try them.
 
     The first key is the same for all spellings of the name (`entity_key`). The second key is only for this
-    spelling. It is used if an entity whose name is spelled differently has the first key. A name with white
-    space at its ends has only the second key.
+    spelling. It is used if an entity with a different spelling of the name has the first key. A name with
+    white space at its ends has only the second key.
     """
     keys = [_EXACT + name]
     if name == name.strip():
@@ -130,7 +130,7 @@ def sentence(name: str, relation_type: str) -> str:
 
 
 def relation_type_in(content: str, name: str) -> str:
-    """Return the relation type in a content built by `sentence`. Return any other content unchanged."""
+    """Return the relation type from a content that `sentence` built. Return any other content unchanged."""
     begin, end = f"{name} ", f" {name}"
     if len(content) >= len(begin) + len(end) and content.startswith(begin) and content.endswith(end):
         return content[len(begin) : len(content) - len(end)]
@@ -141,8 +141,8 @@ def predicate_of(relation_type: str) -> tuple[str, bytes]:
     """Return the predicate for a relation type, and the data of its edges.
 
     A type that is a valid predicate is used unchanged, unless it looks like a generated predicate. For any
-    other type a predicate is generated. It consists of a readable beginning, a dot and 8 digits of the BLAKE3
-    hash of the type. The data then contains the exact type.
+    other type, a predicate is generated. It consists of a readable beginning, a dot and 8 digits of the
+    type's BLAKE3 hash. The data of the edges then contains the exact type.
     """
     if _LABEL.fullmatch(relation_type) and not _GENERATED.fullmatch(relation_type):
         return relation_type, b""
@@ -162,10 +162,10 @@ def relation_type_of(predicate: str, data: bytes) -> str:
 
 
 def sequence_of(record: AtomRecord) -> int:
-    """Return the number that orders atoms: the recorded `sequence`, or else one made from `created_seq`."""
+    """Return the number by which atoms are sorted: the `sequence`, or else one from `created_seq`."""
     return record.created_seq * STEP if record.sequence is None else record.sequence
 
 
 def ids_of(id_key: bytes, kind: str, name: str, content: str) -> Iterator[bytes]:
-    """Yield the ids that an atom with this content can have. Try them in order (`ids_of_copies`)."""
+    """Yield the ids that an atom with this content can have, in the order to try them (`ids_of_copies`)."""
     return (atom for _, atom in ids_of_copies(id_key, source_of(kind, name), content))

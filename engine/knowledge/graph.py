@@ -30,15 +30,14 @@ class KnowledgeGraph:
     that differ in case or white space are different names.
 
     An observation is an atom of kind `observation` with the source `entity/<name>` and an edge `part_of` to
-    its entity. A relation is an edge. Deleting hides atoms and edges and keeps their history. If an entity
-    was hidden by other means than this class and is created again, it still has its observations and
-    relations.
+    its entity. A relation is an edge. Deleting hides atoms and edges and keeps their history. If other code
+    hid an entity and this class creates it again, the entity still has its observations and relations.
 
     Every operation is one durable batch, which is committed completely or not at all. The events of a batch
     are chosen for the head to which they are appended, so several processes may write at the same time.
 
-    The size of a batch is limited (SPEC.md): an operation of over 10,000 events, which is about 5,000
-    observations, raises BatchLimitError. Results are in the order of creation.
+    The size of a batch is limited (SPEC.md): an operation with over 10,000 events (about 5,000 observations)
+    raises BatchLimitError. Results are in the order of creation.
 
     Names have at most 256 bytes and types of entities at most 512 bytes, both on one line. Types of
     relations have at most 1,024 bytes. An observation is not blank and has at most 1 MiB. A text that breaks

@@ -81,7 +81,7 @@ class GraphReader:
     def _entity(
         self, record: AtomRecord, name: str
     ) -> tuple[Entity, list[tuple[int, Relation]], list[EdgeRecord]]:
-        """Return an entity, its relations to itself with their sequences, and other edges that end at it."""
+        """Return an entity, its relations to itself with their sequences, and other edges that lead to it."""
         edges = list(edges_at(self._rows, record.id, Direction.IN, ()))
         atoms = [edge.src for edge in edges if edge.type == forms.PART_OF]
         parts = [

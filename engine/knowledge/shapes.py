@@ -11,7 +11,7 @@ Fields = dict[str, Any]
 
 
 def entity_in(fields: Mapping[str, Any]) -> Entity:
-    """Return the entity that a JSON object describes. The object must have all keys of an entity."""
+    """Return the entity that a JSON object describes. The object must have every key of an entity."""
     return Entity(fields["name"], fields["entityType"], tuple(fields["observations"]))
 
 

@@ -1,6 +1,6 @@
 """A transaction on the knowledge graph, with its lookups and basic changes.
 
-All lookups read the records within the transaction. So every decision is valid on the head on which it is
+All lookups read the records within the transaction. So every decision is valid for the head at which it is
 committed, even if other processes write.
 """
 
@@ -41,11 +41,11 @@ class _Parts:
     """The ids of the atoms that were never revised. The id of such an atom can be computed from its
     content."""
     changed: dict[tuple[str, str], set[bytes]] = field(default_factory=dict)
-    """(kind, content) → the ids of those atoms with this kind and content that were revised."""
+    """(kind, content) → the ids of the revised atoms with this kind and content."""
 
 
 class GraphTransaction:
-    """The knowledge graph with the changes of a transaction. Every command creates its own object."""
+    """The knowledge graph with the changes of a transaction. Every command creates a new object."""
 
     def __init__(self, tx: Transaction, provenance: str = "internal") -> None:
         self._tx = tx
@@ -137,7 +137,7 @@ class GraphTransaction:
         return True
 
     def add_part(self, name: str, kind: str, content: str) -> bool:
-        """Add an observation of a live entity, or a relation of the entity to itself.
+        """Add an observation to a live entity, or a relation of the entity to itself.
 
         Return False if the observation or relation exists already.
         """
@@ -263,7 +263,7 @@ class GraphTransaction:
         Unlink(show_id(edge.src), kind, show_id(edge.dst), DELETED).decide(self._tx)
 
     def _hide(self, edge: EdgeRecord, record: AtomRecord, name: str) -> None:
-        """Remove the edge of an atom to its entity. Hide the atom if the knowledge graph created the atom."""
+        """Remove the edge from an atom to its entity. Hide the atom if the knowledge graph created it."""
         self._unlink(edge)
         if record.kind in forms.PARTS and record.source == forms.source_of(record.kind, name):
             Tombstone(show_id(record.id), DELETED).decide(self._tx)
@@ -271,8 +271,8 @@ class GraphTransaction:
     def _edges(self, family: bytes, atom: bytes, code: bytes = b"") -> Iterator[EdgeRecord]:
         """Yield the live edges of an atom in the order of their keys.
 
-        `family` is the prefix of the keys: EDGE_FROM for the edges that begin at the atom, EDGE_TO for those
-        that end at it. A `code` limits the result to edges of one type.
+        `family` is the prefix of the keys: EDGE_FROM for edges that begin at the atom, EDGE_TO for edges that
+        end at the atom. A `code` limits the result to edges of one type.
         """
         prefix = family + atom + b"/" + (code + b"/" if code else b"")
         rows = self._tx.rows.base

@@ -1,1 +1,1 @@
-"""Rule-based analysis of questions and texts: names, times, categories. No result is ever hashed."""
+"""Rule-based analysis of questions and texts: names, times, categories. The results are never hashed."""

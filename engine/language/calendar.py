@@ -1,10 +1,10 @@
-"""Functions that compute the interval that a mention of a time means.
+"""Functions that compute the interval of a mention of a time.
 
 An interval is half-open, in µs UTC since 1970. Relative times are resolved against the day `today`, never
 against a clock: `last week` is the week before the week of `today`. Weeks begin on Monday. A month or day
-without a year is the latest such month or day that has begun. A mention has no interval if its
-meaning cannot be determined (for example, without `today`), if there is no such day (30 February), or if the
-year is out of range.
+without a year means the latest month or day with this name that has begun. A mention has no interval if its
+meaning cannot be determined (for example, without `today`), if the day does not exist (30 February), or if
+the year is out of range.
 """
 
 from __future__ import annotations
@@ -145,8 +145,8 @@ class Dated(NamedTuple):
 class Yearless(NamedTuple):
     """A month, or a day of a month, without a year.
 
-    If `turn` is 0, this is the latest such month or day that has begun. If `turn` is −1, it is the latest
-    such month or day before the current month. If `turn` is 1, it is the next one after the current month.
+    Its year depends on `turn`. If `turn` is 0, the month or day is the latest that has begun. If `turn` is
+    −1, it is the latest before the current month. If `turn` is 1, it is the first after the current month.
     """
 
     month: int
@@ -162,7 +162,7 @@ class Yearless(NamedTuple):
     def __call__(self, today: date | None, /) -> Interval:
         """Return the interval of the month or day that `turn` selects.
 
-        A 29 February may be several years away.
+        The next 29 February may be several years away.
         """
         today = _required(today)
         if self.turn > 0:
@@ -185,8 +185,8 @@ class Weekday(NamedTuple):
     def __call__(self, today: date | None, /) -> Interval:
         """Return the interval of the day or weekend that `turn` selects.
 
-        If `turn` is 0, this is the latest such day or weekend that begins on or before `today`. If `turn` is
-        −1, it is the latest that has ended. If `turn` is 1, it is the next that begins after `today`. If
+        If `turn` is 0, the result is the latest day or weekend that begins on or before `today`. If `turn` is
+        −1, it is the latest that has ended. If `turn` is 1, it is the first that begins after `today`. If
         `turn` is None, it is the day or weekend in the week of `today`.
         """
         today = _required(today)
@@ -286,6 +286,6 @@ def through(first: When, last: When) -> When:
 def relative_to(base: When, day: When) -> When:
     """Return the meaning of a phrase such as "last week, as mentioned on 6 November".
 
-    The phrase means the interval that `base` has on the first day of the interval of `day`.
+    The phrase means the interval of `base` if `today` is the first day of the interval of `day`.
     """
     return lambda today: base(_day(day(today)[0]))

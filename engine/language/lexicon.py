@@ -1,4 +1,4 @@
-"""The English word lists (`data/*.txt`) with which questions are analysed."""
+"""The English word lists (`data/*.txt`) for the analysis of questions."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def is_verb(word: str) -> bool:
 
 
 def forms_of(term: str) -> tuple[str, ...]:
-    """Return the other forms of an English word with irregular inflection, as sorted terms of the analyzer.
+    """Return the other forms of an irregular English word, as sorted terms of the analyzer.
 
     The forms come from a fixed table of about 150 words, none of which is a stop word. The result is empty if
     `term` is not in the table.

@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 RULES: Final = "memroot rules 2"
 """The name of the rules that analyse questions. Each answer reports this name.
 
-The number in the name increases whenever a change of the rules changes the analysis of some question.
+The name contains a number. The number increases whenever a change of the rules changes the analysis of any
+question.
 """
 
 
@@ -40,7 +41,7 @@ class Part(StrEnum):
     ADVERB = "adverb"
     FUNCTION = "function word"
     OTHER = "other"
-    """The part of speech is unknown: the word is an emoji, or is in a script that the rules do not cover."""
+    """The part of speech is unknown: the word is an emoji, or the rules do not cover its script."""
 
 
 class Word(NamedTuple):
@@ -52,7 +53,7 @@ class Word(NamedTuple):
 
 
 class Entity(NamedTuple):
-    """A subject of a question. It has at least one term, and its terms are among those of the question."""
+    """A subject of a question. It has at least one term, and all its terms are terms of the question."""
 
     text: str
     terms: tuple[str, ...]
@@ -62,7 +63,7 @@ class Entity(NamedTuple):
 
 
 class TimeSpan(NamedTuple):
-    """A mention of a time, and its half-open interval [start, end) in µs UTC since 1970 (negative before).
+    """A mention of a time, and its half-open interval [start, end) in µs UTC (negative before 1970).
 
     `start` and `end` are both numbers or both None. They are None if the mention is not a date (`5 pm`,
     `a few days ago`), is ambiguous (`5/6/2023`), or depends on a `now` that was not given.
@@ -74,13 +75,14 @@ class TimeSpan(NamedTuple):
 
 
 class Question(NamedTuple):
-    """The analysis of a question. All of `names` are among `nouns`, and all of `nouns` among `terms`."""
+    """The analysis of a question. All `names` are also in `nouns`, and all `nouns` are also in `terms`."""
 
     text: str
     """The question as it was asked."""
     core: str
-    """The core of the question: `text` without greetings and phrases such as "can you remind me what we said
-    about". If nothing is left, the core is the whole text. The core is blank only if `text` is blank."""
+    """The core of the question: `text` without greetings, and without phrases such as "can you remind me what
+    we said about". If nothing else is left, the core is the whole text. The core is blank only if `text` is
+    blank."""
     words: tuple[Word, ...]
     """The words of the core that are among the first 2,000 words of `text`, in order. Words without search
     terms are omitted."""

@@ -1,9 +1,10 @@
 """Rule-based parts of speech, from word lists, endings, capital letters and adjacent words.
 
-The rules are for questions in English. A doubtful word is tagged as a noun, because the second level of a
-search uses nouns only: a verb that is searched by mistake does little harm, but without a noun the search can
-miss the answer. Capital letters are ignored at the start of a sentence and in a text that is all capitals. In
-a Title Like This, a word counts as a name only if it is in no word list.
+The rules are for questions in English. If the part of speech is uncertain, the word is tagged as a noun,
+because the second level of a search uses nouns only. A verb in this level does little harm, but without a
+noun the search can miss the answer. Capital letters are ignored at the start of a sentence, and in a text
+that is written entirely in capitals. In a Title Like This, a word counts as a name only if it is in no word
+list.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from engine.language.tokenizer import Token, bare
 
 _NUMBER: Final = lazy("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
 _LAST_KNOWN: Final = "\u036f"
-"""The last code point of the scripts that the rules cover. The part of speech of a word with a later code
-point, such as an emoji, is unknown."""
+"""The last code point of the scripts that the rules cover. A word with a later code point, such as an emoji,
+has an unknown part of speech."""
 _ADJECTIVE_ENDINGS: Final = ("ous", "ful", "less", "able", "ible", "ive", "istic", "ical")
 _BEFORE_NOUN: Final = frozenset({"DET", "ADP", "ADJ", "NUM"})
 _BEFORE_OBJECT: Final = frozenset({"DET", "PRON", "PROPN"})
@@ -32,8 +33,8 @@ _ENDS: Final = frozenset(".?!;:")
 _SENTENCE_ENDS: Final = frozenset(".?!:;\u3002\uff1f\uff01\u2026")
 _LAST_LATIN: Final = "\u024f"
 _WORDS_OF_CAPITALS: Final = 4
-"""A text with at least this many words, all in capitals, counts as written entirely in capitals. In a shorter
-text without function words, the words may be acronyms."""
+"""A text whose words are all in capitals counts as written entirely in capitals if it has at least this many
+words. In a shorter text without function words, the words may be acronyms."""
 
 
 class _Context:
@@ -160,7 +161,7 @@ def _is_base_form_here(word: str, context: _Context) -> bool:
 
 
 def _is_participle_here(context: _Context) -> bool:
-    """Return True if a past form modifies the noun that follows, as in "her finished screenplay"."""
+    """Return True if a past form modifies the noun after it, as in "her finished screenplay"."""
     before_noun = (
         context.before in _BEFORE_NOUN - {"ADP"} and context.before_word not in _INTERROGATIVES | _RELATIVE
     )
@@ -244,7 +245,7 @@ def _is_title_case(words: Sequence[Token]) -> bool:
 
 
 def _sentence_starts(pieces: Sequence[Token], words: Sequence[int]) -> set[int]:
-    """Return the indices of words that begin a sentence: the first, and each after a full stop or `?!:;…`."""
+    """Return the indices of words that begin a sentence: the first, and each after one of `.?!:;…`."""
     starts = set(words[:1])
     for before, i in pairwise(words):
         ends = _SENTENCE_ENDS.intersection(piece.text for piece in pieces[before + 1 : i])

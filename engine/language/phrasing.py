@@ -1,8 +1,9 @@
 """The phrasing of English questions: introductory and closing phrases, and the kind of answer asked for.
 
-Phrases such as greetings, "can you remind me what we said about" and thanks are removed from the beginning
-and the end until nothing more matches. The kind of answer follows from the interrogative and the words next
-to it. The patterns match lower-case words that are separated by single spaces; all repetitions are bounded.
+Greetings, thanks, and phrases such as "can you remind me what we said about" are removed from the beginning
+and the end until no pattern matches. The kind of answer is determined from the interrogative and the words
+next to it. The patterns match lower-case words that are separated by single spaces; all repetitions are
+bounded.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ _PREFIXES: Final = {
     r"where (?:do (?:we|things)|are we) (?:stand )?(?:with|on) ": "where ",
 }
 """Pattern of an introductory phrase → the possible beginnings of that phrase, separated by `|`. Compiling all
-patterns takes 12 ms, so a pattern is compiled only for a text that starts with one of these beginnings."""
+patterns takes 12 ms, so a pattern is compiled only when a text starts with one of its beginnings."""
 _BEGINNINGS: Final = [(tuple(beginnings.split("|")), pattern) for pattern, beginnings in _PREFIXES.items()]
 _SUFFIX: Final = (
     r" (?:please|pls|thanks|thanks a lot|thank you|thank you (?:so|very) much|thx|cheers|btw|by the way|"
@@ -155,8 +156,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _PIECES_MAX: Final = 400
-"""At most this many pieces at the beginning of a question are read to find the kind of answer that it asks
-for. A longer text is usually a story and not a question."""
+"""To determine the kind of answer, at most this many pieces at the beginning of a question are read. A longer
+text is usually a story and not a question."""
 
 _AUX: Final = (
     r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must|shall|"

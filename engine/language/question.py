@@ -6,8 +6,8 @@
 
 Terms come from the analyzer, so they match the terms in the index; the other steps only choose among these
 terms. The analysis is a pure function of the text and of `now`, and uses rules and word lists alone. It
-accepts every text. Only the first 2,000 words of a text are assigned parts of speech. The words after them
-are search terms, but are not among the words and entities of the result.
+accepts every text. Only the first 2,000 words of a text are assigned parts of speech. Later words are search
+terms, but they are not included in the words and entities of the result.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def find_entities(
         text: The question.
         pieces: The words and marks of the question's core.
         parts: The part of speech of each piece; None for marks.
-        blocks: The ranges of quoted phrases, which are entities as a whole. They do not overlap.
+        blocks: The ranges of quoted phrases. Each phrase is one entity, and the ranges do not overlap.
         among: The terms of the question. An entity that contains none of these terms is omitted.
     """
     names = sorted([*blocks, *_name_runs(pieces, parts, blocks)])
@@ -80,7 +80,7 @@ def find_entities(
 def _name_runs(
     pieces: Sequence[Token], parts: Sequence[Part | None], blocks: Sequence[Range]
 ) -> Iterator[Range]:
-    """Yield the range of each name outside `blocks`: adjacent proper nouns with particles and numbers."""
+    """Yield the range of each name outside `blocks`: adjacent proper nouns, with particles and numbers."""
     covered = {i for first, last in blocks for i in range(first, last)}
     names = [part is Part.PROPER and i not in covered for i, part in enumerate(parts)]
     i = 0
@@ -98,7 +98,7 @@ def _name_runs(
 def _extended_end(
     pieces: Sequence[Token], parts: Sequence[Part | None], names: Sequence[bool], at: int
 ) -> int:
-    """Return the new end of a name if the name continues at index `at`, or 0 if the name ends before `at`."""
+    """Return the new end of a name that continues at index `at`, or 0 if the name ends before `at`."""
     before = pieces[at - 1]
     if at >= len(pieces) or bare(before.text) != before.text or _stands_alone(before.text):
         return 0
@@ -163,7 +163,7 @@ _PARTS: Final = {
 
 
 class _Analysis(NamedTuple):
-    """A cached analysis of a question, in which relative times do not have intervals yet."""
+    """A cached analysis of a question. Relative times do not have intervals yet."""
 
     question: Question
     mentions: Sequence[TimeMention]
@@ -249,7 +249,7 @@ def _window(pieces: list[Token]) -> list[Token]:
 def _parts(text: str, pieces: Sequence[Token], times: Sequence[TimeMention]) -> list[Part | None]:
     """Return the part of speech of each piece, or None for a mark.
 
-    A piece of a mention of a time is always TIME. An identifier outside such mentions is always PROPER.
+    A piece of a mention of a time is always TIME. An identifier outside mentions of times is always PROPER.
     """
     parts: list[Part | None] = []
     remaining = iter(times)

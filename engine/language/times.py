@@ -3,8 +3,8 @@
 Each spelling is a pattern with a function that returns its meaning; longer patterns come first. Patterns are
 matched against the text, not against words, so the result does not depend on the tokenizer. Every repetition
 in a pattern is bounded. The patterns are tried in order, and a later pattern cannot match text that an
-earlier pattern matched. Words before a mention or between two mentions (`two weeks before`, `from … to`) are
-processed last.
+earlier pattern matched. The words before a mention, or between two mentions, are processed last (`two weeks
+before`, `from … to`).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _MONTH_NUMBERS: Final = {
     for short in (name, name[:3], *(["sept"] if name == "september" else []))
 }
 _WORD_OR_NAME: Final = frozenset({"march", "april", "may", "june", "august", "mar"})
-"""Names of months that are also words or given names. Without a day or year, such a name counts as a month
-only after a preposition."""
+"""Names of months that are also words or given names. Without a day or year, they count as months only after
+a preposition."""
 _WEEKDAY_NAMES: Final = "monday tuesday wednesday thursday friday saturday sunday"
 _WEEKDAYS: Final = _WEEKDAY_NAMES.split()
 _COUNT_NAMES: Final = "a|an|one,two|a couple of,three,four,five,six,seven,eight,nine,ten,eleven,twelve"
@@ -79,8 +79,8 @@ _LEADING_WORDS: Final = lazy(
     r"and|or|to|through|around|of)[\s-]$"
 )
 _CERTAIN_LEADING_WORDS: Final = lazy(r"\b(?ai:in|since|until|during|last|next|early|late|mid)[\s-]$")
-"""The words after which "may" or "march" in lower case counts as a month. After other prepositions it is
-treated as a verb."""
+"""After these words, "may" or "march" in lower case counts as a month. After other prepositions, it counts as
+a verb."""
 _COUNTED_NOUN: Final = lazy(r"\s(?:[a-z]+s|people|men|women|children)\b")
 _PREPOSITION_CHARS: Final = 12
 
@@ -129,7 +129,7 @@ def _day_or_moment(match: re.Match[str]) -> When | None:
 
 
 def _numeric(match: re.Match[str]) -> When:
-    """Return the day that a date such as `5/6/2023` means, or `unknown` if either 5 or 6 could be the day.
+    """Return the day that a date such as `5/6/2023` means, or `unknown` if both 5 and 6 can be the day.
 
     In a date with dots, such as `5.6.2023`, the first number is the day.
     """
@@ -274,8 +274,8 @@ READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] =
     (_YEAR_ALONE, _year),
     (_OF_THE_DAY, lambda match: unknown),
 )
-"""Pairs of a pattern and a function that returns the meaning of a match, or None if the match is not a time.
-The patterns match at the start of a word and ignore case."""
+"""Pairs of a pattern and a function. The function returns the meaning of a match, or None if the match is not
+a time. The patterns match at the start of a word and ignore case."""
 
 
 _HINT_WORDS: Final = (
@@ -337,7 +337,10 @@ def find_times(text: str) -> tuple[TimeMention, ...]:
 
 
 def _match_patterns(text: str) -> list[TimeMention]:
-    """Return the mentions that match one of the patterns, in the order of the text; none are combined yet."""
+    """Return the mentions that match one of the patterns, in the order of the text.
+
+    They are not combined yet.
+    """
     mentions: list[TimeMention] = []
     covered = bytearray(len(text))
     for pattern, read in _readers():
@@ -385,9 +388,9 @@ def _join(text: str, first: TimeMention, last: TimeMention) -> list[TimeMention]
 
 
 def _dated_like(first: When, last: When) -> When:
-    """Return `first` in the year of `last`, or in the year before if `first` would otherwise be after `last`.
+    """Return `first` in the year of `last`, or in the previous year, so that it is not after `last`.
 
-    If `first` has a year or `last` has none, return `first` unchanged.
+    If `first` has a year, or `last` does not have a year, return `first` unchanged.
     """
     if isinstance(first, Yearless) and isinstance(last, Dated):
         return first.in_year(last.year - (first.month > last.month))

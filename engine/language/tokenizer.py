@@ -1,8 +1,8 @@
-"""The tokenizer: it splits a question into words and marks so that no term of the analyzer spans two words.
+"""The tokenizer: it splits a question into words and marks. No term of the analyzer spans two words.
 
 An identifier remains one word: `ADR-016`, `C++`, `a.b@c.org`, `@alice`, `#tag`, a path, a URL. The time is
-linear in the length of the text, because each repetition in a pattern is bounded, or excludes the characters
-that may follow it.
+linear in the length of the text: each repetition in a pattern is bounded, or cannot match the characters that
+may follow it.
 """
 
 from __future__ import annotations

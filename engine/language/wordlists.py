@@ -6,7 +6,9 @@ import pkgutil
 
 
 def read_lists(package: str, file: str) -> dict[str, list[str]]:
-    """Read the word lists in `data/<file>` of a package. Return a map: name of a list → entries of the list.
+    """Read the word lists in `data/<file>` of a package.
+
+    Return a map from the name of each list to its entries.
 
     The entries are in the order of the file. A line `[name]` begins a list, and every other line is an entry.
     Blank lines and lines that begin with `#` are skipped.

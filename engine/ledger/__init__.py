@@ -1,1 +1,1 @@
-"""The journal, the records that are computed from it, and the trees and roots that commit to both."""
+"""The journal, the records that are computed from the journal, and the trees and roots over both."""

@@ -26,7 +26,7 @@ def added(
 
     Args:
         frontier: The frontier of the log before the events. It is not changed.
-        ordinal: The ordinal of the first atom; the others get the ordinals that follow.
+        ordinal: The ordinal of the first atom; the other atoms get the next ordinals.
         actor: The author of the events.
         ids: The id of each atom. No id occurs twice.
         bodies: The body of each event.
@@ -55,7 +55,7 @@ def added_twin(
     salts: Sequence[bytes],
     times: Sequence[int],
 ) -> Run:
-    """Do the work of `added` in Python. The arguments and the result are those of `added`."""
+    """Do the work of `added` in Python. The arguments and the result are the same as for `added`."""
     kind, details = EventKind.ATOM_ADDED, _details(ids, ordinal)
     return run_twin(frontier, kind, actor, details, bodies, salts, times, _record_rows)
 
@@ -70,7 +70,7 @@ def _record_rows(header: Header, detail: AtomDetail, body: AtomBody) -> dict[byt
 
 
 def default_ids(id_key: bytes, bodies: Sequence[AtomBody]) -> list[bytes]:
-    """Return the id of the atom of each body if the caller gives no id (`default_id`)."""
+    """Return, for each body, the id that its atom gets if the caller gives no id (`default_id`)."""
     if NATIVE is not None:
         ids: list[bytes] | None = NATIVE.default_ids(id_key, list(bodies))
         if ids is not None:

@@ -16,9 +16,9 @@ R = TypeVar("R")
 
 
 class LastDecoded(Generic[R]):
-    """A cache of the last decoded row of one kind, because the same bytes are often decoded many times.
+    """A cache of the last decoded row of one kind.
 
-    The decoded value must not be changed.
+    The same bytes are often decoded many times. The decoded value must not be changed.
     """
 
     __slots__ = ("_decode", "_last")
@@ -28,7 +28,7 @@ class LastDecoded(Generic[R]):
         self._last: tuple[bytes, R] | None = None
 
     def __call__(self, raw: bytes) -> R:
-        """Return the value of the row `raw`. Errors of decoding are passed on."""
+        """Return the decoded value of the row `raw`. Errors from decoding are not caught."""
         last = self._last  # read once, because other threads may replace it
         if last is not None and last[0] == raw:
             return last[1]
@@ -66,7 +66,7 @@ def decode_stored(decode: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> 
 
 
 def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
-    """Return `value` if it is an array with one item for each of `checks`, and each item satisfies its check.
+    """Return `value` if it is an array with one item for each check, and each item satisfies its check.
 
     Raises:
         CorruptionError: `value` is not such an array; the message names the position of the faulty item.
@@ -81,8 +81,8 @@ def decode_header(raw: bytes, seq: int) -> Header:
     """Decode the header of event `seq`.
 
     Raises:
-        CorruptionError: `raw` is not the canonical encoding of a header of this format, or the header has a
-            different sequence number than `seq`.
+        CorruptionError: `raw` is not the canonical encoding of a header of this format, or the sequence
+            number in the header is not `seq`.
     """
     try:
         return codec.decode_header(raw, seq)

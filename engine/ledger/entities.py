@@ -1,7 +1,7 @@
 """Entities: named things, each an atom of kind `entity` whose content is its name (docs/commands.md).
 
-All spellings of a name that differ only in case, or in spaces, `_` or `-` between words, have the same
-identity and name the same entity. The atom's id is derived from the identity, so each entity is stored once.
+Spellings of a name that differ only in case, or in spaces, `_` or `-` between words, have the same identity
+and refer to the same entity. The atom's id is derived from the identity, so each entity is stored once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ENTITY: Final = "entity"
 KEY_PREFIX: Final = "entity:"
 
 MENTIONS: Final = "mentions"
-"""The predicate of edges from an atom to the entities that it mentions."""
+"""The predicate of edges from an atom to the entities that the atom mentions."""
 
 _SEPARATORS: Final = re.compile(r"[\s_-]+")
 _REFUSED: Final = frozenset({"Cs", "Co", "Cn"})
@@ -65,7 +65,7 @@ def entity_identity(name: str) -> str:
 
 
 def entity_key(name: str) -> str:
-    """Return the key of the atom of the entity with this name.
+    """Return the key of the atom that represents the entity with this name.
 
     The atom's id is derived from this key (SPEC: Atom ids).
 

@@ -2,8 +2,9 @@
 
 Live writes, catching up after reopening, `rebuild`, `verify-root` and reads of the past all call `fold`.
 `fold` reads only the entry and the record of the entry's subject. Events are facts: `fold` does not validate
-them and never fails on an entry that decodes. An event on an unknown subject changes nothing. An event whose
-payload is destroyed turns its subject into a stub: a record in the state ERASED, computed from headers alone.
+events, and it never fails on an entry that decodes. An event on an unknown subject changes nothing. An event
+whose payload is destroyed turns its subject into a stub: a record in the state ERASED, computed from headers
+alone.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from proofs.sets import tag_identity
 
 NO_ATOM = AtomBody("", None, "", (), (), None, None, "", None, 0, 0)
 NO_EDGE = EdgeBody(bytes(4), b"")
-"""If the payload of an event is destroyed, the fields of the stub get these values."""
+"""The values of a stub's fields if the payload of the event is destroyed."""
 
 
 class Overlay:
@@ -67,7 +68,7 @@ class Overlay:
         return rows[key] if key in rows else self.base.get(key)
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """Return what `get` returns for each of `keys`, in the same order."""
+        """Return the result of `get` for each of `keys`, in the same order."""
         rows, base = self.batch.rows, self.base
         if len(keys) < 2 or not isinstance(base, Reader) or not rows.keys().isdisjoint(keys):
             return [self.get(key) for key in keys]
@@ -107,7 +108,7 @@ def content_record(
 ) -> AtomRecord:
     """Return the record of an atom after an event that gives the atom its whole content.
 
-    `content` is the body of the event, or None if the payload is destroyed; then the record is a stub.
+    `content` is the body of the event. If the payload is destroyed, it is None, and the record is a stub.
     """
     payload_destroyed = not isinstance(content, AtomBody)
     body = content if isinstance(content, AtomBody) else NO_ATOM
@@ -214,8 +215,8 @@ def _atom_erased(entry: Entry, rows: Overlay) -> None:
 
 
 _BODY_FIELDS = tuple(name for name in AtomBody._fields if name in AtomRecord._fields)
-"""The names of the fields that an atom's record has in common with an event's payload. When the payload is
-erased, the record gets the values that `NO_ATOM` has for these fields."""
+"""The names of the fields that are both in an atom's record and in the body of an event. When the payload is
+erased, these fields of the record get the values in `NO_ATOM`."""
 
 
 def _type_registered(entry: Entry, rows: Overlay) -> None:
@@ -235,7 +236,7 @@ def edge_record(
 ) -> EdgeRecord:
     """Return the record of an edge after an event that adds the edge.
 
-    `content` is the body of the event, or None if the payload is destroyed; then the record is a stub.
+    `content` is the body of the event. If the payload is destroyed, it is None, and the record is a stub.
     `before` is the previous record of the edge, or None if the edge is new.
     """
     payload_destroyed = not isinstance(content, EdgeBody)

@@ -1,4 +1,4 @@
-"""The hashes of many headers at once, and appending them to a log's frontier."""
+"""Hashing many headers at once, and appending the hashes to a log's frontier."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def extended(frontier: Frontier, leaves: Sequence[bytes]) -> Frontier:
 
 
 def erasing(headers: Sequence[bytes]) -> list[int]:
-    """Return the positions of the headers whose events seem to destroy payloads.
+    """Return the positions of the headers with a kind that destroys payloads.
 
     Only the kind is read, so the result may include headers that cannot be decoded.
     """

@@ -2,7 +2,7 @@
 
 An entry is a header row and a payload row. The header is a leaf of the log. A salted commitment binds the
 payload to its header, so the history can still be proved after the payload is destroyed. The rows under `x/`
-distinguish destroyed payloads from lost ones; these rows are written and copied together with the events.
+distinguish destroyed payloads from lost payloads. These rows are written and copied together with the events.
 """
 
 from __future__ import annotations
@@ -98,14 +98,14 @@ def encode_log(time: int, frontier: Frontier) -> bytes:
 
 
 def subject_key(detail: Detail) -> bytes:
-    """Return the key of the atom or edge that an event changes, or b"" if it changes neither."""
+    """Return the key of the atom or edge that an event changes, or b"" if there is no such atom or edge."""
     if isinstance(detail, AtomDetail):
         return detail.id
     return edge_key(*detail) if isinstance(detail, EdgeDetail) else b""
 
 
 def erased_at(rows: Lookup, header: Header) -> int | None:
-    """Return the seq of the event that destroyed the payload of `header`, or None if no event destroyed it.
+    """Return the seq of the event that destroyed the payload of `header`, or None if there is no such event.
 
     The seq may be beyond the last event of `rows` if `rows` holds only the first events of a journal.
 
@@ -170,7 +170,7 @@ class Appender:
 
     The appender works on copies, so abandoning an appender changes nothing in the store. The events become
     part of the journal when the overlay's batch is written. This write must be guarded: it may succeed only
-    if the log row is the same as when the appender was created.
+    if the log row has not changed since the appender was created.
     """
 
     def __init__(self, rows: Overlay, log: LogState, clock: Clock, salts: Salts) -> None:
@@ -184,7 +184,7 @@ class Appender:
 
     @property
     def size(self) -> int:
-        """The number of events in the log, including those that this appender has appended."""
+        """The number of events in the log, including the events that this appender has appended."""
         return self._frontier.size
 
     def append(self, kind: EventKind, actor: str, prev: int | None, detail: Detail, body: Body) -> Entry:
@@ -228,11 +228,11 @@ class Appender:
     def append_added(
         self, actor: str, ordinal: int, ids: Sequence[bytes], bodies: Sequence[AtomBody]
     ) -> list[Entry]:
-        """Append events that add atoms which were never recorded, and put their records into the batch, too.
+        """Append events that add atoms which were never recorded, and put the atoms' records into the batch.
 
-        The events and the rows are those that `append` and the fold produce, called for one atom after the
-        other. There must be at most `room` atoms. The first gets the ordinal `ordinal`; the others get the
-        following ones.
+        The events and rows are the same as if `append` and the fold were called for each atom in turn. There
+        must be at most `room` atoms. The first atom gets the ordinal `ordinal`; the other atoms get the next
+        ordinals.
 
         Raises:
             LimitError: the time is over its limit.
@@ -244,10 +244,10 @@ class Appender:
     def append_linked(
         self, actor: str, edges: Sequence[EdgeDetail], bodies: Sequence[EdgeBody]
     ) -> list[Entry]:
-        """Append events that add edges which were never recorded, and put their records into the batch, too.
+        """Append events that add edges which were never recorded, and put the edges' records into the batch.
 
-        The events and the rows are those that `append` and the fold produce, called for one edge after the
-        other. There must be at most `room` edges.
+        The events and rows are the same as if `append` and the fold were called for each edge in turn. There
+        must be at most `room` edges.
 
         Raises:
             LimitError: the time is over its limit.
@@ -265,7 +265,7 @@ class Appender:
         return [self._salts(seq) for seq in range(start, start + count)], times
 
     def _take(self, run: Run) -> list[Entry]:
-        """Put the rows of a run of events into the batch, and return its entries."""
+        """Put the rows of a run of events into the batch, and return the entries of the run."""
         self._frontier = run.frontier
         self._count_bytes(run.size)
         self._rows.batch.rows.update(run.rows)
@@ -273,7 +273,7 @@ class Appender:
         return run.entries
 
     def _times(self, count: int) -> list[int]:
-        """Return the times of the next `count` events, at least one: no time is before the time before it."""
+        """Return the times of the next `count` events, at least one. No time is before the previous time."""
         clock, latest, times = self._clock, self._time, []
         for _ in range(count):
             now = clock()
@@ -412,7 +412,7 @@ def read_raw(
 ) -> Iterator[RawEntry]:
     """Yield the events from `start` up to but excluding `stop`.
 
-    The iterator ends early, after an event, once it has read at least `bytes_max` bytes.
+    The iterator ends earlier if it has read at least `bytes_max` bytes, but always after a whole event.
 
     Raises:
         CorruptionError: a row is missing, is out of order, or does not have the bytes that were written.
@@ -450,7 +450,7 @@ def check_entries(rows: Reader, start: int, stop: int) -> None:
 
 _RUN_EVENTS = 1024
 _RUN_BYTES = 1 << 20
-"""The number of events, and the number of bytes without headers, at which a run of rows is complete."""
+"""The size at which a run of rows is complete: a number of events, and a number of bytes without headers."""
 
 
 def _runs(rows: Reader, start: int, stop: int) -> Iterator[tuple[int, list[bytes], list[bytes | None]]]:
@@ -502,14 +502,14 @@ _CLASSES = (
 
 
 def decoded_entries(headers: list[bytes], payloads: list[bytes | None], start: int) -> Sequence[Entry | None]:
-    """Return the checked entries of consecutive events; None for each event that must be decoded here."""
+    """Return the checked entries of consecutive events; None for an event that no kernel decoded."""
     if NATIVE is None:
         return [None] * len(headers)
     return NATIVE.decode_entries(headers, payloads, start, _CLASSES)  # type: ignore[no-any-return]
 
 
 def read_entries(rows: Reader, start: int, stop: int) -> list[Entry]:
-    """Return the events that `read_raw` yields, without their rows.
+    """Return the events that `read_raw` yields, without the rows.
 
     Raises:
         CorruptionError: see `read_raw`.

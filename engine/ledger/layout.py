@@ -22,8 +22,8 @@ COUNTERS = b"meta/next"
 records."""
 
 DREAM = b"meta/dream"
-"""The key of the row that says how far dreaming (adding tags, entities and relations in idle time) has read.
-The row belongs to no projection. If it is lost, dreaming only repeats work."""
+"""The key of the row with the progress of dreaming (adding tags, entities and relations in idle time). The
+row does not belong to a projection. If it is lost, dreaming only repeats work."""
 
 JOURNAL = b"j/"
 PAYLOAD = b"p/"
@@ -95,7 +95,7 @@ def atom_key(atom: bytes) -> bytes:
 
 
 def ordinal_key(ordinal: int) -> bytes:
-    """Return the key of the row that holds the id of the atom to which `ordinal` was assigned."""
+    """Return the key of the row of `ordinal`. The value of the row is the id of the ordinal's atom."""
     return ORDINAL + ordinal.to_bytes(4, "big")
 
 
@@ -110,7 +110,7 @@ def edge_to_key(src: bytes, code: bytes, dst: bytes) -> bytes:
 
 
 def erasure_key(subject: bytes) -> bytes:
-    """Return the key of the row that holds the seq of the last event that erased an atom or edge.
+    """Return the key of the row with the seq of the last erasure of an atom or edge.
 
     `subject` is the id of an atom, or source ‖ code ‖ target of an edge.
     """
@@ -118,22 +118,22 @@ def erasure_key(subject: bytes) -> bytes:
 
 
 def destroyed_key(content: bytes) -> bytes:
-    """Return the key of the row with the seq of the last event that destroyed content with this hash."""
+    """Return the key of the row with the seq of the last event that destroyed the hashed content."""
     return DESTROYED + content
 
 
 def type_code_key(code: bytes) -> bytes:
-    """Return the key of the row that holds the name of the predicate registered with this code."""
+    """Return the key of the row with the name of the predicate that has this code."""
     return TYPE_BY_CODE + code
 
 
 def type_name_key(name: str) -> bytes:
-    """Return the key of the row that holds the code of the predicate registered with this name."""
+    """Return the key of the row with the code of the predicate that has this name."""
     return TYPE_BY_NAME + name.encode()
 
 
 def value_key(namespace: str, key: bytes) -> bytes:
-    """Return the key of the row that holds the plain value of a leaf in the `atoms` or `edges` tree."""
+    """Return the key of the row with the plain value of a leaf in the `atoms` or `edges` tree."""
     return VALUE + namespace.encode() + b"/" + key
 
 
@@ -143,12 +143,12 @@ def tree_prefix(namespace: str) -> bytes:
 
 
 def seal_key(prefix: bytes) -> bytes:
-    """Return the key of the seal of the tree whose pages have this prefix."""
+    """Return the key of a tree's seal. `prefix` is the prefix of the tree's pages."""
     return prefix + b"\xff"
 
 
 def document_key(ordinal: int) -> bytes:
-    """Return the key of the index row that holds the seq of the event that assigned `ordinal`."""
+    """Return the key of the index row with the seq of the event that assigned `ordinal`."""
     return INDEX_DOCUMENTS + ordinal.to_bytes(4, "big")
 
 

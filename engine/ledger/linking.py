@@ -51,7 +51,7 @@ def linked_twin(
     salts: Sequence[bytes],
     times: Sequence[int],
 ) -> Run:
-    """Do the work of `linked` in Python. The arguments and the result are those of `linked`."""
+    """Do the work of `linked` in Python. The arguments and the result are the same as for `linked`."""
     return run_twin(frontier, EventKind.EDGE_ADDED, actor, edges, bodies, salts, times, _record_rows)
 
 

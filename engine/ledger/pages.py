@@ -1,12 +1,12 @@
 """Storage of a namespace's compact sparse Merkle tree in 16-way pages (SPEC: Trees defines the bytes).
 
-`proofs.smt` defines the tree. Its root, its pages and the bytes of the pages depend on the set of leaves
-alone, not on the order or the batches in which the leaves were added.
+`proofs.smt` defines the tree. The root and the bytes of all pages depend only on the set of leaves, not on
+the order or the batches in which the leaves were added.
 
 A page holds four bit levels of the tree below one *path*. A path is the first `depth` nibbles (0 to 63) of a
-key digest. The page of the empty path is enough to compute the root of the tree. An empty tree has no pages.
-Decoding accepts only bytes that encoding can produce. It cannot detect a wrong value digest, a wrong
-subtree root, or a wrong remainder of a key digest in a page. These errors are detected when the roots are
+key digest. The page with the empty path is enough to compute the root of the tree. An empty tree has no
+pages. Decoding accepts only bytes that encoding can produce. It cannot detect that a value digest, a subtree
+root, or the remainder of a key digest in a page is wrong. These errors are detected when the roots are
 computed from the leaves.
 """
 
@@ -43,9 +43,10 @@ Pages = dict[bytes, bytes | None]
 
 
 class PagesRead(Reader):
-    """A reader of rows. It takes pages from a dict if they were read before.
+    """A reader of rows.
 
-    Another thread may add pages to the dict at any time.
+    Pages that were read before are returned from a dict. Another thread may add pages to the dict at any
+    time.
     """
 
     def __init__(self, rows: Reader, pages: Pages) -> None:
@@ -75,13 +76,13 @@ SEAL_BYTES_MIN: Final = _SIZE_BYTES + DIGEST_BYTES
 
 
 class Seal(NamedTuple):
-    """The state of a tree after a number of events, in a row of its own."""
+    """The state of a tree after a number of events. It is stored in a separate row."""
 
     size: int
     """The number of events that the follower of the tree has processed."""
     root: bytes
     other: bytes
-    """Bytes that belong to the follower. Only the follower may change them."""
+    """Bytes for use by the follower. Only the follower may change them."""
 
 
 NO_SEAL: Final = Seal(0, EMPTY, b"")
@@ -160,7 +161,7 @@ def missing_page(page_key: bytes) -> CorruptionError:
 
 
 def _bitmaps(page_key: bytes, depth: int, stored: bytes) -> tuple[int, int]:
-    """Return the bitmaps of a page's occupied slots and leaves.
+    """Return a page's bitmaps of occupied slots and of leaves.
 
     The bitmaps are checked against `depth` and the length of the page.
     """
@@ -183,7 +184,7 @@ def _malformed(page_key: bytes, rule: str) -> CorruptionError:
 
 
 class _Visit:
-    """A page that an update visits. `changes[first:last]` are the changes in the subtree of the page."""
+    """A page that an update visits. `changes[first:last]` are the changes in the page's subtree."""
 
     __slots__ = ("first", "last", "nibble", "parent", "path", "slots", "stored")
 
@@ -231,8 +232,8 @@ class PagedTree:
         read from `rows` and not from `batch`. Therefore a tree can be updated only once in a batch, and
         `rows` must not change before the batch is written.
 
-        Each page that is read must have the root that its parent page holds. So if the seal has the right
-        root, the new root is right, too, even if pages were damaged since.
+        Each page that is read must have the root that is stored in its parent page. So if the root in the
+        seal is right, the new root is right even if pages were damaged in the meantime.
 
         Args:
             rows: The rows to read.
@@ -279,7 +280,10 @@ class PagedTree:
         return self._finish(root.slots)
 
     def root_with(self, rows: Reader, changes: Digests, *, root: bytes | None = None) -> bytes:
-        """Return the root that `update` would return, but write nothing. The errors are those of `update`."""
+        """Return the root that `update` would return, but write nothing.
+
+        The errors are the same as for `update`.
+        """
         return self.update(rows, Batch(), changes, root=root)
 
     def seal(self, rows: Reader) -> Seal:
@@ -309,7 +313,9 @@ class PagedTree:
         before: Digests,
         other: bytes = b"",
     ) -> None:
-        """Update a tree and its seal. The follower of the tree moves from the first to the second of `sizes`.
+        """Update a tree and its seal.
+
+        The tree's follower advances from the first number of events in `sizes` to the second number.
 
         Raises:
             CorruptionError: see `update`; or the seal belongs to another number of events.
@@ -333,7 +339,7 @@ class PagedTree:
         return seal
 
     def sealed_root(self, rows: Reader, size: int) -> bytes:
-        """Return the root of the tree. It must be the root in the seal of the tree (see `sealed`).
+        """Return the root of the tree. It must equal the root in the tree's seal (see `sealed`).
 
         Raises:
             CorruptionError: the page of the root is malformed, or does not have this root.
@@ -365,10 +371,10 @@ class PagedTree:
         return found
 
     def holds(self, rows: Reader, keys: Sequence[bytes], pages: Pages) -> list[bool]:
-        """Return whether the tree has a leaf for each of these keys of its namespace.
+        """Return, for each of these keys of its namespace, whether the tree has a leaf.
 
         `pages` holds pages of the same tree that were read before. The pages that are read now are added to
-        it.
+        `pages`.
 
         Raises:
             CorruptionError: a page is missing.
@@ -496,8 +502,8 @@ def slot_root(slot: bytes, hasher: TreeHasher) -> bytes:
 def parent_level(slots: Slots, hasher: TreeHasher) -> Slots:
     """Return the bit level above `slots`, with half as many slots.
 
-    Each slot of the result is b"" if there is no leaf below it, the leaf itself if there is only one leaf
-    below it, and otherwise the root of the subtree below it.
+    A slot of the result is b"" if there is no leaf below it. If there is only one leaf, the slot is this
+    leaf; otherwise, the slot is the root of the subtree.
     """
     leaf, node = hasher
     folded = []
@@ -526,8 +532,8 @@ def _spread(
 ) -> None:
     """Set the leaves that belong in the page of `visit`; append a visit to `below` for each deeper page.
 
-    Visits whose page is stored are also appended to `to_read`. The pages of all other visits are new. A new
-    page begins with the leaf, if any, that was in its slot of the parent page.
+    Visits whose page is stored are also appended to `to_read`. The pages of all other visits are new. If
+    there was a leaf in the parent page's slot for a new page, the new page begins with this leaf.
     """
     slots = visit.slots
     byte, shift = depth >> 1, 0 if depth & 1 else 4

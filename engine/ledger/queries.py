@@ -38,7 +38,7 @@ ID_DIGITS_MIN = 4
 """The minimum number of hexadecimal digits in an abbreviated atom id."""
 
 SHORT_ID_DIGITS = 8
-"""The minimum number of digits of a short id, which lists show in place of the whole id."""
+"""The minimum number of digits of a short id. Lists show short ids instead of whole ids."""
 
 _CANDIDATES_SHOWN = 5
 _NAME_CHARS = 40
@@ -78,7 +78,7 @@ def resolve_id(rows: Reader, text: str) -> bytes:
 
 
 def _candidate(rows: Reader, atom: bytes) -> str:
-    """Return the short id of an atom with its title or the beginning of its text, for an error message."""
+    """Return an atom's short id with the title or the beginning of the text, for an error message."""
     record = get_record(rows, atom)
     if record.state is State.ERASED:
         return f"{short_id(rows, atom)} (erased)"
@@ -127,7 +127,7 @@ def get_atom(rows: Lookup, id: str) -> Atom:  # noqa: A002
 
 
 def body_of(rows: Lookup, record: AtomRecord) -> AtomBody:
-    """Return the body of an atom: the content and the other fields that the payload of an event holds.
+    """Return the body of an atom: the content and the other fields in the payload of an event.
 
     Raises:
         CorruptionError: the event with the payload is missing or damaged, or the payload was destroyed.
@@ -160,7 +160,7 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
 
 
 def _opened(rows: Reader, record: AtomRecord, header: bytes | None, payload: bytes | None) -> AtomBody:
-    """Return the body of the event that set the content of `record`, from the two rows of that event."""
+    """Return the body of the event that set the content of `record`, given the two rows of that event."""
     seq = record.payload_seq
     if header is None:
         raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
@@ -307,8 +307,8 @@ def edges_at(
 
     Tombstoned edges are included only if `tombstoned` is True; erased edges are never included. For each type
     code in `codes`, the function scans the keys of that type; if `codes` is empty, it scans all types. If
-    `direction` is BOTH, an outgoing edge precedes the incoming edge of the same type that has the same atom
-    at the opposite end.
+    `direction` is BOTH and two edges have the same type and the same atom at the opposite end, the outgoing
+    edge comes first.
     """
     parts = []
     if direction is not Direction.IN:
@@ -339,13 +339,13 @@ def edges_of_type(rows: Reader, code: bytes) -> Iterator[EdgeRecord]:
 
 
 def data_of(edge: EdgeRecord | Edge) -> Mapping[str, Any]:
-    """Return the data of an edge as a map, which is empty if there is no data or the data is not a map."""
+    """Return the data of an edge as a map. If there is no data, or it is not a map, return an empty map."""
     data = unpack(edge.data, "edge data") if edge.data else None
     return data if isinstance(data, dict) else {}
 
 
 def exact_type_in(data: Mapping[str, Any]) -> str | None:
-    """Return the words of a relation whose type cannot be an edge type (`engine.knowledge`), or None."""
+    """Return the exact relation type, which is recorded only if it cannot be an edge type, or None."""
     exact = data.get("predicate")
     return exact if isinstance(exact, str) else None
 

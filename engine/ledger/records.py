@@ -23,7 +23,7 @@ from proofs.leaves import EdgeType, State
 
 
 class Lookup(Protocol):
-    """A source of single rows: a backend, a snapshot, or an overlay of rows that are not yet written."""
+    """A source of single rows: a backend, a snapshot, or an overlay with rows that are not yet written."""
 
     def get(self, key: bytes, /) -> bytes | None:
         """Return the value of the row with this key, or None if there is no such row."""
@@ -75,7 +75,7 @@ class EdgeRecord(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """The counters: the ordinal of the next atom, and the code of the next predicate that is registered."""
+    """The counters: the ordinal of the next atom, and the code of the next registered predicate."""
 
     next_ordinal: int
     next_type: int
@@ -112,11 +112,13 @@ _ATOM_FIELDS = (
     *_HIDDEN,
 )
 LABELS = ("", "note", "inbox", "internal", "external", "quarantine", "entity")
-"""The labels that a row stores as a number: the position in this list. Entries are only added."""
+"""The labels that a row stores as numbers. The number of a label is its position in this list, so entries may
+only be added at the end."""
 _CODES: dict[str, str | int] = {label: number for number, label in enumerate(LABELS)}
 
 _ROW_DEFAULTS = (None, None, None, None, None, None, "", "")
-"""The defaults of the last fields of an atom's row, which are left out if only defaults follow."""
+"""The defaults of the last fields of an atom's row. A field is left out if it and all later fields have their
+defaults."""
 _ROW_MIN = 12
 _ROW_MAX = _ROW_MIN + len(_ROW_DEFAULTS)
 
@@ -140,9 +142,9 @@ _COUNTER_FIELDS = (uint(limits.ORDINAL_MAX + 1), uint(0x10000))
 def encode_atom(record: AtomRecord) -> bytes:
     """Return the value of the row that stores an atom.
 
-    The most common values take one byte or none. Seqs and times are close to each other, so differences are
-    written; frequent labels are written as numbers; and missing values at the end are left out. The id is in
-    the key of the row.
+    The most common values take one byte or none. Seqs are close to each other, and so are times; therefore
+    differences are written. Frequent labels are written as numbers. Defaults at the end are left out. The id
+    is in the key of the row.
     """
     last = record.payload_seq
     row = [
@@ -222,14 +224,14 @@ def decode_atom_twin(raw: bytes, atom: bytes) -> AtomRecord:
 
 
 def _text(label: object) -> object:
-    """Return the label that `label` in a row stands for, or, if that is malformed, a non-label value."""
+    """Return the label that `label` in a row stands for; if it is malformed, return a non-label value."""
     if type(label) is int and 0 <= label < len(LABELS):
         return LABELS[label]
     return label if type(label) is str and label not in _CODES else None
 
 
 def encode_edge(record: EdgeRecord) -> bytes:
-    """Return the value of the rows that store an edge. It is the same for both directions."""
+    """Return the value of the two rows that store an edge. The value is the same for both directions."""
     return pack(list(record))
 
 
@@ -255,7 +257,7 @@ _counters = LastDecoded(lambda raw: Counters(*fields(unpack(raw, "counters"), _C
 
 
 def read_counters(rows: Lookup) -> Counters:
-    """Return the counters, or those of an empty store if there is no row yet.
+    """Return the counters. If there is no row yet, return the counters of an empty store.
 
     Raises:
         CorruptionError: the row is malformed.
@@ -264,7 +266,7 @@ def read_counters(rows: Lookup) -> Counters:
 
 
 def decode_counters(raw: bytes | None) -> Counters:
-    """Decode the row of the counters, or return the counters of an empty store for None.
+    """Decode the row of the counters. For None, return the counters of an empty store.
 
     Raises:
         CorruptionError: the row is malformed.
@@ -313,7 +315,10 @@ def type_code(rows: Lookup, name: str) -> bytes | None:
 
 
 class Described(Protocol):
-    """An atom to add, or the body of an atom: the fields that the id is derived from."""
+    """The fields from which the id of an atom is derived.
+
+    The object is an atom to add, or the body of an atom.
+    """
 
     @property
     def source(self) -> str | None:

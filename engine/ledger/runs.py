@@ -1,9 +1,8 @@
 """Runs of new events of one kind: their journal rows and entries, computed together (SPEC: Journal).
 
-Bulk work consists almost only of events that add an atom or an edge that was never recorded. The effect of
-such an event depends on nothing but the event, so the rows of a whole run can be computed in one step. The
-result is the same as if `engine.ledger.journal.Appender.append` and `engine.ledger.fold.fold` were called for
-one event after the other.
+Bulk work consists almost only of events that add a new atom or a new edge. The effect of such an event
+depends only on the event, so the rows of a whole run can be computed in one step. The result is the same as
+if `engine.ledger.journal.Appender.append` and `engine.ledger.fold.fold` were called for each event in turn.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def run_of(
     bodies: Sequence[Body],
     times: Sequence[int],
 ) -> Run:
-    """Return the run that a compiled kernel encoded. `seq` is that of the first event."""
+    """Return the run that a compiled kernel encoded. `seq` is the seq of the first event."""
     rows, commitments, leaves, frontier, size = encoded
     # Measured: `tuple.__new__` takes half of the time of the constructors of the named tuples.
     new = tuple.__new__
@@ -70,7 +69,7 @@ def run_twin(
     times: Sequence[int],
     record_rows: Callable[[Header, D, B], dict[bytes, bytes]],
 ) -> Run:
-    """Compute a run in Python. `record_rows` returns the rows of the record that an event adds.
+    """Compute a run in Python. `record_rows` returns the rows of the record that the event adds.
 
     Raises:
         ValueError: A salt does not have 32 bytes.

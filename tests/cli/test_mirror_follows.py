@@ -78,12 +78,12 @@ def test_a_mirror_that_cannot_be_written_fails_the_command(bare: Cli, mirrored: 
 
 
 def test_an_edit_in_a_page_is_taken_by_the_next_command(bare: Cli, mirrored: Path) -> None:
-    """A command that writes takes the edits in the pages, and says so."""
+    """A command that writes applies the edits in the pages, and says so."""
     atom = bare("add", "The kettle is descaled on Mondays.").out.strip()
     page = next((mirrored / "shown").rglob("*.md"))
     page.write_text(page.read_text().replace("on Mondays.\n", "on Fridays.\n"))
     done = bare("add", "More.")
-    assert "1 edited text taken from the mirror" in done.err
+    assert "1 edited text applied from the mirror" in done.err
     assert bare("get", atom, "--content").out == "The kettle is descaled on Fridays."
 
 

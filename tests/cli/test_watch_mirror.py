@@ -1,4 +1,4 @@
-"""`engine watch` takes the edits in the mirror of the settings, and is not disturbed by its own writes."""
+"""`engine watch` applies the edits in the mirror of the settings, and is not disturbed by its own writes."""
 
 from __future__ import annotations
 

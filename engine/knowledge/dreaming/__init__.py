@@ -3,6 +3,6 @@
     survey of one snapshot ──▶ learn names ──▶ find names, phrases, categories in each atom ──▶ commands
 
 All changes of the dreamer are events by the actor `dreamer`, so replaying a journal does not need this code.
-The decisions of the dreamer depend only on data of other actors, never on its own additions. So the work can
-be divided into cycles at any point, and a second run has nothing to add.
+The dreamer's decisions depend only on data of other actors, never on the dreamer's additions. So the work can
+be divided into cycles at any point, and a second run adds nothing.
 """

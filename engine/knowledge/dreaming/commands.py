@@ -47,11 +47,11 @@ class TagOwners(NamedTuple):
     own: frozenset[str]
     """The tags that the dreamer added."""
     removed: frozenset[str]
-    """The tags that were removed, and that no actor except the dreamer added again."""
+    """The tags that were removed, except those that an actor other than the dreamer added again."""
 
 
 def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
-    """Return the tags of an atom, divided by the actor who added or removed them.
+    """Return the tags that an atom has or had, divided as in `TagOwners`.
 
     A revision that contains an existing tag does not change the actor of the tag; a revision without the tag
     removes it.
@@ -84,7 +84,7 @@ def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
 
 @dataclass(frozen=True, slots=True)
 class Learn:
-    """A command that adds an entity with this name, unless such an entity exists or existed."""
+    """A command that adds an entity with this name, unless an entity with this name exists or existed."""
 
     name: str
 
@@ -112,8 +112,8 @@ class Enrich:
     tags: tuple[str, ...]
     """The tags, the most specific first."""
     categories: tuple[str, ...]
-    """The tags of categories. Either all of these tags are added or none of them. No such tag is added if the
-    atom would then have more than `tags_most` tags, or if another actor added or removed a category."""
+    """The tags of categories. The command adds either all or none of these tags. It adds none if the atom
+    would then have more than `tags_most` tags, or if another actor added or removed a category."""
     mentions: tuple[bytes, ...]
     """The ids of the entities that the atom mentions."""
     tags_most: int
@@ -124,7 +124,7 @@ class Enrich:
     def decide(self, tx: Transaction) -> Receipt:
         """Append the events that add the tags and mentions.
 
-        Append nothing if the atom was revised, or if it has or had all the tags and mentions.
+        Append nothing if the atom was revised, or if the atom has or had all the tags and mentions.
         """
         first = len(tx.entries)
         record = tx.atom(self.id)
@@ -152,7 +152,7 @@ class Enrich:
         return new + missing if len(new) + len(missing) <= room else new
 
     def _mention(self, tx: Transaction) -> int:
-        """Append events that add the mentions that were never recorded; return the number of them."""
+        """Append events that add the mentions that were never recorded; return how many were added."""
         there = [(entity, tx.atom(entity)) for entity in self.mentions if entity != self.id]
         live = [entity for entity, record in there if record is not None and record.state is State.LIVE]
         code = tx.type_code(MENTIONS)
@@ -218,7 +218,7 @@ def commands_for(survey: Survey, names: Names, text: ReadAtom) -> list[Command]:
 
 
 def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> list[Name]:
-    """Return the names in a text that are neither too rare nor too common, the rarest first."""
+    """Return a text's names that are neither too rare nor too common, the rarest first."""
     return cached(survey.names, text.record.ordinal, lambda: _chosen_names(survey, names, text, internal))
 
 
@@ -247,9 +247,9 @@ def _tags(
 
 
 def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
-    """Return all categories of a text, or no category if one of them is too common.
+    """Return all categories of a text, or an empty tuple if one of the categories is too common.
 
-    So a text gets either the tags of all its categories or none of these tags.
+    So a text gets either the tags of all its categories or no category tag.
     """
     found = text.categories
     return tuple(one.value.capitalize() for one in found) if survey.categories.issuperset(found) else ()
@@ -258,8 +258,8 @@ def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
 def _shared_phrases(survey: Survey, names: Names, text: ReadAtom) -> Iterator[Pair]:
     """Yield the phrases that are chosen both for a text and for at least one other text.
 
-    Without this check, one phrase in five would become the tag of only one text, because different phrases
-    are chosen for the other texts that contain its words.
+    Without this check, one phrase in five would become the tag of only one text: the other texts also contain
+    the words of the phrase, but different phrases are chosen for these texts.
     """
     for pair in _phrases(survey, names, text):
         for other in survey.read(survey.containing(pair)[:PAIR_EVIDENCE].to_array()):

@@ -20,7 +20,7 @@ _STOP: Final = """
     undefined unknown untitled update url volume welcome wiki www
 """
 STOP_LIST: Final = frozenset(_STOP.split())
-"""Words that are common in forms, web pages and boilerplate. A single such word is neither a name nor a
+"""Words that are common in forms, web pages and boilerplate. One of these words alone is neither a name nor a
 tag."""
 
 
@@ -33,8 +33,8 @@ class DreamConfig:
     """
 
     hub_share: float = 0.1
-    """The largest share of the atoms that may have the same tag. A name, phrase or category in more atoms is
-    a hub and does not become a tag."""
+    """The largest share of the atoms that may have the same tag. A name, phrase or category in a larger share
+    of the atoms is a hub and does not become a tag."""
     hub_min: int = 20
     """A name, phrase or category in at most this many atoms is never a hub. Recall uses `hub_share` and
     `hub_min` as well, and does not follow hubs."""
@@ -44,9 +44,9 @@ class DreamConfig:
     """The smallest number of atoms that must contain a name for the name to be learned.
 
     In a store with at least 10,000 internal texts, the number is at least 4. In a store with at least 100,000
-    internal texts, it is at least 5.
+    internal texts, the number is at least 5.
 
-    Each entity adds a short document to the index, which can lower recall. Measured in a memory of 994 texts:
+    Each entity adds a short document to the index. This can lower recall. Measured in a memory of 994 texts:
     a minimum of 2 gives 1,283 entities and lowers recall at 10 by 1.0 point; a minimum of 3 gives 419
     entities and lowers it by 0. In a memory of 12,605 texts, a minimum of 3 gives 462 entities and lowers it
     by 0.2 points; a minimum of 4 gives 281 entities and lowers it by 0.0.
@@ -58,28 +58,27 @@ class DreamConfig:
     tags_per_atom: int = 8
     """The dreamer adds tags to an atom only until it has this many tags, including tags by other actors."""
     names_per_atom: int = 3
-    """The largest number of names in an atom that become tags of the atom. The rarest names are chosen."""
+    """At most this many names in an atom become tags of the atom. The rarest names are chosen."""
     tags_min: int = 1
-    """The dreamer adds no phrases as tags to an atom if its names and its tags by other actors are together
-    at least this many."""
+    """The dreamer counts an atom's names and its tags by other actors. It adds phrases as tags only if the
+    sum is below this number."""
     phrases_per_atom: int = 1
     mentions_per_atom: int = 8
     """The largest number of edges `mentions` that are added to an atom. The rarest names in the atom are
     chosen."""
     candidates_per_atom: int = 16
-    """The largest number of sequences of capitalised words in an atom that are considered as names."""
+    """In each atom, at most this many sequences of capitalised words are considered as names."""
     known_per_atom: int = 64
-    """When this many different known names were found in an atom, all further names in it are ignored. This
-    limits the effect of long lists of names."""
+    """The largest number of different known names that are looked for in an atom. Further names are ignored.
+    This limits the effect of long lists of names."""
     sample: int = 20_000
     """The largest number of atoms from which a round learns names. If a round has more atoms, an evenly
     spread sample is used."""
     evidence: int = 12
-    """The largest number of atoms that are read to decide whether capitalised words are a name. These atoms
-    contain the words."""
+    """To decide whether capitalised words are a name, at most this many atoms with these words are read."""
     lower_share: float = 0.2
-    """Some of the texts that are read for the decision may contain the words in a different spelling, such as
-    lower case. If the share of these texts is above this value, the words are not a name."""
+    """To decide whether capitalised words are a name, texts with these words are read. If the share of texts
+    that spell the words differently, such as in lower case, is above this value, the words are not a name."""
     name_words_max: int = 4
     name_chars_min: int = 3
     name_chars_max: int = 48
@@ -87,10 +86,10 @@ class DreamConfig:
     """The smallest number of atoms in which two names must occur together for their entities to be
     related."""
     together_share: float = 0.2
-    """Two entities are related only if at least this share of the atoms that contain the more frequent name
-    also contain the other name. This limits an entity to about 35 relations, whatever texts are added."""
+    """Two entities are related only if at least this share of the atoms with the more frequent name also
+    contain the other name. This limits an entity to about 35 relations, whatever texts are added."""
     category_sample: int = 512
-    """The number of atoms in the evenly spread sample by which the frequency of each category is
+    """The number of atoms in the evenly spread sample from which the frequency of each category is
     estimated."""
     chars: int = 32_768
     """Only this many characters at the beginning of each text are read."""

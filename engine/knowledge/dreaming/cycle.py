@@ -38,11 +38,11 @@ ORIGIN: Final = f"dreaming rules {RULES}"
 """The origin that is recorded with the dreamer's events. It names the version of the rules."""
 
 STEP: Final = 256
-"""The number of atoms that are read, and whose changes are committed, in one step. A cycle may end between
+"""The number of atoms in one step. A step reads the atoms and commits their changes; a cycle may end between
 two steps."""
 
 COMMON_MAX: Final = 10
-"""The largest number of tags that the report of a cycle names."""
+"""The largest number of tags that the report of a cycle lists."""
 DUPLICATES_MAX: Final = 20
 """The largest number of groups of near-duplicates in the report of a cycle."""
 
@@ -181,7 +181,7 @@ class _Cycle:
             self._left = len(ordinals) - self._read + len(self._round.texts)
 
     def _to_read(self) -> list[int]:
-        """Return the ordinals of those atoms in the round from which names have not yet been learned."""
+        """Return the ordinals of the round's atoms from which names have not been learned yet."""
         chosen = spread(self._round.texts & self._survey.internal, self._survey.config.sample)
         return [ordinal for ordinal in chosen if ordinal >= self.cursor.at]
 

@@ -5,8 +5,8 @@ A round is a pass over all new and changed atoms. It may take several cycles.
     meta/dream   version · since · head · ordinals · phase · at · atoms · digest of the limits · anchor
 
 The journal records the additions of the dreamer, but not the atoms to which it added nothing. So the row
-`meta/dream` (the cursor) records how far a round has come. If the cursor is lost, or was written by another
-version, with other limits or for another journal, all atoms are read again.
+`meta/dream` (the cursor) records the progress of a round. All atoms are read again if the cursor is lost, or
+if it was written by a different version, with different limits or for a different journal.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CONTENT_EVENTS = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, Event
 
 
 class Phase(IntEnum):
-    """The phase of a round. Names are learned from all atoms before tags and edges are added."""
+    """The phase of a round. First, names are learned from all atoms; then tags and edges are added."""
 
     DONE = 0
     LEARNING = 1
@@ -144,11 +144,10 @@ def round_of(rows: Reader, cursor: Cursor, size: int, survey: Survey) -> Round:
 
 
 def _changed_ordinals(rows: Reader, cursor: Cursor, size: int) -> tuple[BitMap, BitMap]:
-    """Return the ordinals of the changed atoms in two sets.
+    """Return the ordinals of the atoms that other actors changed, and of those that the dreamer changed.
 
-    The first set has the atoms that other actors changed in the events of the round. The second set has the
-    atoms that the dreamer changed after these events. A change is an event that adds, revises or revives an
-    atom.
+    The first set covers the events of the round; the second set covers the events after the round. A
+    change is an event that adds, revises or revives an atom.
     """
     changed, by_dreamer = BitMap(), BitMap()
     scanned = rows.scan(journal_key(cursor.since), journal_key(size))

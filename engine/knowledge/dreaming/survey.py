@@ -1,4 +1,4 @@
-"""The statistics of a store at one moment: which texts contain which words, and how common the words are.
+"""The statistics of a store at one moment: the texts that contain a word, and the frequency of each word.
 
 Only live internal atoms that are not entities are counted. So neither the additions of the dreamer nor
 external texts change the statistics, and names are learned only from internal texts.
@@ -31,11 +31,11 @@ from proofs.sets import Group
 CACHED_MAX: Final = 1 << 16
 """The largest number of entries in each cache. A full cache is cleared, except the cache of texts."""
 TOKENS_MAX: Final = 1 << 21
-"""The largest number of tokens in the cache of texts; they take about 100 MB. The texts that were not used
-for the longest time are dropped."""
+"""The largest number of tokens in the cache of texts; these tokens take about 100 MB. The least recently used
+texts are dropped."""
 PAIR_EVIDENCE: Final = 8
-"""The largest number of atoms that are read to decide whether two words are a phrase in several texts.
-These atoms contain both words."""
+"""To decide whether two words are a phrase in several texts, at most this many atoms with both words are
+read."""
 
 Pair = tuple[str, str]
 """Two words in lower case that are adjacent in a text."""
@@ -72,7 +72,7 @@ class Survey:
         texts = live - self.entities
         self.internal: BitMap = texts & members(rows, (Group.PROVENANCE, "internal"))
         self.texts: BitMap = self.internal | (texts & members(rows, (Group.PROVENANCE, "external")))
-        """The ordinals of all texts except those in quarantine."""
+        """The ordinals of all texts except texts in quarantine."""
         self._terms: dict[str, BitMap] = {}
         self._containing: dict[tuple[str, ...], BitMap] = {}
         self._read: dict[int, ReadAtom] = {}
@@ -83,12 +83,12 @@ class Survey:
         """The ordinal of an atom → the names chosen for the text of the atom. Names are chosen only after all
         names of the round are known."""
         self.connected: set[tuple[bytes, bytes]] = set()
-        """The pairs of entities that are known to be related. Nothing is to be done for them again."""
+        """The pairs of entities that are known to be related. These pairs need no further work."""
         self.phrases: dict[int, tuple[Pair, ...]] = {}
         """The ordinal of an atom → the phrases chosen for the text of the atom."""
 
     def fits(self, count: int, among: BitMap) -> bool:
-        """Return True if a tag may have `count` atoms of the set `among`: neither too few nor too many."""
+        """Return True if `count` atoms of the set `among` are neither too few nor too many for a tag."""
         most = max(self.config.hub_min, int(self.config.hub_share * len(among)))
         return self.config.atoms_min <= count <= most
 
@@ -141,7 +141,7 @@ class Survey:
         return inside >= enough or (is_given_name(tokens) and written >= self.config.atoms_min)
 
     def sharing(self, pair: Pair) -> int:
-        """Return the number of texts with both words, or 0 if that number is too low or high for a phrase."""
+        """Return the number of texts with both words, or 0 if it is too low or too high for a phrase."""
         count = self.containing(pair).intersection_cardinality(self.internal)
         most = max(self.config.phrase_min, int(self.config.phrase_share * len(self.internal)))
         return count if self.config.atoms_min <= count <= most else 0

@@ -28,7 +28,7 @@ _NO_BEGINNING: Final = (
     | Mark.SEQUEL
     | Mark.SO
 )
-"""A word with one of these marks cannot begin a name, because it is capitalised for other reasons."""
+"""A word with one of these marks cannot begin a name: it is capitalised for a different reason."""
 _NO_NAME: Final = _NO_BEGINNING | Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.ROLE
 """A word with one of these marks is not a name if it stands alone; examples are `University` and `Beach`."""
 _ROMAN: Final = frozenset("ivxlcdm")
@@ -72,7 +72,7 @@ class TokenizedText:
         return named_in(self.read)
 
     def names(self, config: DreamConfig) -> list[Tokens]:
-        """Return the first `candidates_per_atom` capitalised word sequences that may be names, each once."""
+        """Return the first `candidates_per_atom` runs of capitalised words that can be names, each once."""
         found: dict[tuple[str, ...], Tokens] = {}
         for start, end in self._runs():
             tokens = Tokens(tuple(self.surfaces[start:end]), tuple(self.words[start:end]))
@@ -121,7 +121,7 @@ class TokenizedText:
             return False
 
     def uses(self, tokens: Tokens) -> Uses:
-        """Count how often the words of a name are used in this text, and in which spelling."""
+        """Count the uses of a name's words in this text, for each spelling."""
         size, first = len(tokens.words), tokens.words[0]
         inside = begins = lower = 0
         for at in [at for at, word in enumerate(self.words) if word == first]:
@@ -146,14 +146,14 @@ class TokenizedText:
 class Uses(NamedTuple):
     """The numbers of uses of a name's words in a text.
 
-    A use in the spelling of the name is not counted if it is next to another capitalised word.
+    A use with the name's spelling is not counted if another capitalised word is next to the words.
     """
 
     inside: int
-    """The number of uses that are spelled like the name and are within a sentence."""
+    """The number of uses with the name's spelling inside a sentence."""
     begins: int
-    """The number of uses that are spelled like the name in places where every word is capitalised, such as
-    the beginning of a sentence."""
+    """The number of uses with the name's spelling in places where every word is capitalised, such as the
+    beginning of a sentence."""
     other: int
     """The number of uses in a different spelling, such as lower case."""
 
@@ -248,8 +248,8 @@ class Names:
     def found_in(self, text: TokenizedText, most: int) -> list[Name]:
         """Return the first `most` different known names in a text. Omit names inside longer names.
 
-        A name of several words, or of one word without capital letters, matches regardless of case. Any other
-        name matches only in its own spelling.
+        A name that has several words, or only one word without capital letters, matches regardless of case.
+        Any other name matches only text with exactly the same spelling.
         """
         found: dict[bytes, Name] = {}
         words, lengths, after = text.words, self._lengths, 0

@@ -1,7 +1,7 @@
 """Dreaming in idle time: run a cycle whenever the store has been idle for some time.
 
-The store is open only during a check and a cycle. At all other times other processes can use the store, even
-if its backend allows only one process at a time.
+The store is open only during a check and a cycle. At all other times, other processes can use the store, even
+if the backend allows only one process at a time.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from engine.store.store import Store
 QUIET_SECONDS: Final = 30.0
 """The time in seconds without new events after which a store is idle."""
 CYCLE_ATOMS: Final = 1000
-"""The largest number of atoms in a cycle. A cycle reads about 1,500 atoms a second, so other processes
-wait less than a second for it."""
+"""The largest number of atoms in a cycle. A cycle reads about 1,500 atoms per second, so another process
+waits less than a second for the cycle to end."""
 
 
 class StopSignal:
     """An event that a signal handler may set.
 
-    A handler must not set a `threading.Event`: the handler runs in the waiting thread, which may hold the
-    event's lock.
+    A handler must not set a `threading.Event`, because the handler runs in the waiting thread, and this
+    thread may hold the event's lock.
     """
 
     def __init__(self) -> None:
@@ -73,8 +73,8 @@ def watch(
 
     The store that `opened` returns is closed before each wait. `on_report` is called after each cycle that
     read at least one atom. When `stop` is set, the current cycle ends before its next step. A store is idle
-    if no event was added and no other process used it for `quiet` seconds. The other arguments are passed to
-    `dream` for each cycle.
+    if, for `quiet` seconds, no event was added and no other process used the store. The other arguments are
+    passed to `dream` for each cycle.
 
     Raises:
         InvalidInputError: `quiet`, `budget` or `seconds` is not a number above 0.
@@ -97,7 +97,10 @@ def watch(
 
 @contextmanager
 def until_signalled() -> Iterator[StopSignal]:
-    """Yield a flag that is set by SIGINT and SIGTERM. Within the context, neither ends the process."""
+    """Yield a flag that is set by SIGINT and SIGTERM.
+
+    Within the context, these signals do not end the process.
+    """
     stop = StopSignal()
     try:
         with at_end(stop.set):

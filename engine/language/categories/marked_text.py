@@ -12,11 +12,15 @@ LISTS: Final = {
     for file in ("words.txt", "people.txt", "places.txt")
     for name, listed in read_lists("engine.language.categories", file).items()
 }
-"""The word lists in `data/`. A list with the name of a mark gives this mark to all its words and phrases."""
+"""The word lists in `data/`. If a list has the name of a mark, all words and phrases in the list get this
+mark."""
 
 
 class Mark:
-    """The marks of words, as bits. They are plain integers because some are tested for every word."""
+    """The marks of words, as bits.
+
+    The marks are plain integers because some of them are tested for every word.
+    """
 
     CAUSAL: Final = 1 << 0
     EMOTIONAL: Final = 1 << 1
@@ -53,7 +57,7 @@ class Mark:
 
 
 STRONG: Final = (1 << 6) - 1
-"""The marks of strong words. A text that has one word with such a mark belongs to the category of the
+"""The marks of strong words. A text with at least one word with such a mark belongs to the category of the
 mark."""
 HINTS: Final = Mark.EMOTIONAL_HINT | Mark.INDUSTRY_HINT | Mark.TECHNICAL_HINT
 
@@ -85,8 +89,8 @@ def _mark_tables() -> tuple[dict[str, int], dict[tuple[str, str], list[tuple[lis
 
 
 MARKS, PHRASES = _mark_tables()
-"""Two tables. The first maps each lower-case word to its marks. The second maps two words to the phrases
-that begin with these words: the remaining words and the mark of each phrase."""
+"""Two tables. The first table maps each lower-case word to its marks. The second table maps two words to the
+phrases that begin with them. A phrase is stored as its remaining words and its mark."""
 
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S++")
 _CAMEL: Final = re.compile("[a-z]{2,}+[A-Z][a-z]{2}")
@@ -123,7 +127,7 @@ class MarkedText:
         self.marks = [MARKS.get(word, 0) for word in words]
         """The marks of each word in `words`: for each word, a combination of the bits of `Mark`."""
         self.seen = 0
-        """The combined marks of the phrases found, and of the words whose marks do not depend on the
+        """The combined marks of all phrases found, and of all words whose marks do not depend on the
         context."""
         self.hints: set[str] = set()
         """The hints: the words that suggest a category but are not enough on their own."""
@@ -168,7 +172,7 @@ class MarkedText:
             self.seen |= Mark.LOCATION
 
     def _is_sentence_capital(self, at: int) -> bool:
-        """Return True if a word begins a sentence and its capital is not that of a heading."""
+        """Return True if a word begins a sentence and is not in a heading."""
         return self.begins(at) and not self.is_capital(at + 1)
 
     def is_capital(self, at: int) -> bool:

@@ -41,7 +41,7 @@ class CapitalisedRun(NamedTuple):
 
 
 class NamedPeople(NamedTuple):
-    """The runs of capitalised words in a text, and those runs that name people."""
+    """The runs of capitalised words in a text, and the runs among them that name people."""
 
     runs: list[CapitalisedRun]
     people: list[CapitalisedRun]
@@ -56,12 +56,12 @@ class NamedPeople(NamedTuple):
 
     @property
     def surnames(self) -> set[str]:
-        """The last words of those names that have at least two words."""
+        """The last word of each name that has at least two words."""
         return {one.words[-1] for one in self.people if len(one.words) > 1}
 
 
 def named_in(text: MarkedText) -> NamedPeople:
-    """Return the runs of capitalised words in a text, and those runs that name people."""
+    """Return the runs of capitalised words in a text, and the runs among them that name people."""
     runs = list(_runs(text))
     people: list[CapitalisedRun] = []
     previous: CapitalisedRun | None = None
@@ -112,9 +112,9 @@ def _run(text: MarkedText, parts: list[int]) -> CapitalisedRun:
 
 
 def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None) -> CapitalisedRun | None:
-    """Return the part that names a person in a run of capitalised words, or None if there is no such part.
+    """Return the name of a person within a run of capitalised words, or None if there is no name.
 
-    `previous` is the previous run if that run names a person, else None.
+    `previous` is the previous run if it names a person, else None.
     """
     last = len(run.words) - 1
     skipped = 0

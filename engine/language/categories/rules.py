@@ -17,8 +17,8 @@ categories have the lowest six bits."""
 
 HINTS_NEEDED: Final = 2
 TOKENS_PER_HINT: Final = 100
-"""A text needs two different hints for a category, and one more for every 100 tokens: a long text can contain
-hints by chance, because it has many subjects."""
+"""A text needs two different hints for a category, and one more hint for every 100 tokens. A long text has
+many subjects, so it can contain hints by chance."""
 
 _SIGNS_OF_CODE: Final = re.compile(
     r"```|`[^`\n]{1,200}+`"
@@ -69,7 +69,7 @@ def classify(text: str) -> tuple[Category, ...]:
 
 
 def categories_in(marked: MarkedText, named: NamedPeople) -> tuple[Category, ...]:
-    """Return the categories of a text that was already marked, and whose people were already found."""
+    """Return the categories of a marked text in which the people were already found."""
     return _categories(_category_marks(marked, named))
 
 
@@ -131,7 +131,7 @@ def _has_place(marked: MarkedText, named: NamedPeople) -> bool:
 
 
 def _is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
-    """Return True if the words of a run of capitalised words, and those around it, indicate a place."""
+    """Return True if the words of a run of capitalised words, and the words around it, indicate a place."""
     either = 0
     for mark in run.marks:
         either |= mark

@@ -53,7 +53,7 @@ def keep_aside(
         number = _new_folder(outer)
         with disk.open_folder(number, outer) as folder:
             disk.write(folder, MANIFEST, listed)
-            # The manifest is on the disk before the first page, because a page without it cannot be taken.
+            # The manifest is on the disk before the first page, because a page without it cannot be applied.
             disk.sync_tree(folder)
             for path in edited:
                 *parents, file = path.split("/")
@@ -111,12 +111,12 @@ def kept_pages(place: MirrorPlace, store_id: str) -> Iterator[list[Kept]]:
                 os.close(folder)
 
 
-def remove_kept(kept: Kept, taken: Mapping[str, str]) -> None:
+def remove_kept(kept: Kept, applied: Mapping[str, str]) -> None:
     """Delete pages whose edits are in the store, and the manifest if no page is left.
 
-    `taken` contains these pages: path → SHA-256. If such a page was edited again, it is kept.
+    `applied` contains these pages: path → SHA-256. If such a page was edited again, it is kept.
     """
-    for path, sha256 in taken.items():
+    for path, sha256 in applied.items():
         if disk.digest(kept.folder, path) == sha256:
             *parents, file = path.split("/")
             with disk.open_path(kept.folder, parents) as inner:

@@ -1,9 +1,9 @@
 """Compare an edited page with the page as it was written, section by section.
 
 Only the texts of atoms can be edited. Everything else on a page is generated: its beginning, the headings,
-the properties and the order of the sections. A text is taken only if its beginning and its end are certain:
-the headings before and after the text must be the same as on the page that was written, and each heading must
-occur on the page only once.
+the properties and the order of the sections. An edited text is applied only if its beginning and its end are
+certain: the headings before and after the text must be the same as on the page that was written, and each
+heading must occur on the page only once.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PageEdits:
     """The changes on one page."""
 
     edits: list[Edit] = field(default_factory=list)
-    untaken: list[Change] = field(default_factory=list)
+    refused: list[Change] = field(default_factory=list)
 
 
 class _Found(NamedTuple):
@@ -59,10 +59,10 @@ def read_edits(page: Page, data: bytes) -> PageEdits:
     try:
         text = _normal(data.decode())
     except UnicodeDecodeError as error:
-        found.untaken.append(Change("", f"the page is not UTF-8 text: byte {error.start:,} is not valid"))
+        found.refused.append(Change("", f"the page is not UTF-8 text: byte {error.start:,} is not valid"))
         return found
     headings = _Headings(page, text)
-    found.untaken += headings.untaken
+    found.refused += headings.refused
     for index, section in enumerate(page.sections):
         present = headings.sections.get(index)
         if present is not None:
@@ -80,7 +80,7 @@ class _Headings:
     """The sections of an edited page whose headings are certain."""
 
     def __init__(self, page: Page, text: str) -> None:
-        self.untaken: list[Change] = []
+        self.refused: list[Change] = []
         self.sections: dict[int, _Found] = {}
         """The sections by their index on the page that was written."""
         wanted = _HEADING.findall(page.data.decode())
@@ -93,7 +93,7 @@ class _Headings:
         if self.is_exact:
             starts = self._real(page)
         elif len(wanted) > len(page.sections):
-            self.untaken.append(
+            self.refused.append(
                 Change("", "headings were changed on a page with a text that contains such headings itself")
             )
             return
@@ -114,15 +114,15 @@ class _Headings:
         known = {section.atom for section in page.sections}
         for atom in dict.fromkeys(self._ids):
             if self.counts[atom] > 1:
-                self.untaken.append(Change(atom, "the heading is on the page more than once"))
+                self.refused.append(Change(atom, "the heading is on the page more than once"))
             elif atom not in known:
-                self.untaken.append(Change(atom, "the page had no section with this heading"))
+                self.refused.append(Change(atom, "the page had no section with this heading"))
         for section in page.sections:
             if section.atom not in self.counts:
-                self.untaken.append(Change(section.atom, "the section or its heading was removed or changed"))
+                self.refused.append(Change(section.atom, "the section or its heading was removed or changed"))
         order = [atom for atom in self._ids if atom in known]
-        if not self.untaken and order != [section.atom for section in page.sections]:
-            self.untaken.append(Change("", "the sections were moved"))
+        if not self.refused and order != [section.atom for section in page.sections]:
+            self.refused.append(Change("", "the sections were moved"))
         return {
             index: numbers[section.atom]
             for index, section in enumerate(page.sections)
@@ -132,7 +132,7 @@ class _Headings:
     def _cut(self, page: Page, text: str, starts: dict[int, int]) -> None:
         first = self._matches[0].start() if self._matches else len(text)
         if text[:first] != page.head:
-            self.untaken.append(Change("", "the beginning of the page was changed"))
+            self.refused.append(Change("", "the beginning of the page was changed"))
         real = sorted(starts.values()) if self.is_exact else list(range(len(self._matches)))
         after = dict(zip(real, [*real[1:], None], strict=False))
         for index, number in starts.items():
@@ -151,13 +151,13 @@ def _compare(
     text, ends = _without_end(present, following)
     if text == section.frame + section.text:
         if not ends and present.following == following:
-            found.untaken.append(Change(section.atom, "the rule after the text was removed or changed"))
+            found.refused.append(Change(section.atom, "the rule after the text was removed or changed"))
         return
     is_certain = ends and (headings.is_exact or following is None or headings.counts[following] == 1)
     try:
         content = _content(section, text, is_certain=is_certain)
     except UnclearBlockError as unclear:
-        found.untaken.append(Change(section.atom, str(unclear)))
+        found.refused.append(Change(section.atom, str(unclear)))
         return
     if content != section.content:
         found.edits.append(Edit(section.atom, section.content or "", content))

@@ -20,7 +20,7 @@ from engine.base.errors import BusyError, EngineError
 from engine.ledger.journal import read_log
 from engine.store.store import Store
 from engine.transfer.mirror.pull import follow
-from engine.transfer.mirror.report import PullReport, Untaken
+from engine.transfer.mirror.report import PullReport, RefusedEdit
 
 PERSON: Final = "user"
 """The actor of edits from the pages, because a person made them, whichever actor wrote to the memory last."""
@@ -43,7 +43,7 @@ class FollowingMirror:
         self._resume = 0.0
         self._timer: threading.Timer | None = None
         self._closed = False
-        self._told: frozenset[Untaken] = frozenset()
+        self._told: frozenset[RefusedEdit] = frozenset()
         self.problem: str | None = None
         """The reason why the mirror could not be brought up to date, or None."""
         self.report: PullReport | None = None
@@ -120,10 +120,10 @@ class FollowingMirror:
             self.problem = str(error)
             self._warn(f"the mirror {self._folder} could not be brought up to date: {error}")
         else:
-            for change in self.report.untaken:
+            for change in self.report.refused:
                 if change not in self._told:
-                    self._warn(f"an edit in {change.page} cannot be taken: {change.reason} {change.kept}")
-            self._told = frozenset(self.report.untaken)
+                    self._warn(f"an edit in {change.page} cannot be applied: {change.reason} {change.kept}")
+            self._told = frozenset(self.report.refused)
         self._resume = time.monotonic() + PAUSE * (time.monotonic() - started)
 
     def _follow(self, deadline: float) -> PullReport:

@@ -5,7 +5,7 @@
 
 The edited pages are in the mirror, or were set aside by earlier runs (`engine.transfer.mirror.aside`). An
 edited page is deleted or replaced only after all of its edits are durable. If a run is killed, the next run
-takes the same edits again; edits that are already in the store change nothing.
+applies the same edits again; edits that are already in the store change nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from engine.transfer.mirror.moments import erased_since, store_at
 from engine.transfer.mirror.pages import Page, Pages
 from engine.transfer.mirror.place import MirrorPlace, existing, place_at
 from engine.transfer.mirror.recovery import recover
-from engine.transfer.mirror.report import Outcome, PulledEdit, PullReport, Untaken
+from engine.transfer.mirror.report import Outcome, PulledEdit, PullReport, RefusedEdit
 from engine.transfer.mirror.style import StyleName
 from engine.transfer.mirror.sync import sync
 
@@ -72,7 +72,7 @@ def pull(
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> PullReport:
-    """Take the edits from the mirror in `folder` (see `engine.Engine.mirror_pull`)."""
+    """Apply the edits from the mirror in `folder` (see `engine.Engine.mirror_pull`)."""
     with place_at(folder, lock=True) as place:
         store_id = show_id(store.identity.store_id)
         with existing(place, store_id):
@@ -86,7 +86,7 @@ def pull(
 def follow(
     store: Store, folder: str | os.PathLike[str], *, actor: str, progress: Progress = no_progress
 ) -> PullReport:
-    """Take the edits, then bring the mirror in `folder` up to date. If there is no mirror, write a new one.
+    """Apply the edits, then bring the mirror in `folder` up to date. If there is no mirror, write a new one.
 
     Raises:
         RefusedError: The folder is not empty and not a mirror of this store.
@@ -134,14 +134,14 @@ def _pull(store: Store, place: MirrorPlace, actor: str, progress: Progress, *, d
         with dry_run_store(store, when=dry_run) as target:
             edits = tuple(edit for copy in copies for edit in _commit(target, copy, actor))
         if dry_run:
-            return PullReport(place.path, edits, tuple(_untaken(copies, {})), None)
-    taken = {copy.path: _taken(copy) for copy in copies}
-    report = sync(store, place, taken=taken[place.path], progress=progress)
+            return PullReport(place.path, edits, tuple(_refused_edits(copies, {})), None)
+    applied = {copy.path: _applied(copy) for copy in copies}
+    report = sync(store, place, applied=applied[place.path], progress=progress)
     with kept_pages(place, store_id) as present:
         for one in present:
-            remove_kept(one, taken.get(one.path, {}))
+            remove_kept(one, applied.get(one.path, {}))
     remove_empty(place)
-    return PullReport(place.path, edits, tuple(_untaken(copies, dict(report.set_aside))), report)
+    return PullReport(place.path, edits, tuple(_refused_edits(copies, dict(report.set_aside))), report)
 
 
 def _find_edited(copy: _Copy) -> None:
@@ -161,7 +161,7 @@ def _find_edited(copy: _Copy) -> None:
 
 
 def _refused(reason: str) -> PageEdits:
-    return PageEdits(untaken=[Change("", reason)])
+    return PageEdits(refused=[Change("", reason)])
 
 
 def _compare_all(store: Store, copies: Sequence[_Copy]) -> None:
@@ -218,14 +218,14 @@ def _read(copy: _Copy, page: Page, edited: _Edited) -> None:
 
 
 def _commit(store: Store, copy: _Copy, actor: str) -> Iterator[PulledEdit]:
-    """Take the edits one by one, so that a refused edit does not prevent other edits."""
+    """Apply the edits one by one, so that a refused edit does not prevent other edits."""
     for path, page in copy.pages.items():
         for edit in page.found.edits if page.found else ():
             try:
                 yield _take(store, path, edit, copy.manifest.size, actor)
             except (InvalidInputError, NotFoundError, ConflictError, RefusedError) as error:
                 if page.found:
-                    page.found.untaken.append(Change(edit.atom, str(error)))
+                    page.found.refused.append(Change(edit.atom, str(error)))
 
 
 def _take(store: Store, path: str, edit: Edit, size: int, actor: str) -> PulledEdit:
@@ -237,14 +237,14 @@ def _take(store: Store, path: str, edit: Edit, size: int, actor: str) -> PulledE
     return PulledEdit(path, edit.atom, outcome, other, edit.before, edit.after)
 
 
-def _taken(copy: _Copy) -> dict[str, str]:
+def _applied(copy: _Copy) -> dict[str, str]:
     """Return the pages whose changes are all in the store: path → SHA-256."""
-    return {path: page.sha256 for path, page in copy.pages.items() if page.found and not page.found.untaken}
+    return {path: page.sha256 for path, page in copy.pages.items() if page.found and not page.found.refused}
 
 
-def _untaken(copies: Sequence[_Copy], set_aside: dict[str, str]) -> Iterator[Untaken]:
+def _refused_edits(copies: Sequence[_Copy], set_aside: dict[str, str]) -> Iterator[RefusedEdit]:
     for copy in copies:
         for path, page in copy.pages.items():
             kept = f"{copy.path}/{path}" if copy.kept else set_aside.get(path, "")
-            for change in page.found.untaken if page.found else ():
-                yield Untaken(path, change.atom, change.reason, kept)
+            for change in page.found.refused if page.found else ():
+                yield RefusedEdit(path, change.atom, change.reason, kept)

@@ -26,7 +26,7 @@ MARKER: Final = ".engine-mirror-unfinished"
 SetAside = tuple[tuple[str, str], ...]
 """Edited pages, as (path of the page, absolute path of the edited version)."""
 
-NONE_TAKEN: Final[Mapping[str, str]] = {}
+NONE_APPLIED: Final[Mapping[str, str]] = {}
 
 
 def recover(place: MirrorPlace, store_id: str) -> SetAside:
@@ -103,7 +103,7 @@ def remove_unfinished(place: MirrorPlace, name: str, folder: int) -> None:
 
 
 def drain(
-    place: MirrorPlace, name: str, manifest: Manifest, taken: Mapping[str, str] = NONE_TAKEN
+    place: MirrorPlace, name: str, manifest: Manifest, applied: Mapping[str, str] = NONE_APPLIED
 ) -> SetAside:
     """Move foreign and edited files out of the replaced mirror, and delete all other files.
 
@@ -111,7 +111,7 @@ def drain(
         place: The place of the mirror.
         name: The present name of the replaced mirror.
         manifest: The manifest of the replaced mirror.
-        taken: The edited pages whose edits are in the store: path → SHA-256.
+        applied: The edited pages whose edits are in the store: path → SHA-256.
     """
     set_aside: list[tuple[str, str]] = []
     with disk.open_folder(name, place.parent) as old, disk.open_folder(place.name, place.parent) as new:
@@ -125,7 +125,7 @@ def drain(
             status = disk.lstat_at(old, path)
             if not disk.is_file(status):
                 continue
-            if _is_redundant(old, new, path, {listed.sha256, taken.get(path)}, status):
+            if _is_redundant(old, new, path, {listed.sha256, applied.get(path)}, status):
                 *parents, file = path.split("/")
                 with disk.open_path(old, parents) as inner:
                     os.unlink(file, dir_fd=inner)

@@ -1,4 +1,4 @@
-"""The reports of the operations on mirrors: writing, checking, and taking the edits of pages."""
+"""The reports of the operations on mirrors: writing, checking, and applying edits of pages."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class PulledEdit:
 
 
 @dataclass(frozen=True, slots=True)
-class Untaken:
+class RefusedEdit:
     """A change on a page, which the pull cannot record in the store."""
 
     page: str
@@ -120,7 +120,7 @@ class PullReport:
 
     folder: str
     edits: tuple[PulledEdit, ...]
-    untaken: tuple[Untaken, ...]
+    refused: tuple[RefusedEdit, ...]
     mirror: MirrorReport | None
     """The mirror after the pull; None in a dry run."""
 

@@ -24,7 +24,7 @@ from engine.transfer.mirror.pages import Page, Pages
 from engine.transfer.mirror.place import Existing, MirrorPlace, existing, place_at
 from engine.transfer.mirror.recovery import (
     MARKER,
-    NONE_TAKEN,
+    NONE_APPLIED,
     SetAside,
     drain,
     foreign_entries,
@@ -60,7 +60,7 @@ def sync(
     place: MirrorPlace,
     style: StyleName | None = None,
     *,
-    taken: Mapping[str, str] = NONE_TAKEN,
+    applied: Mapping[str, str] = NONE_APPLIED,
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> MirrorReport:
@@ -70,7 +70,7 @@ def sync(
         store: The store.
         place: The place of the mirror.
         style: The style; None for the style of the existing mirror, or plain.
-        taken: The edited pages whose edits are in the store: path → SHA-256. They are not kept.
+        applied: The edited pages whose edits are in the store: path → SHA-256. They are not kept.
         dry_run: Only count the changes.
         progress: Called with (atoms written, all atoms).
     """
@@ -78,7 +78,7 @@ def sync(
     with existing(place, store_id) as old, store.view(*store.followers) as rows:
         old_manifest = old.manifest if old else None
         chosen = style or (old_manifest.style if old_manifest else StyleName.PLAIN)
-        with Build(place, old, taken, dry_run=dry_run) as build:
+        with Build(place, old, applied, dry_run=dry_run) as build:
             pages = Pages(rows, chosen, progress)
             for page in pages:
                 build.add(page)
@@ -108,7 +108,7 @@ class Build:
     """The new mirror, built in a temporary folder that is created when the first changed page is added."""
 
     def __init__(
-        self, place: MirrorPlace, old: Existing | None, taken: Mapping[str, str], *, dry_run: bool
+        self, place: MirrorPlace, old: Existing | None, applied: Mapping[str, str], *, dry_run: bool
     ) -> None:
         self.files: dict[str, ManifestEntry] = {}
         self.written = 0
@@ -116,7 +116,7 @@ class Build:
         self._dry_run = dry_run
         self._place = place
         self._old = old
-        self._taken = taken
+        self._applied = applied
         self._unchanged: list[str] = []
         self._new: int | None = None
         self._stack = ExitStack()
@@ -168,7 +168,7 @@ class Build:
         fsync_opened(place.parent)
         if swapped is None or old is None or old.manifest is None:
             return ()
-        return drain(place, swapped, old.manifest, self._taken)
+        return drain(place, swapped, old.manifest, self._applied)
 
     def _edited(self) -> SetAside:
         """Return the edited pages, which a run without `dry_run` would keep under a new name."""

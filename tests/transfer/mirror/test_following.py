@@ -158,12 +158,12 @@ def test_edits_of_people_are_taken(memory: Engine, tmp_path: Path) -> None:
 def test_edits_that_cannot_be_taken_are_reported_once(
     memory: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An edit that cannot be taken is kept, and is reported in one warning."""
+    """An edit that cannot be applied is kept, and is reported in one warning."""
     memory.add("The oak is old.", title="Oak")
     edited(page_with(tmp_path / "m", "The oak"), "- title: Oak", "- title: Ash")
     memory.add("more")
     memory.add("and more")
-    assert caplog.text.count("cannot be taken") == 1
+    assert caplog.text.count("cannot be applied") == 1
     assert "- title: Ash" in page_with(tmp_path / "m.edited", "Ash").read_text()
 
 

@@ -86,7 +86,7 @@ def test_an_edited_text_is_a_revision(engine: Engine, tmp_path: Path, style: str
     edited(page_with(tmp_path / "m", "The last one."), old, new)
     report = engine.mirror_pull(tmp_path / "m")
     assert [(edit.atom, edit.outcome) for edit in report.edits] == [(IDS[number], Outcome.REVISED)]
-    assert report.untaken == ()
+    assert report.refused == ()
     assert contents(engine) == before | {IDS[number]: TEXTS[number].replace(old, new)}
     assert is_fresh(engine, tmp_path / "m")
     assert listed(tmp_path) == ["m"]
@@ -102,7 +102,7 @@ def test_a_heading_may_follow_its_text(tmp_path: Path) -> None:
     page.write_text(page.read_text().replace("old", "very old").replace("] The ash", "] The elm"))
     report = engine.mirror_pull(tmp_path / "m")
     assert [edit.atom for edit in report.edits] == [one]
-    assert [change.atom for change in report.untaken] == [two]
+    assert [change.atom for change in report.refused] == [two]
     assert contents(engine) == {one: "The oak is very old.", two: "The ash is young."}
 
 
@@ -112,7 +112,7 @@ def test_a_mirror_without_edits_gives_no_events(engine: Engine, tmp_path: Path, 
     engine.mirror(tmp_path / "m", style=style)
     before, size = tree(tmp_path), engine.size
     report = engine.mirror_pull(tmp_path / "m")
-    assert (report.edits, report.untaken, engine.size) == ((), (), size)
+    assert (report.edits, report.refused, engine.size) == ((), (), size)
     assert tree(tmp_path) == before
 
 
@@ -188,7 +188,7 @@ def test_ingest_respects_an_edit(tmp_path: Path) -> None:
 
 def kept_text(report: PullReport) -> str:
     """Return the text of the only edited page that was kept."""
-    (path,) = {change.kept for change in report.untaken}
+    (path,) = {change.kept for change in report.refused}
     return Path(path).read_bytes().decode(errors="replace")
 
 
@@ -224,16 +224,16 @@ def test_what_cannot_be_taken_is_kept(engine: Engine, tmp_path: Path, what: str)
     page.write_text(page.read_text().replace(old, new, 1))
     mine = page.read_text()
     report = engine.mirror_pull(tmp_path / "m")
-    assert any(reason in change.reason for change in report.untaken), report.untaken
+    assert any(reason in change.reason for change in report.refused), report.refused
     assert (report.edits, engine.size) == ((), size)
     assert kept_text(report) == mine
     assert is_fresh(engine, tmp_path / "m")
     again = engine.mirror_pull(tmp_path / "m")
-    assert (again.edits, again.untaken, engine.size) == ((), report.untaken, size)
+    assert (again.edits, again.refused, engine.size) == ((), report.refused, size)
 
 
 def test_one_text_is_taken_although_another_section_cannot(engine: Engine, tmp_path: Path) -> None:
-    """A section with a change that cannot be taken does not prevent the edit of another section."""
+    """A section with a change that cannot be applied does not prevent the edit of another section."""
     engine.tombstone(IDS[4])
     engine.mirror(tmp_path / "m")
     page = page_with(tmp_path / "m", "The last one.")
@@ -241,7 +241,7 @@ def test_one_text_is_taken_although_another_section_cannot(engine: Engine, tmp_p
     edited(page, f"## [{IDS[1]}]", f"### [{IDS[1]}]")
     report = engine.mirror_pull(tmp_path / "m")
     assert [edit.atom for edit in report.edits] == [IDS[5]]
-    assert [change.atom for change in report.untaken] == [IDS[1], IDS[0]]
+    assert [change.atom for change in report.refused] == [IDS[1], IDS[0]]
     assert contents(engine)[IDS[0]] == TEXTS[0]
 
 
@@ -255,7 +255,7 @@ def test_a_copy_of_the_next_section_does_not_end_a_text(engine: Engine, tmp_path
     edited(page, "In two lines.", f"In two lines.\n\n~~~\n\n---\n\n## [{IDS[1]}]{copy}\n\n~~~")
     report = engine.mirror_pull(tmp_path / "m")
     assert contents(engine) == before
-    assert {change.atom for change in report.untaken} == {IDS[0], IDS[1]}
+    assert {change.atom for change in report.refused} == {IDS[0], IDS[1]}
 
 
 def test_a_section_without_its_rule_is_not_joined(engine: Engine, tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_a_section_without_its_rule_is_not_joined(engine: Engine, tmp_path: Path
     edited(page, f"In two lines.\n\n---\n\n## [{IDS[1]}]", f"In two lines!\n\n## [{IDS[1]}]")
     report = engine.mirror_pull(tmp_path / "m")
     assert contents(engine) == before
-    assert [change.atom for change in report.untaken] == [IDS[0]]
+    assert [change.atom for change in report.refused] == [IDS[0]]
 
 
 def test_what_is_not_utf_8_is_kept(engine: Engine, tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_what_is_not_utf_8_is_kept(engine: Engine, tmp_path: Path) -> None:
     page = page_with(tmp_path / "m", "The last one.")
     mine = page.read_bytes().replace(b"The last one.", b"The l\xe4st one.\n")
     page.write_bytes(mine)
-    (change,) = engine.mirror_pull(tmp_path / "m").untaken
+    (change,) = engine.mirror_pull(tmp_path / "m").refused
     assert "not UTF-8" in change.reason
     assert Path(change.kept).read_bytes() == mine
 
@@ -299,7 +299,7 @@ def test_what_editors_do_changes_nothing(engine: Engine, tmp_path: Path, change:
     page.write_bytes(change(page.read_bytes()))  # type: ignore[operator]
     size = engine.size
     report = engine.mirror_pull(tmp_path / "m")
-    assert (report.edits, report.untaken, engine.size) == ((), (), size)
+    assert (report.edits, report.refused, engine.size) == ((), (), size)
     assert is_fresh(engine, tmp_path / "m")
 
 
@@ -308,7 +308,7 @@ def test_a_page_that_only_refers_to_a_text(engine: Engine, tmp_path: Path) -> No
     engine.mirror(tmp_path / "m")
     page = page_with(tmp_path / "m", "- see: ")
     page.write_text(page.read_text() + "\nMine.\n")
-    (change,) = engine.mirror_pull(tmp_path / "m").untaken
+    (change,) = engine.mirror_pull(tmp_path / "m").refused
     assert (change.atom, "on another page" in change.reason) == (IDS[7], True)
 
 
@@ -319,7 +319,7 @@ def test_removed_and_foreign_files(engine: Engine, tmp_path: Path) -> None:
     page = page_with(tmp_path / "m", "The last one.")
     page.rename(page.with_name("renamed.md"))
     report = engine.mirror_pull(tmp_path / "m")
-    assert [change.reason for change in report.untaken] == [
+    assert [change.reason for change in report.refused] == [
         "the page was removed or renamed; it is written again"
     ]
     assert report.mirror is not None
@@ -359,7 +359,7 @@ def test_a_page_that_shows_an_erased_state(engine: Engine, tmp_path: Path) -> No
     edited(page_with(tmp_path / "m", "The last one."), "The last one.", "Edited.")
     engine.erase(IDS[0], "not ours")
     report = engine.mirror_pull(tmp_path / "m")
-    assert "erased" in report.untaken[0].reason
+    assert "erased" in report.refused[0].reason
     assert contents(engine)[IDS[5]] == "The last one."
 
 
@@ -375,8 +375,8 @@ def test_secrets_and_limits_apply(tmp_path: Path) -> None:
     strict = Engine(engine.store.backend, secrets=SecretsPolicy("refuse"))
     report = strict.mirror_pull(tmp_path / "m")
     assert [edit.atom for edit in report.edits] == [IDS[5]]
-    assert [change.atom for change in report.untaken] == [IDS[0], IDS[1]]
-    assert secret not in "".join(change.reason for change in report.untaken)
+    assert [change.atom for change in report.refused] == [IDS[0], IDS[1]]
+    assert secret not in "".join(change.reason for change in report.refused)
 
 
 def test_a_page_of_a_later_state_is_kept(engine: Engine, tmp_path: Path) -> None:
@@ -386,7 +386,7 @@ def test_a_page_of_a_later_state_is_kept(engine: Engine, tmp_path: Path) -> None
     later.mirror(tmp_path / "m")
     edited(page_with(tmp_path / "m", "The last one."), "The last one.", "Edited.")
     report = engine.mirror_pull(tmp_path / "m")
-    assert "the store has only" in report.untaken[0].reason
+    assert "the store has only" in report.refused[0].reason
     assert "Edited." in kept_text(report)
     assert is_fresh(engine, tmp_path / "m")
 
@@ -438,7 +438,7 @@ def test_an_entity_gets_no_second_atom(engine: Engine, tmp_path: Path) -> None:
     page = page_with(tmp_path / "m", f"## [{ann}] Ann")
     page.write_text(page.read_text().replace("] Ann\n", "] Anna\n").replace("\n\nAnn\n", "\n\nAnna\n"))
     engine.revise(ann, "Annie")
-    (change,) = engine.mirror_pull(tmp_path / "m").untaken
+    (change,) = engine.mirror_pull(tmp_path / "m").refused
     assert (change.atom, "is an entity" in change.reason) == (ann, True)
     assert "Anna" not in contents(engine).values()
 
@@ -477,7 +477,7 @@ def test_a_page_that_is_too_large_is_kept(
     edited(page_with(tmp_path / "m", "The last one."), "The last one.", "Edited.")
     monkeypatch.setattr(pull_module, "PAGE_BYTES_MAX", 100)
     report = engine.mirror_pull(tmp_path / "m")
-    assert ("more than 100 bytes" in report.untaken[0].reason, report.edits) == (True, ())
+    assert ("more than 100 bytes" in report.refused[0].reason, report.edits) == (True, ())
     assert "Edited." in kept_text(report)
 
 

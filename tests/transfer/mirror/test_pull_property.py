@@ -78,9 +78,9 @@ def test_an_edit_of_one_section_changes_no_other_atom(
         assert {atom: text for atom, text in after.items() if atom != IDS[number]} == {
             atom: text for atom, text in before.items() if atom != IDS[number]
         }
-        if report.untaken:
+        if report.refused:
             assert after == before
-            assert Path(report.untaken[0].kept).read_bytes() == data
+            assert Path(report.refused[0].kept).read_bytes() == data
         else:
             assert listed(Path(folder)) == ["m"]
             assert after[IDS[number]] == content_of(mine.replace("\r\n", "\n"), block)
@@ -116,7 +116,7 @@ def test_any_bytes_in_a_page_change_only_texts_that_they_touch(start: int, size:
         report = engine.mirror_pull(mirror)
         changed = {atom for atom, text in contents(engine).items() if before.get(atom) != text}
         assert changed <= touched
-        if not report.untaken:
+        if not report.refused:
             assert listed(Path(folder)) == ["m"]
 
 
