@@ -122,13 +122,24 @@ class Dispatcher:
                 # A client parses the structured content, so escapes of JSON would not reach the model.
                 fields = _visible(tool.run(engine, given))
             return _result(fields, tool.text(fields))
-        except ProtocolError:
-            raise
         except EngineError as error:
-            return _failure(error.code, str(error), error.hint)
+            return self._failure(name, _error(error.code, str(error), error.hint))
+        except ProtocolError as error:
+            if self.profile.error_text is None:
+                raise
+            return self._failure(name, _error("unknown_tool", error.message, ""))
         except Exception:
             log.exception("the tool %s failed unexpectedly", ascii(name)[:80])
-            return _failure("unexpected", "the tool failed unexpectedly", "see the log of the server")
+            failed = _error("unexpected", "the tool failed unexpectedly", "see the log of the server")
+            return self._failure(name, failed)
+
+    def _failure(self, name: str, error: Fields) -> Fields:
+        """Return the answer for a call that failed."""
+        if self.profile.error_text is not None:
+            text = visible(self.profile.error_text(name, error))
+            return {"content": [{"type": "text", "text": text}], "isError": True}
+        fields = _visible({"error": error})
+        return _result(fields, dumped(fields), is_error=True)
 
     def _tool(self, name: str) -> Tool:
         if name in self._refused:
@@ -224,11 +235,6 @@ def _shown_prompt(prompt: Prompt) -> Fields:
 
 def _error(code: str, message: str, hint: str) -> Fields:
     return {"code": code, "message": message, "hint": hint}
-
-
-def _failure(code: str, message: str, hint: str) -> Fields:
-    fields = {"error": _error(code, visible(message), visible(hint))}
-    return _result(fields, dumped(fields), is_error=True)
 
 
 def _result(fields: Mapping[str, object], text: str, *, is_error: bool = False) -> Fields:
