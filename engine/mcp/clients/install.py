@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 from engine.base.error_translation import system_failure
 from engine.base.errors import ConflictError, EngineError, InvalidInputError
@@ -50,10 +51,24 @@ def program() -> list[str]:
         return [sys.executable, "-m", "engine"]
     parts = Path(invoked).resolve().parts
     if any(part.startswith("archive-v") for part in parts) and "uv" in parts:
-        return [_beside("uvx", os.environ.get("UV")), "memroot"]
+        return [_beside("uvx", os.environ.get("UV")), *_origin("--from"), "memroot"]
     if "pipx" in parts and "venvs" not in parts and {".cache", "Caches"} & set(parts):
-        return [_beside("pipx", None), "run", "memroot"]
+        return [_beside("pipx", None), "run", *_origin("--spec"), "memroot"]
     return [str(Path(invoked).absolute())]
+
+
+def _origin(option: str) -> list[str]:
+    """Return the option that names the file or address that the package came from, if it is not an index."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        said = distribution("memroot").read_text("direct_url.json")
+    except PackageNotFoundError:
+        return []
+    url = "" if said is None else json.loads(said)["url"]
+    if url.startswith("file:"):
+        url = unquote(urlsplit(url).path)
+    return [option, url] if url else []
 
 
 def _beside(name: str, other: str | None) -> str:

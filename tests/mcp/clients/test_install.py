@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -210,17 +211,23 @@ def test_a_client_is_found_by_the_name_that_people_type(given: str, title: str) 
 
 
 @pytest.mark.parametrize(
-    ("invoked", "expected"),
+    ("invoked", "origin", "expected"),
     [
-        ("bin/engine", ["bin/engine"]),
-        (".cache/uv/archive-v0/x1/bin/memroot", ["uvx", "memroot"]),
-        (".local/pipx/.cache/x1/bin/memroot", ["pipx", "run", "memroot"]),
-        (".local/pipx/venvs/memroot/bin/engine", [".local/pipx/venvs/memroot/bin/engine"]),
-        ("bin/pytest", [sys.executable, "-m", "engine"]),
+        ("bin/engine", None, ["bin/engine"]),
+        (".cache/uv/archive-v0/x1/bin/memroot", None, ["uvx", "memroot"]),
+        (".cache/uv/archive-v0/x1/bin/memroot", "file:///a%20b", ["uvx", "--from", "/a b", "memroot"]),
+        (".local/pipx/.cache/x1/bin/memroot", None, ["pipx", "run", "memroot"]),
+        (
+            ".local/pipx/.cache/x1/bin/memroot",
+            "https://a.example/b.whl",
+            ["pipx", "run", "--spec", "https://a.example/b.whl", "memroot"],
+        ),
+        (".local/pipx/venvs/memroot/bin/engine", None, [".local/pipx/venvs/memroot/bin/engine"]),
+        ("bin/pytest", None, [sys.executable, "-m", "engine"]),
     ],
 )
 def test_the_command_still_works_tomorrow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoked: str, expected: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoked: str, origin: str | None, expected: list[str]
 ) -> None:
     """A program in an environment that is only a cache is not entered; uvx or pipx runs it again."""
     place = tmp_path / invoked
@@ -229,6 +236,10 @@ def test_the_command_still_works_tomorrow(
     monkeypatch.setattr(sys, "argv", [str(place)])
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("UV", raising=False)
+    said = None if origin is None else json.dumps({"url": origin})
+    monkeypatch.setattr(
+        "importlib.metadata.distribution", lambda name: SimpleNamespace(read_text=lambda file: said)
+    )
     assert program() == [str(tmp_path / one) if one == invoked else one for one in expected]
 
 
