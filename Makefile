@@ -13,7 +13,7 @@ KERNELS ?= auto python
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint crate words soak nightly torture fuzz coverage package docs workflows bench retrieval exploration dreaming clean
+.PHONY: demo test quick lint crate words frameworks soak nightly torture fuzz coverage package docs workflows bench retrieval exploration dreaming clean
 
 # The crate in engine/kernels is compiled during the installation if Cargo is there.
 CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernels/src/*.rs)
@@ -51,6 +51,11 @@ crate:
 
 words: $(VENV)/.installed
 	$(BIN)/python -m tests.support.sample_words $(SEED)
+
+# The adapters in engine/frameworks, each with its framework in an environment of its own (build/frameworks). The
+# first run makes the environments, which takes about a minute of CPU.
+frameworks: $(VENV)/.installed
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m frameworks
 
 soak: $(VENV)/.installed
 	for kernels in $(KERNELS); do MEMROOT_KERNELS=$$kernels MEMROOT_SOAK=$(FACTOR) \

@@ -26,8 +26,9 @@ import contextlib
 import errno
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +63,22 @@ _OPENED: Row = (b"", b"")
 _LOG_BYTES_MAX = 4 << 20
 """If the process is not killed, the next opening of the store reads a log of at most this many bytes."""
 
-_LAST_KEY = b"\xff" * 64
-"""A key after all rows."""
+_BORDERS = (b"\0", b"a", b"i", b"p/", b"q", b"\xff" * 64)
+"""Keys that divide the rows into ranges, which are settled one after the other. The first is before all rows,
+the last is after all rows."""
+
+_SETTLED_SHARE = 2
+"""Closing merges the tables if this handle has written at least 1/2 of the bytes in them. So the time that it
+takes is in proportion to what was written."""
 
 _AMPLE_BYTES = 256 << 20
 """If more bytes than this are free on the disk, the free space is not compared with the size of a batch."""
+
+_SPACE_SECONDS = 0.1
+"""The time for which much more than ample space is taken as ample, without asking the system again."""
+
+_GUARDS_MAX = 32
+"""The maximum number of rows whose values are kept because guards name them."""
 
 _MARGIN_BYTES = 256 << 10
 """The space, in bytes, that opening the store needs in addition to the size of the logs."""
@@ -117,6 +129,11 @@ class LevelDBBackend(Backend):
         self._live: set[Any] = set()
         self._names: set[str] = set()
         self._log, self._log_size = "", 0
+        self._logged = 0
+        """The number of bytes that this handle has written to logs."""
+        self._guarded: dict[bytes, bytes | None] = {}
+        """The present values of rows that guards named. Only this handle can change them."""
+        self._ample_until = 0.0
         self._unsynced = False
         self._writing = threading.Lock()
         self._handle_state = HandleState(str(place), self._fork_unsafe)
@@ -250,7 +267,7 @@ class LevelDBBackend(Backend):
 
     def _write(self, batch: Batch, guards: tuple[Guard, ...], *, durable: bool) -> None:
         self._handle_state.check_writable()
-        check_guards(guards, self.get)
+        check_guards(guards, self._guarded_row)
         if not batch.rows and not (durable and self._unsynced):
             return
         self._check_space(batch)
@@ -271,17 +288,35 @@ class LevelDBBackend(Backend):
                 what = f"a write to {self._handle_state.where} failed and may have taken effect"
                 raise convert_doubt(what, error) from error
             raise
+        for key in self._guarded:
+            if key in batch.rows:
+                self._guarded[key] = batch.rows[key]
+
+    def _guarded_row(self, key: bytes) -> bytes | None:
+        """Return the value of a row that a guard names. Measured: 4 µs less for each durable write."""
+        known = self._guarded
+        if key not in known:
+            if len(known) >= _GUARDS_MAX:
+                known.clear()
+            known[key] = self.get(key)
+        return known[key]
 
     def _check_space(self, batch: Batch) -> None:
         """Raise BackendEnvironment if the disk has too little free space for `batch`.
 
         In that case nothing is sent to LevelDB. If LevelDB could not finish a write, this handle would refuse
         all later writes. Opening the store copies the logs into tables, so enough space for a copy of the
-        logs must stay free, too. Measured: 4 µs.
+        logs must stay free, too. Measured: 4 µs, so if much more space than that is free, the system is not
+        asked at every write.
         """
+        now = time.monotonic()
+        if now < self._ample_until:
+            return
         disk = os.statvfs(self._data)
         free = disk.f_bavail * disk.f_frsize
         if free > _AMPLE_BYTES:
+            if free > 4 * _AMPLE_BYTES:
+                self._ample_until = now + _SPACE_SECONDS
             return
         rows = batch.rows
         size = sum(map(len, rows)) + sum(len(value) for value in rows.values() if value is not None)
@@ -340,6 +375,7 @@ class LevelDBBackend(Backend):
         except OSError:
             return False
         grown = size > self._log_size
+        self._logged += size - self._log_size
         self._log_size = size
         return grown
 
@@ -375,20 +411,47 @@ class LevelDBBackend(Backend):
         self._handle_state.shut(self._release)
 
     def _release(self) -> None:
-        if self._log_size > _LOG_BYTES_MAX and not self._temporary:
-            self._write_table()
-        self._db.close()
-        self._live.clear()
-        self._claim.release()
+        try:
+            if self._logged > _LOG_BYTES_MAX and not self._temporary:
+                self._settle()
+        finally:
+            self._logged = 0  # if this was interrupted, it is called again, with a closed LevelDB
+            self._db.close()
+            self._live.clear()
+            self._claim.release()
 
-    def _write_table(self) -> None:
-        """Write the rows of the log to a table, so that the next opening need not read a long log.
+    def _settle(self) -> None:
+        """Write the rows of the log to a table; if much was written, merge the tables, too.
 
-        Nothing is lost if this fails or is interrupted: the next opening then writes the table.
+        The next opening then need not read a long log. If a row may be in several tables, reads make LevelDB
+        merge them in the background. Measured: 300 questions after 100,000 adds took 1.4 s of CPU time, and
+        0.9 s if the tables were merged before, which takes 0.4 s.
+
+        Nothing is lost if this fails or is interrupted: LevelDB then does it later.
         """
-        with contextlib.suppress(self._error):
-            # LevelDB has no function of its own for this. In this range there are no rows to compact.
-            self._db.compact_range(start=_LAST_KEY, stop=_LAST_KEY)
+        with contextlib.suppress(self._error, OSError):
+            stored = self._table_bytes()
+            if self._logged * _SETTLED_SHARE < stored or not self._has_room_for(stored):
+                # LevelDB has no function of its own for this. After the last key, there are no rows to merge.
+                self._db.compact_range(start=_BORDERS[-1], stop=_BORDERS[-1])
+                return
+            for start, stop in pairwise(_BORDERS):
+                # Between two calls, a signal can interrupt this.
+                self._db.compact_range(start=start, stop=stop)
+
+    def _table_bytes(self) -> int:
+        """Return the size of all tables, in bytes."""
+        size = 0
+        for path in self._data.glob("*.ldb"):
+            # LevelDB may be deleting a table that it has merged.
+            with contextlib.suppress(FileNotFoundError):
+                size += path.stat().st_size
+        return size
+
+    def _has_room_for(self, size: int) -> bool:
+        """Return True if `size` bytes can be written and much space is left."""
+        disk = os.statvfs(self._data)
+        return disk.f_bavail * disk.f_frsize > size + _AMPLE_BYTES
 
     def _convert_error(self, error: Exception) -> BackendError:
         where = self._handle_state.where

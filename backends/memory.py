@@ -58,7 +58,7 @@ class _Rows:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Take the lock, and check before and after this that the handle is open.
+        """Acquire the lock. Check that the handle is open, both before and after that.
 
         A fork can copy a held lock.
         """

@@ -238,6 +238,7 @@ def opening(run: Run) -> Iterator[Row]:
         yield found.row(f"open, {of} atoms", TIME, "p50_ms")
         question = f"open for the first time after the bulk add, {of} atoms"
         yield Row(question, TIME, run.measure("bulk", size)["reopen_ms"])
+        yield Row(f"close after the bulk add, {of} atoms", TIME, run.measure("bulk", size)["close_ms"])
     for size, of, found in run.on_stores("process", run.small):
         question = f"new process: `engine recall`, one question, {of} atoms"
         yield found.row(question, TIME, "p50_ms", Target("≤ 250 ms", 250, size >= LARGE))

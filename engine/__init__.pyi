@@ -146,6 +146,7 @@ from .query.graph.find import Follow as Follow
 from .query.graph.find import Form as Form
 from .query.graph.find import Found as Found
 from .query.history.diff import Diff as Diff
+from .query.history.recent import Added as Added
 from .query.history.revert import Undone as Undone
 from .query.history.why import Origin as Origin
 from .query.recall.answer import (

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from engine.query.graph.bright import BrightGraph, BrightNode
     from engine.query.graph.find import Follow, Form, Found
     from engine.query.history.diff import Diff
+    from engine.query.history.recent import Added
     from engine.query.history.revert import Undone
     from engine.query.history.why import Origin
     from engine.query.named import Page
@@ -250,9 +251,11 @@ class Engine:
             yield past
 
     @contextmanager
-    def _searching(self, moment: AsOf | None) -> Iterator[tuple[View, Snapshot]]:
+    def _searching(
+        self, moment: AsOf | None, filters: Filters = NO_FILTERS
+    ) -> Iterator[tuple[View, Snapshot]]:
         """Yield a view of the memory, now or at `moment`, and a snapshot with an up-to-date search index."""
-        with translated(), self.view.at(moment) as view, view.searchable() as rows:
+        with translated(), self.view.at(moment) as view, view.searchable(filters) as rows:
             yield view, rows
 
     # Commands
@@ -1031,7 +1034,7 @@ class Engine:
         from engine.query.recall.recall import recall
 
         wanted = narrowed(filters, narrow)
-        with self._searching(as_of) as (view, rows):
+        with self._searching(as_of, wanted) as (view, rows):
             return recall(
                 rows,
                 view,
@@ -1070,7 +1073,7 @@ class Engine:
         from engine.query.context.neighbours import context
 
         wanted = narrowed(filters, narrow)
-        with self._searching(as_of) as (view, rows):
+        with self._searching(as_of, wanted) as (view, rows):
             return context(rows, view, query, budget, wanted)
 
     def find(
@@ -1102,7 +1105,7 @@ class Engine:
         from engine.query.graph.find import find
 
         wanted = narrowed(filters, narrow)
-        with translated(), self.view.at(as_of) as view, view.store.view(view.store.tags) as rows:
+        with translated(), self.view.at(as_of) as view, view.filterable(wanted) as rows:
             return find(rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form)
 
     def duplicates(self, *, limit: int = 100, of: str | None = None) -> list[DuplicateGroup]:
@@ -1186,7 +1189,7 @@ class Engine:
         from engine.query.graph.bright import structured_graph
 
         wanted = narrowed(filters, narrow)
-        with self._searching(as_of) as (view, rows):
+        with self._searching(as_of, wanted) as (view, rows):
             return structured_graph(rows, view, query, limit, wanted)
 
     def explorer(self, *, form: AnswerForm | str = "text", spent: int = 0) -> Explorer:
@@ -1257,6 +1260,30 @@ class Engine:
         """
         with translated(), self.store.view() as rows:
             return history(rows, id)
+
+    def recent(
+        self,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        filters: Filters = NO_FILTERS,
+        as_of: AsOf | None = None,
+        **narrow: Unpack[FilterFields],
+    ) -> list[Added]:
+        """Return the live atoms that were added last, the newest first, each with the time and the actor.
+
+        Args:
+            limit: The maximum number of atoms, 1 to 10,000.
+            offset: The number of atoms to skip.
+            filters: The conditions that an atom must meet. Entities are left out unless `kinds` is given.
+            as_of: Query the memory as it was at this moment.
+            narrow: Fields of `Filters` as keyword arguments.
+        """
+        from engine.query.history.recent import recent
+
+        wanted = narrowed(filters, narrow)
+        with translated(), self.view.at(as_of) as view, view.store.view(view.store.tags) as rows:
+            return recent(rows, limit=limit, offset=offset, filters=wanted)
 
     def log(self, start: int = 0, stop: int | None = None) -> Iterator[HistoryItem]:
         """Return an iterator over the events from `start` up to `stop`; events appended later are left out.

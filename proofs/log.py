@@ -76,7 +76,8 @@ class Frontier:
 
     def __init__(self) -> None:
         self._size = 0
-        self._subtrees: list[bytes] = []
+        # One value, not a list of hashes: a frontier is encoded and copied more often than it is changed.
+        self._subtrees = b""
 
     @property
     def size(self) -> int:
@@ -94,13 +95,14 @@ class Frontier:
         size = self._size
         if size == SIZE_MAX:
             raise ValueError(f"a log has at most {SIZE_MAX} leaves")
-        subtrees = self._subtrees
+        subtrees, end = self._subtrees, len(self._subtrees)
         self._size = size + 1
         # Each trailing 1 bit of the size stands for a perfect subtree as large as the one being added.
         while size & 1:
-            leaf = sha256(b"\x01" + subtrees.pop() + leaf).digest()
+            leaf = sha256(b"\x01" + subtrees[end - DIGEST_BYTES : end] + leaf).digest()
+            end -= DIGEST_BYTES
             size >>= 1
-        subtrees.append(leaf)
+        self._subtrees = subtrees[:end] + leaf
 
     def extend(self, leaves: Iterable[bytes]) -> None:
         """Append each of `leaves`. A leaf of wrong width raises ValueError; earlier leaves stay appended."""
@@ -109,18 +111,18 @@ class Frontier:
 
     def root(self) -> bytes:
         """Return the root over all leaves appended so far."""
-        if not self._subtrees:
+        subtrees = self._subtrees
+        if not subtrees:
             return EMPTY_ROOT
-        root = self._subtrees[-1]
-        for left in reversed(self._subtrees[:-1]):
-            root = node_hash(left, root)
+        root = subtrees[-DIGEST_BYTES:]
+        for end in range(len(subtrees) - DIGEST_BYTES, 0, -DIGEST_BYTES):
+            root = node_hash(subtrees[end - DIGEST_BYTES : end], root)
         return root
 
     def copy(self) -> Frontier:
         """Return an independent frontier with the same leaves."""
         other = Frontier()
-        other._size = self._size
-        other._subtrees = self._subtrees.copy()
+        other._size, other._subtrees = self._size, self._subtrees
         return other
 
     def to_bytes(self) -> bytes:
@@ -128,7 +130,7 @@ class Frontier:
 
         The bytes are: u64 size, big-endian ‖ one 32-byte hash for each 1 bit of the size, highest bit first.
         """
-        return self._size.to_bytes(SIZE_BYTES, "big") + b"".join(self._subtrees)
+        return self._size.to_bytes(SIZE_BYTES, "big") + self._subtrees
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -146,10 +148,7 @@ class Frontier:
         if len(data) != expected:
             raise ValueError(f"a frontier of size {size} has {expected} bytes, not {len(data)}")
         frontier = cls()
-        frontier._size = size
-        frontier._subtrees = [
-            data[at : at + DIGEST_BYTES] for at in range(SIZE_BYTES, expected, DIGEST_BYTES)
-        ]
+        frontier._size, frontier._subtrees = size, data[SIZE_BYTES:]
         return frontier
 
     def __eq__(self, other: object) -> bool:

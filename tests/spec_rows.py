@@ -57,7 +57,7 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows = {b"j/" + u(seq, 8): header for seq, header in enumerate(headers)}
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal) if payload is not None}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
-    for name in ("records", "index", "tags", "trees", "log", "names"):
+    for name in ("records", "index", "tags", "trees", "log", "names", "meta-entries"):
         version = {"index": 7, "trees": 3, "records": 2, "tags": 2}.get(name, 1)
         rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
     leaves: dict[str, dict[bytes, bytes]] = {}
@@ -73,7 +73,20 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
         rows |= pages(name, found)
         other = stored.get(b"i/head", b"") if name == "index" else b""
         rows[b"t/" + name.encode() + b"/\xff"] = u(len(headers), 8) + tree_root(name, found) + other
-    return rows | stored | record_rows(events) | names_rows(events, terms, stop_words)
+    of_names = names_rows(events, terms, stop_words)
+    return rows | stored | record_rows(events) | of_names | meta_entries_rows(events)
+
+
+def meta_entries_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
+    """SPEC 8: return the rows of `meta-entries`; a set of few ordinals below 65,536 has one chunk, a list."""
+    giving: list[list[Any] | None] = [body for fields, body in events if fields[3] in GIVES_ORDINAL]
+    rows: dict[bytes, bytes] = {}
+    for ordinal, body in enumerate(giving):
+        further = body[-1] if body is not None and isinstance(body[-1], dict) else {}
+        for entry in further.get(META, {}).items():
+            key = b"m/" + blake3(dumps(list(entry))).digest(16) + u(0, 2)
+            rows[key] = rows.get(key, b"") + ordinal.to_bytes(2, "little")
+    return rows
 
 
 def names_rows(events: Sequence[Event], terms: Terms, stop_words: frozenset[str]) -> dict[bytes, bytes]:

@@ -1,6 +1,7 @@
 """Tests that the documentation is correct: examples run, and commands, link targets and named code exist.
 
-A Python block is a program; an `output` block right after it is what the program prints. A `console` block
+A Python block is a program; an `output` block right after it is what the program prints. A block after a
+comment such as `<!-- environment: langchain -->` is run by `tests/frameworks`. A `console` block
 after `<!-- run -->` is typed into a shell in an empty folder, and one after `<!-- run: continued -->` into
 the same shell. Its output is compared with the page, except for ids, roots and rates.
 """
@@ -27,6 +28,7 @@ from tests.support.pages import (
     commands,
     defined,
     engine_calls,
+    environment_of,
     parse,
     relative,
     run,
@@ -50,7 +52,10 @@ SHOW_LEVELDB = frozenset({DOCS / "memories.md"})
 """Pages whose sessions show where LevelDB, the default where it is installed, puts a store."""
 
 
-@pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.name)
+HERE = [block for block in blocks("python") if not environment_of(block)]
+
+
+@pytest.mark.parametrize("block", HERE, ids=lambda block: block.name)
 def test_every_python_block_runs_and_prints_what_it_says(block: Block, forked: Path, tmp_path: Path) -> None:
     """A Python block runs as a program and prints the `output` block that follows it."""
     if "leveldb:" in block.text and find_spec("plyvel") is None:

@@ -277,6 +277,40 @@ def meta(values: object) -> dict[str, Scalar] | None:
         return None
     if not isinstance(values, Mapping):
         raise InvalidInputError(f"meta must be a map, not {type(values).__name__}")
+    _meta_keys(values)
+    entries = {key: _scalar(key, values[key]) for key in sorted(values, key=lambda key: (len(key), key))}
+    if entries and (size := len(pack(entries))) > limits.META_BYTES_MAX:
+        raise LimitError(f"meta has {size} bytes of CBOR; at most {limits.META_BYTES_MAX} are allowed")
+    return entries or None
+
+
+def meta_conditions(values: object) -> dict[str, tuple[Scalar, ...]]:
+    """Return the conditions on meta in `values`: a map from keys to a value, or to a list of values.
+
+    Raises:
+        InvalidInputError: `values` is not a map, a key is malformed or has no value, or a value is neither a
+            boolean, a number nor a text.
+        LimitError: there are too many keys, or a text has too many bytes.
+    """
+    if not isinstance(values, Mapping):
+        raise InvalidInputError(f"meta must be a map, not {type(values).__name__}")
+    _meta_keys(values)
+    found = {}
+    for key, given in values.items():
+        several_values = isinstance(given, (list, tuple, set, frozenset))
+        found[key] = tuple(_scalar(key, value) for value in (given if several_values else (given,)))
+        if not found[key]:
+            raise InvalidInputError(f"meta {key} has no value; give one value or several")
+    return found
+
+
+def _meta_keys(values: Mapping[object, object]) -> None:
+    """Check the keys of a map of meta.
+
+    Raises:
+        InvalidInputError: a key is not a text of 1 to 64 allowed characters.
+        LimitError: there are too many keys.
+    """
     for key in values:
         if not isinstance(key, str) or not _META_KEY.fullmatch(key):
             raise InvalidInputError(
@@ -285,10 +319,6 @@ def meta(values: object) -> dict[str, Scalar] | None:
             )
     if len(values) > limits.META_ENTRIES_MAX:
         raise LimitError(f"meta has {len(values)} entries; at most {limits.META_ENTRIES_MAX} are allowed")
-    entries = {key: _scalar(key, values[key]) for key in sorted(values, key=lambda key: (len(key), key))}
-    if entries and (size := len(pack(entries))) > limits.META_BYTES_MAX:
-        raise LimitError(f"meta has {size} bytes of CBOR; at most {limits.META_BYTES_MAX} are allowed")
-    return entries or None
 
 
 def _scalar(key: str, value: object) -> Scalar:

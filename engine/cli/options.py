@@ -19,31 +19,20 @@ def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> Mom
     return None if text is None else parse_moment(text, param.opts[0])
 
 
-def _entries(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any] | None:
-    """Parse `--meta KEY=VALUE`. VALUE is a JSON string, number, true or false, or else plain text.
+def _meta(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any] | None:
+    """Parse the entries `--meta KEY=VALUE` of an atom; return None if there are none."""
+    from engine.front.meta_text import parse_meta
 
-    Raises:
-        InvalidInputError: `=` is missing, or VALUE is a list, an object or null.
-    """
-    from engine.base.json_text import JsonError, parse
+    del ctx
+    return parse_meta(given, param.opts[0]) or None
 
-    del ctx, param
-    found: dict[str, Any] = {}
-    for entry in given:
-        key, equals, text = entry.partition("=")
-        if not equals:
-            raise InvalidInputError(f"--meta {entry!r} is not KEY=VALUE")
-        try:
-            value = parse(text)
-        except JsonError:
-            value = text
-        if not isinstance(value, (bool, int, float, str)):
-            raise InvalidInputError(
-                f"--meta {entry!r}: the value must be text, a number, true or false",
-                hint="put it in double quotes to store it as text",
-            )
-        found[key] = value
-    return found or None
+
+def _meta_filter(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any]:
+    """Parse the conditions `--meta KEY=VALUE` of a filter."""
+    from engine.front.meta_text import parse_conditions
+
+    del ctx
+    return parse_conditions(given, param.opts[0])
 
 
 def _microseconds(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
@@ -149,7 +138,7 @@ ATOM_FIELDS = together(
         "meta",
         "--meta",
         metavar="KEY=VALUE",
-        callback=_entries,
+        callback=_meta,
         help="A value to store with the atom; VALUE is JSON or text. Repeatable.",
     ),
     repeated("aliases", "--alias", help="Another name for the atom. Repeatable."),
@@ -221,6 +210,13 @@ _FILTERS = {
         help="Only atoms of this category, such as causal; repeat to allow several categories.",
     ),
     "superseded": option("--superseded", help="Include superseded atoms."),
+    "meta": repeated(
+        "meta",
+        "--meta",
+        metavar="KEY=VALUE",
+        callback=_meta_filter,
+        help="Only atoms with this value in their meta; repeat a key to allow several values.",
+    ),
 }
 """Field of `Filters` → the option that sets the field."""
 

@@ -26,7 +26,7 @@ from engine.trust.audit.scrub import Scrub, read_scrub, scrub_file, scrub_piece,
 )
 @option("--minutes", metavar="N", type=NUMBER, help="Stop after this time; the next scrub continues.")
 def scrub(session: Session, share: float, minutes: float | None) -> int:
-    """Read the whole store again, slowly, to find damage in time.
+    """Read the whole store slowly, and check it for damage.
 
     Pauses after each small piece, so that other commands can use the store. If the command is interrupted,
     the next run continues. Exit code 4 means that damage was found. `engine status` shows when a scrub last

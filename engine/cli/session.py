@@ -73,7 +73,7 @@ class Session:
 
     @property
     def named(self) -> MemorySetting | None:
-        """The named memory and the setting that it comes from, or None."""
+        """The named memory, and the setting that names it; None if no setting names a memory."""
         return find_memory(self.store, self.memory)
 
     @contextmanager

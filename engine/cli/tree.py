@@ -75,7 +75,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "memory": ("memories", "List, create, rename or delete named memories."),
         "secrets": ("erasing", "Search the store for passwords, keys and other secrets."),
         "erase": ("erasing", "Permanently destroy the content and the edges of an atom."),
-        "scrub": ("scrubbing", "Read the whole store again, slowly, to find damage in time."),
+        "scrub": ("scrubbing", "Read the whole store slowly, and check it for damage."),
         "rebuild": ("upkeep", "Rebuild all derived data of the store from the journal."),
         "doctor": ("doctor", "Show versions and settings, for a bug report."),
     },
@@ -155,7 +155,7 @@ _SUGGESTED = 3
 
 
 def suggested(word: str) -> list[str]:
-    """Return the commands that a word that is not a command may mean, the most likely command first.
+    """Return the commands that the user may have meant by an unknown word, the most likely first.
 
     The result contains the commands that do what the word means in other programs. If there are none, it
     contains the commands whose names contain the word, such as `verify`. If there are none of these either,

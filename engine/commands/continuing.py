@@ -1,6 +1,6 @@
-"""The commands with which a piece of a file continues the atom of a text that was recorded earlier.
+"""The commands for a piece of a file whose text has an atom already: the piece continues this atom.
 
-An atom is changed or hidden only if the actor of the plan was the last to write it. If a different actor had
+An atom is changed or hidden only if the actor of the plan was the last to write it. If a different actor has
 revised or hidden the atom, a new text in the file conflicts with the atom. Both versions are then kept
 (`engine.commands.conflicts`).
 """

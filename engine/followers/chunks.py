@@ -17,6 +17,7 @@ from pyroaring import BitMap, FrozenBitMap
 
 from engine.base.errors import CorruptionError
 from engine.kernels import NATIVE
+from engine.ledger.layout import family_of
 from proofs.forms import FormError
 from proofs.sets import DENSE_BYTES, SPARSE_MAX, sparse_members
 
@@ -100,7 +101,9 @@ def _check(raw: bytes, key: bytes) -> array[int]:
     try:
         return sparse_members(raw)
     except FormError as error:
-        raise CorruptionError(f"set row {key.hex()} is not in canonical form", family="tags") from error
+        raise CorruptionError(
+            f"set row {key.hex()} is not in canonical form", family=family_of(key)
+        ) from error
 
 
 # The cache is keyed by the bytes themselves, so its entries never become stale.
@@ -112,7 +115,7 @@ def members(raw: bytes, chunk: int, key: bytes) -> FrozenBitMap:
         CorruptionError: `raw` is empty, or is not the canonical form of any set of members.
     """
     if not raw:
-        raise CorruptionError(f"set row {key.hex()} exists, but its chunk is empty", family="tags")
+        raise CorruptionError(f"set row {key.hex()} exists, but its chunk is empty", family=family_of(key))
     listed = _check(raw, key)
     return FrozenBitMap(_bit_map(raw, chunk, len(listed) or int.from_bytes(raw, "little").bit_count()))
 

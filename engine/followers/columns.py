@@ -73,7 +73,8 @@ class NewDocument:
     def kernel_item(self) -> tuple[object, ...] | None:
         """The argument of the kernels for this document.
 
-        If the kernels cannot analyse the text, it is analysed already.
+        The argument contains the text, or the result of the Python analysis if the kernels decline such a
+        text.
         """
         body = self.body
         if body is None:
@@ -314,7 +315,10 @@ def _fingerprints(
     pairs: NDArray[np.int64],
     documents: int,
 ) -> NDArray[np.uint64]:
-    """Return the fingerprints of the texts. The first `heads` terms in `vocabulary` are terms of heads."""
+    """Return the fingerprints of the texts.
+
+    In `vocabulary`, the first `heads` terms come from titles, and the others from texts.
+    """
     import numpy as np
 
     hashes = np.zeros(len(vocabulary), np.uint64)

@@ -61,8 +61,11 @@ from proofs.subjects import ID_BYTES
 
 HINT: Final = "run `engine rebuild`, then `engine verify-root`"
 
-PENDING_MAX: Final = 3 * limits.FOLLOW_EVENTS_MAX
-"""The maximum number of subjects kept in memory: the subjects of events that the trees do not include yet."""
+PENDING_MAX: Final = 5 * limits.FOLLOW_EVENTS_MAX // 2
+"""The maximum number of subjects kept in memory: the subjects of events that the trees do not include yet.
+
+The store still caches so many events, so that the trees can be updated without reading the events back.
+"""
 UNREAD_MAX: Final = 1024
 """The maximum number of new headers to read. If there are more, updating the trees is faster."""
 SURE_MAX: Final = 1 << 16

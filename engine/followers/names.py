@@ -10,7 +10,6 @@ atom stay, so each result is intersected with the live ordinals. Erasing an atom
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -46,7 +45,10 @@ def is_page(source: str | None) -> bool:
 
 def page_name(source: str) -> str:
     """Return the name of a page's file without its suffix."""
-    return posixpath.splitext(posixpath.basename(source))[0]
+    name = source[source.rfind("/") + 1 :]
+    dot = name.rfind(".")
+    # As in `posixpath.splitext`, which takes longer, dots at the beginning do not begin a suffix.
+    return name[:dot] if name[: max(0, dot)].strip(".") else name
 
 
 def page_title(body: AtomBody) -> str | None:

@@ -15,6 +15,29 @@ class Terms:
         /,
     ) -> Self: ...
 
+class Rules:
+    def __new__(
+        cls, functions: dict[str, str], sets: Sequence[Sequence[str]], acronyms: Sequence[str], /
+    ) -> Self: ...
+
+def analyze_question(
+    rules: Rules,
+    own: Terms,
+    text: str,
+    times: Sequence[tuple[int, int]],
+    names_of_parts: tuple[str, ...],
+    /,
+) -> (
+    tuple[
+        list[tuple[str, str, tuple[str, ...]]],
+        tuple[str, ...],
+        tuple[str, ...],
+        tuple[str, ...],
+        list[tuple[str, bool, tuple[str, ...]]],
+        str,
+    ]
+    | None
+): ...
 def leaf_hashes(leaves: Sequence[bytes], /) -> list[bytes]: ...
 def find_postings(
     packs: Sequence[bytes | None], terms: Sequence[bytes], documents: Sequence[int], /
@@ -171,7 +194,7 @@ def linked_rows(
 ) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
 def most_relevant(
     own: Terms,
-    texts: Sequence[Sequence[str]],
+    texts: Sequence[str],
     shares: Sequence[float],
     known: Sequence[str],
     most: int,

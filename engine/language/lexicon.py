@@ -45,6 +45,14 @@ _PAST: Final = {"born"} | {
 }
 
 
+SETS: Final = (
+    *(NUMBERS, ADJECTIVES, ADVERBS, NOT_ADVERBS, NOT_ADJECTIVES, NOUN_FIRST, GENERIC, OPENERS, GIVEN_NAMES),
+    *(TITLES, NAME_PARTICLES, UNCHANGING, LIGHT_GERUNDS, BE, PERFECT, BEFORE_BARE, BARE_VERBS, _PAST),
+    _LISTS["not_past"],
+)
+"""The sets of words in lower case, in the order in which the compiled analysis of questions numbers them."""
+
+
 def is_past(word: str) -> bool:
     """Return True if `word` can be a past tense form or a past participle, irregular or ending in -ed."""
     if word.endswith("ed") and not word.endswith("eed") and len(word) > 3:

@@ -217,6 +217,14 @@ def kind_of(pieces: Sequence[Token], first: int, *, dated: bool) -> Ask:
     is True if the question mentions a date.
     """
     core = _joined(pieces[first : first + _PIECES_MAX])
+    return kind_in(core, _joined(pieces[:_PIECES_MAX]) if first else core, dated=dated)
+
+
+def kind_in(core: str, whole: str, *, dated: bool) -> Ask:
+    """Do the work of `kind_of` for the words and marks of the core, and of the whole question.
+
+    They are in lower case, with single spaces between them.
+    """
     from_interrogative = _from_interrogative(core)
     if from_interrogative.startswith("when") or _TIMES.match(from_interrogative):
         return Ask.WHEN
@@ -226,7 +234,7 @@ def kind_of(pieces: Sequence[Token], first: int, *, dated: bool) -> Ask:
         return Ask.RELATION
     # "X, the current head of Y, was born where?": "current" belongs to the statement.
     after_statement = from_interrogative != "" and not core.startswith(from_interrogative)
-    if not (dated or after_statement) and _LATEST.search(_joined(pieces[:_PIECES_MAX])):
+    if not (dated or after_statement) and _LATEST.search(whole):
         return Ask.LATEST
     if from_interrogative.startswith("where") or _PLACES.match(from_interrogative):
         return Ask.WHERE

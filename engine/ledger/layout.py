@@ -44,6 +44,7 @@ INDEX_SUMMARIES = b"i/sum/"
 INDEX_BLOCKS = b"i/blk/"
 SUBTREE = b"l/"
 NAMES = b"n/"
+META_ENTRIES = b"m/"
 ERASURE = b"x/"
 DESTROYED = b"h/"
 
@@ -64,6 +65,7 @@ FAMILIES = {
     "index": INDEX,
     "log": SUBTREE,
     "names": NAMES,
+    "meta-entries": META_ENTRIES,
     "erasures": ERASURE,
     "destroyed": DESTROYED,
     "meta": b"meta/",

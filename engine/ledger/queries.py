@@ -345,13 +345,13 @@ def data_of(edge: EdgeRecord | Edge) -> Mapping[str, Any]:
 
 
 def exact_type_in(data: Mapping[str, Any]) -> str | None:
-    """Return the exact relation type, which is recorded only if it cannot be an edge type, or None."""
+    """Return the recorded relation type. If the type is recorded as the edge type only, return None."""
     exact = data.get("predicate")
     return exact if isinstance(exact, str) else None
 
 
 def source_in(data: Mapping[str, Any]) -> bytes | None:
-    """Return the id of the atom that is recorded as the source in the data of a relation, or None."""
+    """Return the id of the atom that a relation's data names as its source. If there is none, return None."""
     source = data.get("source")
     return source if isinstance(source, bytes) and len(source) == ID_BYTES else None
 

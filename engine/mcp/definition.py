@@ -20,29 +20,34 @@ Arguments = dict[str, Any]
 """The arguments of a call, validated against the tool's input schema, with defaults filled in."""
 
 Fields = dict[str, Any]
-"""An answer: a JSON object, which is sent both as structured content and as text."""
+"""An answer that is sent both as structured content and as text: a JSON object."""
 
 Schema = dict[str, Any]
 """A JSON Schema with bounds. It must be short, because clients send it to the model in each conversation."""
 
 
-def text(*, most: int) -> Schema:
-    """Return the schema of a text of up to `most` characters.
+def text(about: str = "", *, most: int) -> Schema:
+    """Return the schema of a text of up to `most` characters, with a description.
 
     Blank texts are rejected later, by the engine.
     """
-    return {"type": "string", "maxLength": most}
+    return described({"type": "string", "maxLength": most}, about)
 
 
-def number(*, most: int, least: int = 0, default: int | None = None) -> Schema:
-    """Return the schema of an integer from `least` to `most`."""
-    schema = {"type": "integer", "minimum": least, "maximum": most}
-    return schema if default is None else {**schema, "default": default}
+def number(about: str = "", *, most: int, least: int = 0, default: int | None = None) -> Schema:
+    """Return the schema of an integer from `least` to `most`, with a description."""
+    schema: Schema = {"type": "integer", "minimum": least, "maximum": most}
+    return described(schema if default is None else {**schema, "default": default}, about)
 
 
-def texts(*, each: int, most: int) -> Schema:
-    """Return the schema of a list of up to `most` texts of up to `each` characters."""
-    return {"type": "array", "items": text(most=each), "maxItems": most}
+def texts(about: str = "", *, each: int, most: int) -> Schema:
+    """Return the schema of a list of up to `most` texts of up to `each` characters, with a description."""
+    return described({"type": "array", "items": text(most=each), "maxItems": most}, about)
+
+
+def described(schema: Schema, about: str) -> Schema:
+    """Return a schema with a description for language models; `about` may be empty."""
+    return {**schema, "description": about} if about else schema
 
 
 def members(properties: Mapping[str, Schema], *required: str) -> Schema:
@@ -71,9 +76,14 @@ class Tool:
     """
     input: Mapping[str, Any]
     """A JSON Schema of type object, without additional properties, with bounds on every value."""
-    output: Mapping[str, Any]
-    """A short JSON Schema of type object that every answer matches."""
-    run: Callable[[Engine, Arguments], Fields]
+    output: Mapping[str, Any] | None
+    """A short JSON Schema of type object that every answer matches; None if answers are text only.
+
+    Some clients show a model only the text of an answer, and others only the structured content. An answer
+    that is text only costs the same in all clients.
+    """
+    run: Callable[[Engine, Arguments], Fields | str]
+    """A function that returns a JSON object if `output` is a schema, else a text."""
     writes: bool = False
     """True if the tool may append events.
 

@@ -11,6 +11,7 @@ from engine.base.invisible import visible
 from engine.base.json_text import dumped
 from engine.mcp.definition import Arguments, Fields, Profile, Prompt, Resource, Tool
 from engine.mcp.lease import Lease
+from engine.mcp.lines import error_lines
 from engine.mcp.protocol import (
     ENVELOPE_VERSIONS,
     HANDSHAKE_VERSIONS,
@@ -36,6 +37,11 @@ THREADS: Final = 8
 WAITING: Final = frozenset({"tools/call", "resources/read"})
 """The methods that use the store and may be slow. All other methods are answered immediately."""
 
+BOUNDS: Final = frozenset(
+    {"maxLength", "maxItems", "minimum", "maximum", "minProperties", "additionalProperties"}
+)
+"""The keywords of JSON Schema that `tools/list` leaves out for the tools whose answers are text only."""
+
 log = logging.getLogger(__name__)
 
 
@@ -50,7 +56,7 @@ class Dispatcher:
         self.profile = profile
         self._lease = lease
         self._tools = {tool.name: tool for tool in profile.tools}
-        self._refused = {tool.name for tool in refused}
+        self._refused = {tool.name: tool for tool in refused}
         self._checkers: dict[str, Checker] = {}
         self._answers: dict[str, Callable[[Params], Fields]] = {
             "initialize": self._initialize,
@@ -115,41 +121,42 @@ class Dispatcher:
 
     def _call_tool(self, params: Params) -> Fields:
         name = params["name"]
+        tool = self._tools.get(name) or self._refused.get(name)
+        if tool is None:
+            raised = ProtocolError(INVALID_PARAMS, f"there is no tool {ascii(name)[:80]}")
+            if self.profile.error_text is None:
+                raise raised
+            unknown = _error("unknown_tool", raised.message, "")
+            return _text(self.profile.error_text(name, unknown), is_error=True)
         try:
-            tool = self._tool(name)
+            if tool.name in self._refused:
+                raise RefusedError(
+                    f"{tool.name} writes, but this server is read-only",
+                    hint="start `engine mcp` without --read-only",
+                )
             given = self._checked(tool, params.get("arguments") or {})
             with self._lease.memory() as engine:
-                # A client parses the structured content, so escapes of JSON would not reach the model.
-                fields = _visible(tool.run(engine, given))
+                answer = tool.run(engine, given)
+            if isinstance(answer, str):
+                return _text(answer)
+            # A client parses the structured content, so escapes of JSON would not reach the model.
+            fields = _visible(answer)
             return _result(fields, tool.text(fields))
         except EngineError as error:
-            return self._failure(name, _error(error.code, str(error), error.hint))
-        except ProtocolError as error:
-            if self.profile.error_text is None:
-                raise
-            return self._failure(name, _error("unknown_tool", error.message, ""))
+            return self._failure(tool, _error(error.code, str(error), error.hint))
         except Exception:
-            log.exception("the tool %s failed unexpectedly", ascii(name)[:80])
+            log.exception("the tool %s failed unexpectedly", tool.name)
             failed = _error("unexpected", "the tool failed unexpectedly", "see the log of the server")
-            return self._failure(name, failed)
+            return self._failure(tool, failed)
 
-    def _failure(self, name: str, error: Fields) -> Fields:
+    def _failure(self, tool: Tool, error: Fields) -> Fields:
         """Return the answer for a call that failed."""
         if self.profile.error_text is not None:
-            text = visible(self.profile.error_text(name, error))
-            return {"content": [{"type": "text", "text": text}], "isError": True}
+            return _text(self.profile.error_text(tool.name, error), is_error=True)
+        if tool.output is None:
+            return _text(error_lines(**error), is_error=True)
         fields = _visible({"error": error})
         return _result(fields, dumped(fields), is_error=True)
-
-    def _tool(self, name: str) -> Tool:
-        if name in self._refused:
-            raise RefusedError(
-                f"{name} writes, but this server is read-only",
-                hint="start `engine mcp` without --read-only",
-            )
-        if name not in self._tools:
-            raise ProtocolError(INVALID_PARAMS, f"there is no tool {ascii(name)[:80]}")
-        return self._tools[name]
 
     def _checked(self, tool: Tool, given: Fields) -> Arguments:
         # Imported late: jsonschema would delay the first answer.
@@ -215,9 +222,21 @@ def _shown_tool(tool: Tool) -> Fields:
     return {
         "name": tool.name,
         "description": tool.description,
-        "inputSchema": tool.input,
-        "outputSchema": tool.output,
+        "inputSchema": tool.input if tool.output is not None else without_bounds(tool.input),
+        **({} if tool.output is None else {"outputSchema": tool.output}),
         "annotations": {**hints, "openWorldHint": False},
+    }
+
+
+def without_bounds(schema: Mapping[str, object]) -> Fields:
+    """Return a schema without bounds.
+
+    Bounds are checked all the same, and errors state them, so a model need not read them beforehand.
+    """
+    return {
+        name: without_bounds(value) if isinstance(value, dict) else value
+        for name, value in schema.items()
+        if name not in BOUNDS
     }
 
 
@@ -235,6 +254,10 @@ def _shown_prompt(prompt: Prompt) -> Fields:
 
 def _error(code: str, message: str, hint: str) -> Fields:
     return {"code": code, "message": message, "hint": hint}
+
+
+def _text(text: str, *, is_error: bool = False) -> Fields:
+    return {"content": [{"type": "text", "text": visible(text)}], "isError": is_error}
 
 
 def _result(fields: Mapping[str, object], text: str, *, is_error: bool = False) -> Fields:

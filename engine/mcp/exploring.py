@@ -1,74 +1,112 @@
-"""The tools that only read: the four exploration tools, history, prove and status.
-
-This module also adds the fields that every answer has, and contains helpers that several tools share.
-"""
+"""The four tools of an exploration (recall, peek, expand, neighbors), and what several tools share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from engine.base.errors import RefusedError
-from engine.base.json_text import dumped
-from engine.mcp.definition import Arguments, Fields, Tool, members, number, text, texts
+from engine.base.errors import InvalidInputError
+from engine.mcp.definition import Arguments, Tool, described, members, number, text
+from engine.mcp.lines import compact
 
 if TYPE_CHECKING:
-    from engine.base.model import Checkpoint, HistoryItem, Receipt
+    from engine.base.model import Receipt
     from engine.engine import Engine
+    from engine.front.filter_text import Wanted
     from engine.query.explore.answers import Answer
     from engine.query.explore.explorer import Explorer
+    from engine.query.filters import Filters
 
 BUDGET_MAX: Final = 20_000
 QUERY_CHARS_MAX: Final = 4000
 COUNT_MAX: Final = 999_999_999
-"""The maximum value of event numbers, offsets and spent tokens in arguments."""
-HISTORY_TOKENS_MAX: Final = 2000
-"""The maximum cost of a page of history, in tokens. A page with only one event may cost more."""
+"""The maximum value of event numbers and offsets in arguments."""
 
-PROOF_BYTES_MAX: Final = 16 << 10
-"""The maximum size of a proof in an answer, in bytes.
+HINT_TOKENS: Final = 28
+"""The tokens of an answer of `explore_recall` for each hint. Short texts take the place of titles as far as
+these tokens suffice."""
 
-A larger proof would cost tens of thousands of tokens as text.
-"""
-
-ID: Final = text(most=36)
-SPENT: Final = number(most=COUNT_MAX)
-AS_OF: Final = number(most=COUNT_MAX)
-OFFSET: Final = number(most=COUNT_MAX)
-
+PEEK_TOKENS: Final = 65
+NEIGHBORS_TOKENS: Final = 110
 
 SHOWN_CHARS: Final = 200
 LISTED: Final = 20
 """The maximum number of characters of a shortened text, and of items of a shortened list."""
 
+QUERY: Final = text("The question.", most=QUERY_CHARS_MAX)
+ID: Final = text("Id or its first digits.", most=36)
+OFFSET: Final = number("From `more`.", most=COUNT_MAX)
+FILTER: Final = text("See recall.", most=1000)
 
-def stated(root: Checkpoint, fields: Fields) -> Fields:
-    """Return `fields` with the cost of the answer, and the seq and root of the memory.
 
-    The cost is that of the whole JSON, including these fields. It is counted as in
-    `engine.query.explore.explorer`.
+def budget(default: int | None = None, *, least: int = 16) -> dict[str, Any]:
+    """Return the schema of a token budget."""
+    return number("Most tokens.", least=least, most=BUDGET_MAX, default=default)
+
+
+@contextmanager
+def asked(engine: Engine, arguments: Arguments) -> Iterator[tuple[Engine, Wanted]]:
+    """Yield the memory that the argument `filter` asks for, now or at an earlier moment, and the filter.
+
+    Raises:
+        InvalidInputError: the filter is malformed.
+        NotFoundError: the journal has no event at the moment that the filter names.
     """
-    # Imported late: a client waits for the first message of the process.
-    from engine.query.budget import tokens_of
-    from engine.query.explore.form import UNPRICED
+    from engine.front.filter_text import parse_filter
 
-    truth = {"seq": root.size - 1, "root": root.root}
-    cost = tokens_of(dumped(fields | {"cost_tokens": UNPRICED, "total_tokens": UNPRICED} | truth))
-    return fields | {"cost_tokens": cost, "total_tokens": cost} | truth
+    wanted = parse_filter(arguments.get("filter", ""))
+    if wanted.as_of is None:
+        yield engine, wanted
+        return
+    with engine.as_of(wanted.as_of) as past:
+        yield past, wanted
 
 
-def received(memory: Engine, receipts: list[Receipt], **more: Any) -> Fields:
+def only_as_of(wanted: Wanted, what: str) -> None:
+    """Refuse a filter with conditions, where only a moment has a meaning.
+
+    Raises:
+        InvalidInputError: the filter has a term other than `as_of`.
+    """
+    from engine.query.filters import NO_FILTERS
+
+    if wanted.filters != NO_FILTERS:
+        raise InvalidInputError(f"with {what}, the filter may only have the term as_of:")
+
+
+def pin(memory: Engine, wanted: Wanted) -> tuple[str, ...]:
+    """Return the note on the moment of a past memory: its last event and its root; empty for the present."""
+    if wanted.as_of is None:
+        return ()
+    root = memory.root()
+    return (f"as of {root.size - 1} root {root.root[:16]}",)
+
+
+def received(memory: Engine, receipts: list[Receipt], **more: Any) -> str:
     """Return the answer of a tool that has run commands on one subject.
 
-    `receipts` are the results of the commands.
+    The first line has the id of the subject, its state, and whether it changed. Each further fact is a line
+    of its own, and so is each item of a list.
+
+    Args:
+        memory: The memory. It is not read.
+        receipts: The results of the commands.
+        more: Further facts: texts, or lists of JSON objects.
     """
-    found: Fields = {
-        "id": receipts[-1].subject,
-        "changed": any(receipt.changed for receipt in receipts),
-        "state": receipts[-1].state.name.lower(),
-    }
-    return stated(memory.root(), found | more)
+    from engine.query.budget import on_one_line
+    from engine.query.explore.form import unmarked
+
+    changed = "changed" if any(receipt.changed for receipt in receipts) else "unchanged"
+    last = receipts[-1]
+    lines = [f"{last.subject} {last.state.name.lower()} {changed}"]
+    for name, value in more.items():
+        facts = value if isinstance(value, list) else [value]
+        for one in facts:
+            shown = " | ".join(str(part) for part in one.values() if part) if isinstance(one, dict) else one
+            lines.append(f"{name}: {on_one_line(str(shown))}")
+    return unmarked("\n".join(lines))
 
 
 def beginning(text: str) -> str:
@@ -88,191 +126,100 @@ def shortened(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, float)) else beginning(str(value))
 
 
-def budget(default: int) -> dict[str, Any]:
-    """Return the schema of a token budget."""
-    return number(least=16, most=BUDGET_MAX, default=default)
-
-
-ANSWER: Final = {"type": "object"}
-"""The output schema of all tools. It lists no fields, so that the answer to `tools/list` is short."""
-
-
 def verb(
     name: str,
     description: str,
     properties: dict[str, Any],
-    ask: Callable[[Explorer, Arguments], Answer],
+    ask: Callable[[Explorer, Arguments, Filters, int | None], Answer],
     *,
-    tokens: int,
+    tokens: int | None,
 ) -> Tool:
-    """Create a tool that calls one method of an explorer, with the arguments `as_of` and `spent`.
+    """Create a tool that calls one method of an explorer, with the arguments `filter` and `budget`.
 
     Args:
         name: The name of the tool.
         description: The description for language models.
         properties: The tool's own arguments; the first one is required.
-        ask: A function that calls the method of an explorer.
-        tokens: The default token budget.
+        ask: A function that calls the method of an explorer, with the filters and the budget.
+        tokens: The budget if none is given. An answer may exceed it if no shorter answer is possible.
     """
 
-    def run(engine: Engine, arguments: Arguments) -> Fields:
-        from engine.query.explore.form import Form, plain
+    def run(engine: Engine, arguments: Arguments) -> str:
+        from engine.query.explore.explorer import Explorer
 
-        past = nullcontext(engine) if arguments.get("as_of") is None else engine.as_of(arguments["as_of"])
-        with past as memory:
-            explorer = memory.explorer(form=Form.JSON, spent=arguments.get("spent", 0))
-            return plain(ask(explorer, arguments))
+        with asked(engine, arguments) as (memory, wanted):
+            shown = partial(compact, pinned=wanted.as_of is not None)
+            explorer = Explorer(memory.view, form=shown)
+            given = arguments.get("budget")
+            try:
+                answer = ask(explorer, arguments, wanted.filters, tokens if given is None else given)
+            except InvalidInputError:
+                if given is not None or tokens is None:
+                    raise
+                # The budget that nobody gave may be too small for long names: it must not fail the call.
+                answer = ask(explorer, arguments, wanted.filters, None)
+        return shown(answer)
 
-    common = {"budget_tokens": budget(tokens), "spent": SPENT, "as_of": AS_OF}
-    return Tool(name, description, members(properties | common, next(iter(properties))), ANSWER, run)
+    common = {"filter": FILTER, "budget": budget()}
+    return Tool(name, description, members(properties | common, next(iter(properties))), None, run)
 
 
-RECALL = verb(
+EXPLORE_RECALL: Final = verb(
     "explore_recall",
-    "Start here: short hints (id, title, score in %) to the atoms that answer a question best.",
-    {"query": text(most=QUERY_CHARS_MAX), "limit": number(least=1, most=50, default=5)},
-    lambda at, given: at.explore_recall(given["query"], given["limit"], budget=given["budget_tokens"]),
-    tokens=600,
+    "Hints: [score ~tokens of the whole text] id title. Without ~, the text is shown whole.",
+    {"query": QUERY, "limit": number("Most hints.", least=1, most=50, default=5)},
+    lambda at, given, filters, most: at.explore_recall(
+        given["query"],
+        given["limit"],
+        filters=filters,
+        budget=most,
+        texts=min(HINT_TOKENS * given["limit"], most or BUDGET_MAX),
+    ),
+    tokens=None,
 )
 
-PEEK = verb(
+PEEK: Final = verb(
     "explore_peek",
     "About 200 characters of an atom, around the words of the query.",
-    {"id": ID, "query": text(most=QUERY_CHARS_MAX)},
-    lambda at, given: at.explore_peek(given["id"], given.get("query"), budget=given["budget_tokens"]),
-    tokens=200,
+    {"id": ID, "query": QUERY},
+    lambda at, given, filters, most: at.explore_peek(
+        given["id"], given.get("query"), filters=filters, budget=most
+    ),
+    tokens=PEEK_TOKENS,
 )
 
-EXPAND = verb(
+EXPAND: Final = verb(
     "explore_expand",
-    "An atom's text and fields; `next` is the offset of the rest.",
+    "An atom's whole text, tags, provenance, time.",
     {"id": ID, "offset": OFFSET},
-    lambda at, given: at.explore_expand(
-        given["id"], budget=given["budget_tokens"], offset=given.get("offset", 0)
+    lambda at, given, filters, most: at.explore_expand(
+        given["id"], filters=filters, budget=most, offset=given.get("offset", 0)
     ),
     tokens=2000,
 )
 
-NEIGHBORS = verb(
+NEIGHBORS: Final = verb(
     "explore_neighbors",
-    "Triples that connect an atom (id), entity (name) or #tag.",
+    "Edges, tags, neighbours in the source: → or ← relation id name (evidence).",
     {
-        "node": text(most=256),
-        "direction": {"enum": ["out", "in", "both"], "default": "both"},
-        "limit": number(least=1, most=100, default=20),
+        "node": text("Id, entity, title or #tag.", most=256),
+        "direction": described({"enum": ["out", "in", "both"], "default": "both"}, "Which edges."),
+        "types": text("Only these relations, with commas.", most=256),
         "offset": OFFSET,
     },
-    lambda at, given: at.explore_neighbors(
+    lambda at, given, filters, most: at.explore_neighbors(
         given["node"],
         given["direction"],
-        limit=given["limit"],
+        types=names_in(given.get("types", "")),
+        filters=filters,
+        limit=100,
         offset=given.get("offset", 0),
-        budget=given["budget_tokens"],
+        budget=most,
     ),
-    tokens=600,
+    tokens=NEIGHBORS_TOKENS,
 )
 
 
-def _history(engine: Engine, arguments: Arguments) -> Fields:
-    atom = engine.resolve(arguments["id"])
-    events = engine.history(atom)
-    root = engine.root()
-    first, wanted = arguments.get("offset", 0), arguments["limit"]
-    for many in range(wanted, 0, -1):
-        page = events[first : first + many]
-        after = first + len(page)
-        answer = stated(
-            root,
-            {
-                "id": atom,
-                "events": [_event(item) for item in page],
-                "total": len(events),
-                "next": after if after < len(events) else None,
-            },
-        )
-        if answer["cost_tokens"] <= HISTORY_TOKENS_MAX:
-            break
-    return answer
-
-
-def _event(item: HistoryItem) -> Fields:
-    from engine.front.times import shown_time
-
-    left_out = {"ordinal", "replaced", "commitment", "occurrence"}
-    return {
-        "seq": item.seq,
-        "time": shown_time(item.time),
-        "what": item.kind.name.lower(),
-        "by": item.actor,
-        "detail": {
-            name: shortened(value) for name, value in item.detail.items() if name not in left_out and value
-        },
-    }
-
-
-HISTORY = Tool(
-    "history",
-    "All events of an atom, oldest first, with long texts shortened.",
-    members({"id": ID, "limit": number(least=1, most=100, default=20), "offset": OFFSET}, "id"),
-    ANSWER,
-    _history,
-)
-
-
-def _prove(engine: Engine, arguments: Arguments) -> Fields:
-    from base64 import b64encode
-
-    from proofs.arguments import describe_basis
-    from proofs.plain import to_plain
-
-    proof = engine.prove([claim.split() for claim in arguments["claims"]])
-    fields: Fields = {
-        "shown": [to_plain(one) for one in proof.shown],
-        "basis": describe_basis(proof.basis, proof.size),
-        "bytes": len(proof.data),
-        "proof": None,
-    }
-    root, most = engine.root(), arguments["budget_tokens"]
-    if len(proof.data) <= PROOF_BYTES_MAX:
-        whole = stated(root, {**fields, "proof": b64encode(proof.data).decode()})
-        if whole["cost_tokens"] <= most:
-            return whole
-    answer = stated(root, fields)
-    if answer["cost_tokens"] > most:
-        raise RefusedError(
-            f"the answer costs {answer['cost_tokens']} tokens, more than budget_tokens {most}",
-            hint="give fewer claims (`sealed` omits an atom's content) or a larger budget",
-        )
-    return answer
-
-
-PROVE = Tool(
-    "prove",
-    "Prove claims to someone without this memory: `atom ID`, `no-term WORD`, `term WORD`, `tag ID TAG`, "
-    "`none-tagged TAG`, `edge ID TYPE ID`; `sealed` after an atom or edge omits its content. "
-    "`proof` is base64, or null if it is larger than the budget or 16 KiB.",
-    members({"claims": texts(each=1000, most=16), "budget_tokens": budget(6000)}, "claims"),
-    ANSWER,
-    _prove,
-)
-
-
-def _status(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.front.times import shown_time
-
-    root, found = engine.root(), engine.status()
-    return stated(
-        root,
-        {
-            "version": found.version,
-            "store": found.store_id,
-            "backend": found.backend,
-            "events": found.events,
-            "live_atoms": found.live_atoms,
-            "contents": found.contents,
-            "last_event": shown_time(found.last_event),
-        },
-    )
-
-
-STATUS = Tool("status", "Statistics of the memory, and its root.", members({}), ANSWER, _status)
+def names_in(listed: str) -> tuple[str, ...]:
+    """Return the names in a list with commas."""
+    return tuple(name.strip() for name in listed.split(",") if name.strip())

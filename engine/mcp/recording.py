@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from engine.mcp.definition import Arguments, Fields, Tool, members, text, texts
-from engine.mcp.exploring import ANSWER, ID, beginning, received
+from engine.mcp.definition import Arguments, Fields, Schema, Tool, described, members, text, texts
+from engine.mcp.exploring import ID, beginning, received
 from engine.mcp.screening import redacted
 
 if TYPE_CHECKING:
@@ -14,14 +14,17 @@ if TYPE_CHECKING:
 
 DUPLICATES_SHOWN: Final = 5
 
-TEXT: Final = text(most=65_536)
-LINE: Final = text(most=512)
-NAME: Final = text(most=256)
-TAGS: Final = texts(each=256, most=64)
-KIND: Final = text(most=32)
+TEXT_CHARS_MAX: Final = 65_536
+LINE_CHARS_MAX: Final = 512
+NAME_CHARS_MAX: Final = 256
+KIND_CHARS_MAX: Final = 32
 
 
-def _remember(engine: Engine, arguments: Arguments) -> Fields:
+def _tags(about: str) -> Schema:
+    return texts(about, each=256, most=64)
+
+
+def _remember(engine: Engine, arguments: Arguments) -> str:
     from engine.commands import Add
 
     fields = {name: value for name, value in arguments.items() if name != "text"}
@@ -45,27 +48,27 @@ def _near(engine: Engine, atom: str) -> list[Fields]:
 
 REMEMBER = Tool(
     "remember",
-    "Store a text: one fact or note. Storing the same text again changes nothing. `near` lists near-"
-    "duplicates: revise these instead. `key` gives the atom a name of your own.",
+    "Store one fact or note. The same text again changes nothing. `near` lists near-duplicates: revise these "
+    "instead.",
     members(
         {
-            "text": TEXT,
-            "title": LINE,
-            "tags": TAGS,
-            "source": LINE,
-            "kind": KIND,
-            "key": LINE,
-            "provenance": {"enum": ["internal", "external", "quarantine"]},
+            "text": text("Understandable by itself.", most=TEXT_CHARS_MAX),
+            "title": text("A short title.", most=LINE_CHARS_MAX),
+            "tags": _tags("Prefer existing tags."),
+            "source": text("Where the text comes from.", most=LINE_CHARS_MAX),
+            "kind": text("note by default.", most=KIND_CHARS_MAX),
+            "key": text("Your name for the atom.", most=LINE_CHARS_MAX),
+            "provenance": described({"enum": ["internal", "external", "quarantine"]}, "external: by others."),
         },
         "text",
     ),
-    ANSWER,
+    None,
     _remember,
     writes=True,
 )
 
 
-def _revise(engine: Engine, arguments: Arguments) -> Fields:
+def _revise(engine: Engine, arguments: Arguments) -> str:
     from engine.commands import Revise
 
     fields = {"content" if name == "text" else name: value for name, value in arguments.items()}
@@ -75,15 +78,26 @@ def _revise(engine: Engine, arguments: Arguments) -> Fields:
 
 REVISE = Tool(
     "revise",
-    "Change an atom; its history is kept. Omitted fields are unchanged; `tags` replaces all tags.",
-    {**members({"id": ID, "text": TEXT, "title": LINE, "tags": TAGS}, "id"), "minProperties": 2},
-    ANSWER,
+    "Change an atom; its history is kept.",
+    {
+        **members(
+            {
+                "id": ID,
+                "text": text("The new text.", most=TEXT_CHARS_MAX),
+                "title": text("The new title.", most=LINE_CHARS_MAX),
+                "tags": _tags("Replace all tags."),
+            },
+            "id",
+        ),
+        "minProperties": 2,
+    },
+    None,
     _revise,
     writes=True,
 )
 
 
-def _tag(engine: Engine, arguments: Arguments) -> Fields:
+def _tag(engine: Engine, arguments: Arguments) -> str:
     from engine.commands import Tag, Untag
 
     atom = engine.resolve(arguments["id"])
@@ -94,14 +108,17 @@ def _tag(engine: Engine, arguments: Arguments) -> Fields:
 TAG = Tool(
     "tag",
     "Add tags to an atom, or remove tags from it.",
-    {**members({"id": ID, "add": TAGS, "remove": TAGS}, "id"), "minProperties": 2},
-    ANSWER,
+    {
+        **members({"id": ID, "add": _tags("Tags to add."), "remove": _tags("Tags to remove.")}, "id"),
+        "minProperties": 2,
+    },
+    None,
     _tag,
     writes=True,
 )
 
 
-def _relate(engine: Engine, arguments: Arguments) -> Fields:
+def _relate(engine: Engine, arguments: Arguments) -> str:
     from engine.commands.edges import Relate
 
     subject, predicate, target = (arguments[name] for name in ("subject", "predicate", "object"))
@@ -111,21 +128,25 @@ def _relate(engine: Engine, arguments: Arguments) -> Fields:
 
 RELATE = Tool(
     "relate",
-    "Store a relation between two named entities, such as (daemon, listens_on, unix_socket); `source` is "
-    "the id of the atom that is the evidence.",
+    "Relate two named entities, such as (daemon, listens_on, unix_socket).",
     members(
-        {"subject": NAME, "predicate": text(most=32), "object": NAME, "source": ID},
+        {
+            "subject": text("An entity.", most=NAME_CHARS_MAX),
+            "predicate": text("The relation.", most=32),
+            "object": text("An entity.", most=NAME_CHARS_MAX),
+            "source": described(ID, "Id of the evidence."),
+        },
         "subject",
         "predicate",
         "object",
     ),
-    ANSWER,
+    None,
     _relate,
     writes=True,
 )
 
 
-def _forget(engine: Engine, arguments: Arguments) -> Fields:
+def _forget(engine: Engine, arguments: Arguments) -> str:
     from engine.commands import Supersede, Tombstone
 
     atom, reason = engine.resolve(arguments["id"]), arguments["reason"]
@@ -137,10 +158,17 @@ def _forget(engine: Engine, arguments: Arguments) -> Fields:
 
 FORGET = Tool(
     "forget",
-    "Hide an atom from every answer without deleting it. `instead` is the id of the correct atom, which "
-    "replaces the hidden atom and its future copies.",
-    members({"id": ID, "reason": text(most=1000), "instead": ID}, "id", "reason"),
-    ANSWER,
+    "Hide an atom; nothing is deleted.",
+    members(
+        {
+            "id": ID,
+            "reason": text("Why.", most=1000),
+            "instead": described(ID, "Id of the correct atom, which replaces future copies, too."),
+        },
+        "id",
+        "reason",
+    ),
+    None,
     _forget,
     writes=True,
     destructive=True,

@@ -3,6 +3,7 @@ r"""The format of atoms in a prompt, and the estimated number of tokens of the r
     [1f0c2a3b 17-19] notes/tea.md | Kettle      first digits of the id, positions in the source, source, title
       The kettle is descaled on Mondays.        the lines of the content, indented by two spaces
     | Filter                                    the title of the lines that follow, if it changes
+    [9a2e17c4 external] https://example.com     the provenance, if it is not `internal`
 
 A line that begins with `[` is a heading: the text in brackets is generated, the source extends to the first
 bar, and the title follows the bar. A line that begins with `|` is a title. A line of content cannot look like
@@ -30,6 +31,9 @@ ID_DIGITS: Final = SHORT_ID_DIGITS
 
 BUDGET_MIN: Final = 16
 """The smallest budget in tokens: the cost of the shortest heading and a line with only `…`."""
+
+INTERNAL: Final = "internal"
+"""The provenance of the atoms whose headings show no provenance."""
 
 CUT: Final = "…"
 """The character that is put at the end of a text that was cut."""
@@ -72,22 +76,29 @@ def heading(
     last: int | None,
     id: str,  # noqa: A002
     digits: int = ID_DIGITS,
+    *,
+    provenance: str = INTERNAL,
 ) -> str:
     """Return the heading of atoms of one source, without a line end.
 
     `first` and `last` are the first and the last position of the atoms in the source. `id` is the id of any
-    one of the atoms.
+    one of the atoms. `provenance` is shown unless it is `internal`.
     """
     line = f"[{id[:digits]}"
     if source is not None and first is not None:
         line += f" {first}" if first == last else f" {first}-{last}"
-    line += "]"
+    line += f"{origin(provenance)}]"
     if source is not None:
         # A bar ends the source. So a bar within the source would make its end look like a title.
         line += " " + on_one_line(source).replace("|", "¦")
     if title is not None:
         line += " | " + on_one_line(title)
     return line.rstrip()
+
+
+def origin(provenance: str) -> str:
+    """Return the mark for texts of this provenance: a space and the provenance, or '' for `internal`."""
+    return "" if provenance == INTERNAL else f" {provenance}"
 
 
 def subheading(title: str | None) -> str:

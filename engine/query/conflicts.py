@@ -14,7 +14,7 @@ from proofs.leaves import State
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A conflict: the atom with the text of a file, and the atom that was changed by hand before that."""
+    """A conflict between two atoms: one has the text of a file, and the other was changed by hand before."""
 
     file: Atom
     """The atom with the text of the file."""

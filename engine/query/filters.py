@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from backends.base import Reader
 from engine.base import limits, validation
 from engine.base.errors import InvalidInputError
+from engine.followers.meta_entries import with_any
 from engine.followers.tags import LIVE, SUPERSEDED, day_of, members, union, values
 from engine.language.categories import Category, categories_of
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import record_at
 from proofs.events import AtomBody
+from proofs.further import Scalar
 from proofs.sets import Group, tag_identity
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ class Filters:
     one of the `categories`. It belongs to a category if one of its tags is the name of the category. If none
     of its tags names a category, its text decides (`engine.language.categories`). It must have been created
     at or after `since` and before `until`; each is a number of microseconds since 1970 (UTC) or a datetime
-    with a time zone.
+    with a time zone. For each key of `meta`, the atom's meta must have the key with the given value, or with
+    one of them if several are given. True is not equal to 1, and the text "1" is not equal to the number 1.
     """
 
     tags: tuple[str, ...] = ()
@@ -48,6 +51,8 @@ class Filters:
     categories: tuple[str, ...] = ()
     superseded: bool = False
     """If True, recall and context also return superseded atoms (`engine.Supersede`)."""
+    meta: Mapping[str, Scalar | Collection[Scalar]] = field(default_factory=dict, hash=False)
+    """Key → the value, or a list, tuple or set of values."""
 
 
 NO_FILTERS = Filters()
@@ -66,6 +71,7 @@ class FilterFields(TypedDict, total=False):
     until: int | datetime | None
     categories: Iterable[str]
     superseded: bool
+    meta: Mapping[str, Scalar | Collection[Scalar]]
 
 
 def narrowed(filters: Filters, fields: FilterFields) -> Filters:
@@ -75,12 +81,14 @@ def narrowed(filters: Filters, fields: FilterFields) -> Filters:
         InvalidInputError: a name is not a field of `Filters`, or a value is not iterable where it must be.
     """
     validation.instance(filters, Filters, "filters")
+    if not fields:
+        return filters
     known = {field.name for field in dataclass_fields(Filters)}
     changed: dict[str, Any] = {}
     for name, value in fields.items():
         if name not in known:
             raise InvalidInputError(f"{name} is neither an argument nor a field of Filters")
-        single = name in {"since", "until", "superseded"}
+        single = name in {"since", "until", "superseded", "meta"}
         changed[name] = value if single else tuple(validation.several(value, name))
     return replace(filters, **changed)
 
@@ -90,6 +98,8 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
 
     With `categories`, the result also includes atoms that pass the other filters but have no tag that names a
     category. The caller must check each of these atoms with `in_categories` before using it.
+
+    In `rows` the follower `tags` is at the head. If `filters` has conditions on meta, `meta_entries` is, too.
 
     Raises:
         InvalidInputError: a filter is not valid for its field.
@@ -109,6 +119,8 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
     ):
         if wanted or (group is Group.SOURCE and filters.sources):
             found &= union(rows, ((group, name) for name in wanted))
+    for key, accepted in validation.meta_conditions(filters.meta).items():
+        found &= with_any(rows, key, accepted)
     if filters.categories:
         in_wanted, in_any = category_sets(rows, filters.categories)
         found -= in_any - in_wanted

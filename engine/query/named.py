@@ -6,7 +6,7 @@ links from all its pieces, and its backlinks are the links to any of its pieces.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -161,12 +161,15 @@ def page_at(rows: Reader, found: Pieces) -> Page:
 
 
 def edges_of_pieces(
-    rows: Reader, found: Pieces, direction: Direction
+    rows: Reader, found: Pieces, direction: Direction, codes: Sequence[bytes] = ()
 ) -> Iterator[tuple[AtomRecord, EdgeRecord, AtomRecord]]:
-    """Yield (piece, edge, live atom outside the page) for each live edge of a page."""
+    """Yield (piece, edge, live atom outside the page) for each live edge of a page.
+
+    `codes` are the types of the edges; empty for all types.
+    """
     own = {record.id for record in found.records}
     for record in found.records:
-        for edge in edges_at(rows, record.id, direction, ()):
+        for edge in edges_at(rows, record.id, direction, codes):
             other_id = far_end(edge, record.id)
             other = None if other_id in own else read_atom(rows, other_id)
             if other is not None and other.state is State.LIVE:

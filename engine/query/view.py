@@ -12,6 +12,8 @@ from engine.store.past import AsOf, past_store, size_at
 from engine.store.store import Store
 
 if TYPE_CHECKING:
+    from engine.followers.base import Follower
+    from engine.query.filters import Filters
     from engine.query.positions import PositionsCache
     from engine.query.recall.allowed import AllowedCache
     from engine.query.recall.config import RecallConfig
@@ -77,14 +79,30 @@ class View:
             yield View(store, self.config)
 
     @contextmanager
-    def searchable(self) -> Iterator[Snapshot]:
+    def searchable(self, filters: Filters | None = None) -> Iterator[Snapshot]:
         """Yield a snapshot in which records, tags, index and names are at the head.
+
+        If `filters` has conditions on meta, the rows for these conditions are at the head, too.
 
         Raises:
             BusyError: other processes kept appending events.
         """
-        with self.store.view(self.store.tags, self.store.index, self.store.names) as rows:
+        store = self.store
+        with store.view(store.tags, store.index, store.names, *self._for_meta(filters)) as rows:
             yield rows
+
+    @contextmanager
+    def filterable(self, filters: Filters) -> Iterator[Snapshot]:
+        """Yield a snapshot in which the records and all rows that `filters` reads are at the head.
+
+        Raises:
+            BusyError: other processes kept appending events.
+        """
+        with self.store.view(self.store.tags, *self._for_meta(filters)) as rows:
+            yield rows
+
+    def _for_meta(self, filters: Filters | None) -> tuple[Follower, ...]:
+        return (self.store.meta_entries,) if filters is not None and filters.meta else ()
 
     def forget(self) -> None:
         """Drop the caches. Call this method after content from which they were computed has been erased."""

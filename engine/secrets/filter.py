@@ -120,7 +120,10 @@ class Screen:
             self._labels.add(label)
 
     def line_of(self, text: str) -> int | None:
-        """Return the line, counted from 1, on which the first secret in a text begins, or None."""
+        """Return the number of the line, counted from 1, on which a text's first secret begins.
+
+        Without a secret, return None.
+        """
         secrets = self._policy.find(text)
         return text.count("\n", 0, secrets[0].start) + 1 if secrets else None
 

@@ -30,6 +30,7 @@ from engine.followers.base import Follower, are_current, catch_up, is_current
 from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
+from engine.followers.meta_entries import MetaEntriesFollower
 from engine.followers.names import NamesFollower
 from engine.followers.records import Records, head_guards, seal
 from engine.followers.tags import TagsFollower
@@ -84,7 +85,7 @@ class Recent:
             cached.extend(entries)
             self._chars += _chars_in(entries)
             if len(cached) > 3 * limits.FOLLOW_EVENTS_MAX:
-                self._drop(len(cached) - 2 * limits.FOLLOW_EVENTS_MAX)
+                self._drop(len(cached) - 11 * limits.FOLLOW_EVENTS_MAX // 4)
             while self._chars > limits.FOLLOW_BYTES_MAX:
                 self._drop(len(cached) // 2 + 1)
 
@@ -144,9 +145,22 @@ def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Comm
     return Transaction, decide_all
 
 
-def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower, NamesFollower]:
+Projections = tuple[
+    Records, IndexFollower, TagsFollower, TreesFollower, LogFollower, NamesFollower, MetaEntriesFollower
+]
+
+
+def projections() -> Projections:
     """Return a new object for each projection (data derived from the journal), the records first."""
-    return Records(), IndexFollower(), TagsFollower(), TreesFollower(), LogFollower(), NamesFollower()
+    return (
+        Records(),
+        IndexFollower(),
+        TagsFollower(),
+        TreesFollower(),
+        LogFollower(),
+        NamesFollower(),
+        MetaEntriesFollower(),
+    )
 
 
 class Store:
@@ -195,7 +209,9 @@ class Store:
         """In a store opened at a past moment: the seq of the first later event that erased content of that
         moment. None if there is no such event."""
         self.projections = projections()
-        self.records, self.index, self.tags, self.trees, self.log, self.names = self.projections
+        self.records, self.index, self.tags, self.trees, self.log, self.names, self.meta_entries = (
+            self.projections
+        )
         self._evidence = Evidence(self.trees)
         self._head = TrustedHead()
         self._written: tuple[Guard, Guard] | None = None

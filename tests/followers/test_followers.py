@@ -26,7 +26,7 @@ from tests.support.workloads import commands
 
 pytestmark = pytest.mark.twins
 
-NAMES = ("records", "index", "tags", "trees", "log", "names")
+NAMES = ("records", "index", "tags", "trees", "log", "names", "meta-entries")
 
 
 def journal_of(count: int, seed: int = 1) -> MemoryBackend:

@@ -117,18 +117,35 @@ def test_near_earlier(made: list[tuple[int, list[int]]], start: int) -> None:
 
 
 @given(
-    st.lists(
-        st.tuples(st.lists(st.sampled_from([*"abcdexyz", "the", "é", "的"]), max_size=12), st.floats(0, 1)),
-        max_size=5,
-    ),
-    st.lists(st.sampled_from([*"abq"]), max_size=2),
+    st.lists(st.tuples(TEXTS | st.text("abcx yz", max_size=20), st.floats(0, 1)), max_size=5),
+    st.lists(st.sampled_from(["a", "b", "q", "sea", "adr-016"]), max_size=2),
     st.integers(1, 12),
 )
-def test_most_relevant(some: list[tuple[list[str], float]], known: list[str], most: int) -> None:
-    """The most relevant terms, their order and their relevance are those of the twin."""
-    texts, shares = [terms for terms, _ in some], [share for _, share in some]
+@example([("the sea a the", 0.5), ("sea a b b", 0.25), ("c", 0.25)], ["b"], 3)
+def test_most_relevant(some: list[tuple[str, float]], known: list[str], most: int) -> None:
+    """The most relevant terms, their order and their relevance are those of the twins."""
+    texts, shares = [text for text, _ in some], [share for _, share in some]
     found = native().most_relevant(terms(), texts, shares, known, most)
-    assert found == most_relevant(texts, shares, known, most)
+    assert found == most_relevant(list(map(index_terms, texts)), shares, known, most)
+
+
+def test_most_relevant_leaves_other_texts_to_its_twins() -> None:
+    """Lone surrogates, other scripts, and texts without a share are left to the twins."""
+    for texts, shares in ((["sea", "\ud800"], [0.5, 0.5]), (["界"], [1.0]), (["sea"], []), (["sea"], [-1.0])):
+        assert native().most_relevant(terms(), texts, shares, [], 5) is None
+
+
+@given(
+    st.lists(st.sampled_from(["dying", "die", "lying", "oing", "O", "syed", "sied", "Sea", "ski", "skies"])),
+    st.lists(st.sampled_from(["die", "o", "lie", "sea", "ski", "sky", "si", "syed"]), unique=True),
+)
+def test_read_texts_finds_all_words_with_a_term_of_the_question(words: list[str], asked: list[str]) -> None:
+    """Words whose stems begin with other letters are found, too."""
+    question = (sorted(asked), [1.0] * len(asked), float(len(asked)), WINDOW, 8)
+    text = " ".join(words)
+    ((_, *whole),) = native().read_texts(terms(), [text], (False, False), 1 << 16, *question, True)
+    ((_, *short),) = native().read_texts(terms(), [text], (False, False), 1 << 16, *question, False)
+    assert short == whole
 
 
 @given(st.lists(st.lists(PIECES, max_size=12).map(" ".join), max_size=6))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -64,28 +65,63 @@ def call(number: int, tool: str, /, **arguments: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a tool."""
+    """The answer of a tool. `structured` is None if the answer is text only."""
 
-    fields: dict[str, Any]
+    structured: dict[str, Any] | None
     text: str
     is_error: bool
 
     @classmethod
     def of(cls, result: CallToolResult) -> Answer:
-        """Convert the SDK's result, and check that its two forms agree."""
+        """Convert the SDK's result, and check that its two forms agree if it has both."""
         [block] = result.content
         assert isinstance(block, TextContent)
-        assert json.loads(block.text) == result.structured_content
+        assert result.structured_content is None or json.loads(block.text) == result.structured_content
         return cls(result.structured_content, block.text, result.is_error)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The facts in an answer of `status`, of a tool that writes, or with structured content."""
+        if self.structured is not None:
+            return self.structured
+        return facts_of(self.text)
 
     @property
     def error(self) -> dict[str, str]:
         """The error: code, message and hint."""
         assert self.is_error
-        assert list(self.fields) == ["error"]
-        found: dict[str, str] = self.fields["error"]
-        assert list(found) == ["code", "message", "hint"]
-        return found
+        if self.structured is not None:
+            assert list(self.structured) == ["error"]
+            return dict(self.structured["error"])
+        found = re.fullmatch(r"error (?P<code>[a-z_]+): (?P<message>.*)(?:\nhint: (?P<hint>.*))?", self.text)
+        assert found is not None, self.text
+        return {name: value or "" for name, value in found.groupdict().items()}
+
+
+def facts_of(text: str) -> dict[str, Any]:
+    """Return the facts in the text of an answer of `status`, or of a tool that writes."""
+    if text.startswith("{"):
+        return dict(json.loads(text))
+    first, *rest = text.splitlines()
+    subject, state, changed = first.rsplit(" ", 2)
+    assert changed in {"changed", "unchanged"}, text
+    facts: dict[str, Any] = {"id": subject, "state": state, "changed": changed == "changed"}
+    for line in rest:
+        name, _, fact = line.partition(": ")
+        facts.setdefault(name, []).append(fact)
+    return facts
+
+
+def cost_of(text: str) -> int:
+    """Return the cost in tokens that the last line of an answer states."""
+    found = re.search(r"(?:\[|; )(\d+) tokens\]\Z", text)
+    assert found is not None, text
+    return int(found[1])
+
+
+def read_tokens(text: str) -> float:
+    """Return the tokens that a text costs a model: one for four characters."""
+    return len(text) / 4
 
 
 class Memory:
@@ -127,6 +163,12 @@ class Memory:
     def call(self, tool: str, /, **arguments: Any) -> Answer:
         """What one tool answers, errors too."""
         return self.answers((tool, arguments))[0]
+
+    def said(self, tool: str, /, **arguments: Any) -> str:
+        """Call one tool and return the text of its answer, which must not be an error."""
+        answer = self.call(tool, **arguments)
+        assert not answer.is_error, answer.text
+        return answer.text
 
     def found(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Call one tool and return its answer, which must not be an error."""

@@ -1,82 +1,145 @@
-"""The tools that only read, called with the SDK's client."""
+"""The four tools of an exploration, called with the SDK's client."""
 
 from __future__ import annotations
 
-from base64 import b64decode
+import re
 from typing import Any
-from uuid import UUID
 
 import pytest
 
-from engine.base.json_text import dumped
 from engine.text.tokens import estimate_tokens
-from proofs import Root, verify
-from tests.mcp.support import Memory
+from tests.mcp.support import Memory, cost_of
+
+HINT = re.compile(r"\[\d+%(?P<size> ~\d+)?(?P<origin> \w+)?\] (?P<id>[0-9a-f]{8,32}) (?P<text>.+)")
+
+LONG = "The garden shed holds rakes, a ladder, two spades and the seeds for the next spring. " * 9
 
 
 def test_recall_gives_hints_whose_ids_the_other_verbs_take(memory: Memory, kettle: str) -> None:
     """The id in a hint is a prefix of an atom's id and leads to its text."""
-    hint = memory.found("explore_recall", query="when is the kettle descaled?")["hints"][0]
+    hint = HINT.fullmatch(memory.said("explore_recall", query="when is the kettle descaled?").splitlines()[0])
+    assert hint is not None
     assert kettle.startswith(hint["id"])
-    assert hint["title"] == "tea › Kettle"
-    assert "Mondays" in memory.found("explore_peek", id=hint["id"], query="kettle")["text"]
-    expanded = memory.found("explore_expand", id=hint["id"])
-    assert (expanded["id"], expanded["next"]) == (kettle, None)
+    assert "Mondays" in memory.said("explore_peek", id=hint["id"], query="kettle")
+    assert "Mondays" in memory.said("explore_expand", id=hint["id"])
+
+
+def test_a_hint_to_a_short_atom_is_its_whole_text(memory: Memory, kettle: str) -> None:
+    """A short text takes the place of the title, and no cost of a further reading is stated."""
+    memory.found("remember", text=LONG, title="Kettle shed")
+    lines = memory.said("explore_recall", query="kettle").splitlines()[:-1]
+    hints = [found for line in lines if (found := HINT.fullmatch(line))]
+    texts = {hint["id"]: (hint["size"], hint["text"]) for hint in hints}
+    assert texts[kettle[:8]] == (None, "The kettle is descaled on Mondays with half a cup of vinegar.")
+    assert [size is not None for size, text in texts.values() if text.startswith("Kettle shed")] == [True]
+
+
+def test_texts_in_hints_never_take_more_than_their_share(memory: Memory) -> None:
+    """With many short atoms, an answer of five hints stays within 110 tokens."""
+    for number in range(8):
+        memory.found("remember", text=f"Kettle {number} " + "stands on a shelf in the kitchen " * 3)
+    text = memory.said("explore_recall", query="kettle shelf kitchen")
+    hints = [HINT.fullmatch(line) for line in text.splitlines()[:5]]
+    assert all(hints)
+    assert 0 < sum(hint["size"] is None for hint in hints if hint) < 5
+    assert len(text) / 4 <= 110
 
 
 def test_expand_goes_on_where_the_budget_ended(memory: Memory) -> None:
-    """Following `next` gives the whole text in parts that fit the budget."""
+    """Following the offset gives the whole text in parts that fit the budget."""
     text = " ".join(f"sentence {number} of a long text." for number in range(400))
     atom = memory.found("remember", text=text)["id"]
     parts: list[str] = []
-    offset: int | None = 0
-    while offset is not None:
-        part = memory.found("explore_expand", id=atom, offset=offset, budget_tokens=700)
-        assert part["cost_tokens"] <= 700
-        parts.append(part["text"])
-        offset = part["next"]
+    offset = 0
+    while True:
+        answer = memory.said("explore_expand", id=atom, offset=offset, budget=700)
+        assert cost_of(answer) <= 700
+        parts.append(answer.splitlines()[1].removeprefix("  "))
+        more = re.search(r"more: offset (\d+)", answer.splitlines()[-1])
+        if more is None:
+            break
+        offset = int(more[1])
     assert len(parts) > 3
-    assert "".join(parts) == text
+    assert " ".join(parts) == text
 
 
-def test_neighbors_are_triples_of_names(memory: Memory) -> None:
-    """A relation is found from both of its entities."""
+def test_expand_states_time_provenance_and_tags(memory: Memory, kettle: str) -> None:
+    """The last line has the tags, the provenance, the time in ISO 8601 and the number of edges."""
+    last = memory.said("explore_expand", id=kettle).splitlines()[-1]
+    assert re.fullmatch(
+        r"\[#chores #Kitchen; internal \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ version 1 edges 0; \d+ tokens\]", last
+    )
+
+
+def test_neighbors_are_edges_with_direction_and_relation(memory: Memory) -> None:
+    """A relation is found from both of its entities, with an arrow for its direction."""
     memory.found("relate", subject="daemon", predicate="listens on", object="unix socket")
-    for node in ("daemon", "Unix_Socket"):
-        [triple] = memory.found("explore_neighbors", node=node)["triples"]
-        assert (triple["subject"], triple["predicate"], triple["object"]) == (
-            "daemon",
-            "listens_on",
-            "unix socket",
-        )
-    assert memory.found("explore_neighbors", node="daemon", direction="in")["triples"] == []
+    assert re.search(
+        "\n  → listens_on [0-9a-f]{8} unix socket\n", memory.said("explore_neighbors", node="daemon")
+    )
+    assert re.search(
+        "\n  ← listens_on [0-9a-f]{8} daemon\n", memory.said("explore_neighbors", node="Unix_Socket")
+    )
+    assert "no connections" in memory.said("explore_neighbors", node="daemon", direction="in")
 
 
-def test_every_answer_says_what_it_costs_and_of_which_memory(memory: Memory, kettle: str) -> None:
-    """The cost is that of the text, the total continues from `spent`, and seq and root are current."""
+def test_neighbors_of_one_relation(memory: Memory) -> None:
+    """`types` leaves out other relations, and an unknown relation is an error."""
+    memory.found("relate", subject="daemon", predicate="listens on", object="unix socket")
+    memory.found("relate", subject="daemon", predicate="uses", object="json")
+    found = memory.said("explore_neighbors", node="daemon", types="uses, listens_on")
+    assert ("→ uses" in found, "→ listens_on" in found) == (True, True)
+    found = memory.said("explore_neighbors", node="daemon", types="uses")
+    assert ("→ uses" in found, "→ listens_on" in found) == (True, False)
+    assert memory.call("explore_neighbors", node="daemon", types="eats").error["code"] == "not_found"
+
+
+def test_neighbors_are_paged(memory: Memory) -> None:
+    """Following the offset gives every connection exactly once."""
+    for number in range(30):
+        memory.found("relate", subject="daemon", predicate="uses", object=f"part number {number}")
+    found: list[str] = []
+    offset = 0
+    while True:
+        answer = memory.said("explore_neighbors", node="daemon", offset=offset)
+        assert cost_of(answer) <= 110
+        found += re.findall(r"part number \d+", answer)
+        more = re.search(r"more: offset (\d+)", answer.splitlines()[-1])
+        if more is None:
+            break
+        offset = int(more[1])
+    assert len(found) == len(set(found)) == 30
+
+
+def test_filters_apply_to_every_verb(memory: Memory, kettle: str) -> None:
+    """An atom that fails the filter is in no hint and no neighbour, and is neither peeked at nor expanded."""
+    assert kettle[:8] not in memory.said("explore_recall", query="kettle vinegar", filter="-tag:chores")
+    for tool in ("explore_peek", "explore_expand"):
+        assert memory.call(tool, id=kettle, filter="tag:chores").is_error is False
+        error = memory.call(tool, id=kettle, filter="-tag:chores").error
+        assert (error["code"], "does not pass the filter" in error["message"]) == ("not_found", True)
+    assert kettle[:8] in memory.said("explore_neighbors", node="#kitchen")
+    assert kettle[:8] not in memory.said("explore_neighbors", node="#kitchen", filter="-tag:chores")
+
+
+def test_every_answer_ends_with_its_cost(memory: Memory, kettle: str) -> None:
+    """The cost on the last line is that of the whole text."""
     calls: dict[str, dict[str, Any]] = {
-        "explore_recall": {"query": "kettle", "spent": 1000},
-        "explore_peek": {"id": kettle, "spent": 1000},
-        "explore_expand": {"id": kettle, "spent": 1000},
-        "explore_neighbors": {"node": kettle, "spent": 1000},
-        "history": {"id": kettle},
-        "prove": {"claims": [f"atom {kettle}"]},
-        "status": {},
-        "remember": {"text": "Something new."},
-        "tag": {"id": kettle, "add": ["new"]},
+        "explore_recall": {"query": "kettle"},
+        "explore_peek": {"id": kettle},
+        "explore_expand": {"id": kettle},
+        "explore_neighbors": {"node": kettle},
+        "recall": {"query": "kettle"},
+        "recent": {},
+        "find": {},
+        "explore": {"query": "kettle"},
     }
     for tool, given in calls.items():
-        answer = memory.call(tool, **given)
-        assert not answer.is_error, answer.text
-        assert answer.text == dumped(answer.fields)
-        cost = answer.fields["cost_tokens"]
-        assert estimate_tokens(answer.text) <= cost <= estimate_tokens(answer.text) + 10
-        assert answer.fields["total_tokens"] == given.get("spent", 0) + cost
-        now = memory.engine.root()
-        assert (answer.fields["seq"], answer.fields["root"]) == (now.size - 1, now.root)
+        text = memory.said(tool, **given)
+        assert estimate_tokens(text) <= cost_of(text) <= estimate_tokens(text) + 8
 
 
-@pytest.mark.parametrize("budget", [60, 130, 200, 600])
+@pytest.mark.parametrize("budget", [40, 60, 130, 600])
 def test_no_answer_costs_more_than_its_budget(memory: Memory, kettle: str, budget: int) -> None:
     """Each verb stays within its budget, or reports that it is too small."""
     for tool, given in (
@@ -85,83 +148,32 @@ def test_no_answer_costs_more_than_its_budget(memory: Memory, kettle: str, budge
         ("explore_expand", {"id": kettle}),
         ("explore_neighbors", {"node": kettle}),
     ):
-        answer = memory.call(tool, **given, budget_tokens=budget)
+        answer = memory.call(tool, **given, budget=budget)
         if answer.is_error:
             assert answer.error["code"] in {"invalid", "limit"}
         else:
-            assert answer.fields["cost_tokens"] <= budget
+            assert cost_of(answer.text) <= budget
+
+
+def test_the_default_budget_never_refuses_a_call(memory: Memory) -> None:
+    """An atom with a title of costly characters is peeked at, although the title alone exceeds 65 tokens."""
+    atom = memory.found("remember", text="茶 " * 300, title="🫖" * 60)["id"]
+    assert "茶" in memory.said("explore_peek", id=atom)
+    assert memory.call("explore_peek", id=atom, budget=20).error["code"] == "invalid"
 
 
 def test_the_past_is_asked_by_as_of(memory: Memory, kettle: str) -> None:
-    """An atom that was forgotten later is found with `as_of`, and not now."""
-    before = memory.found("status")["seq"]
+    """An atom that was forgotten later is found with `as_of`, and not now; the answer states seq and root."""
+    then = memory.engine.root()
+    moment = f"as_of:{then.size - 1}"
     memory.found("forget", id=kettle, reason="it broke")
-    then = memory.found("explore_recall", query="kettle", as_of=before)
-    assert then["seq"] == before
-    assert kettle.startswith(then["hints"][0]["id"])
-    assert memory.found("explore_expand", id=kettle, as_of=before)["id"] == kettle
+    for tool, given in (
+        ("explore_recall", {"query": "kettle"}),
+        ("explore_expand", {"id": kettle}),
+        ("recall", {"query": "kettle"}),
+    ):
+        found = memory.said(tool, **given, filter=moment)
+        assert kettle[:8] in found
+        assert f"as of {then.size - 1} root {then.root[:16]}; " in found.splitlines()[-1]
     assert memory.call("explore_expand", id=kettle).error["code"] == "not_found"
-    assert all(
-        not kettle.startswith(hint["id"])
-        for hint in memory.found("explore_recall", query="kettle descaled")["hints"]
-    )
-
-
-def test_history_pages_through_all_events(memory: Memory, kettle: str) -> None:
-    """Following `next` gives every event exactly once, in order."""
-    for number in range(7):
-        memory.found("tag", id=kettle, add=[f"tag{number}"])
-    seqs: list[int] = []
-    offset: int | None = 0
-    while offset is not None:
-        page = memory.found("history", id=kettle[:8], limit=3, offset=offset)
-        assert page["total"] == 8
-        seqs += [event["seq"] for event in page["events"]]
-        offset = page["next"]
-    assert len(seqs) == 8
-    assert seqs == sorted(seqs)
-
-
-def test_history_shortens_long_texts(memory: Memory) -> None:
-    """A page with versions of a text of 60,000 characters costs few tokens."""
-    atom = memory.found("remember", text="word " * 12_000)["id"]
-    memory.found("revise", id=atom, text="other " * 10_000, tags=[f"tag{number}" for number in range(60)])
-    assert memory.found("history", id=atom)["cost_tokens"] < 2000
-
-
-def test_a_proof_is_handed_out_that_a_stranger_can_check(memory: Memory, kettle: str) -> None:
-    """The base64 is a valid proof for the root and store id in the same answer."""
-    answer = memory.found("prove", claims=["no-term unicorn", f"atom {kettle[:8]}"])
-    basis = answer["basis"]
-    assert basis["root"] == answer["root"]
-    root = Root(UUID(basis["store"]).bytes, bytes.fromhex(basis["root"]))
-    claims = [line["claim"] for line in answer["shown"]]
-    assert claims[0] == "no-term unicorn"
-    made = memory.engine.prove([claim.split() for claim in claims])
-    assert verify(b64decode(answer["proof"]), root, made.claims) == made.shown
-
-
-def test_a_large_proof_is_not_handed_out(memory: Memory) -> None:
-    """For a large proof, the answer states its size and what it shows."""
-    atom = memory.found("remember", text="many words " * 3000)["id"]
-    refused = memory.call("prove", claims=[f"atom {atom}"])
-    assert refused.error["code"] == "refused"
-    answer = memory.found("prove", claims=[f"atom {atom} sealed"])
-    assert answer["shown"][0]["claim"].endswith("sealed")
-    small = memory.found("prove", claims=[f"atom {atom} sealed"], budget_tokens=answer["cost_tokens"] - 50)
-    assert small["proof"] is None
-    assert small["bytes"] == answer["bytes"]
-
-
-def test_a_claim_that_does_not_hold_is_refused_with_what_does(memory: Memory, kettle: str) -> None:
-    """The hint names a claim that holds instead."""
-    error = memory.call("prove", claims=[f"atom {kettle} tombstoned"]).error
-    assert error["code"] == "refused"
-    assert "live" in error["hint"]
-
-
-def test_status_counts(memory: Memory, kettle: str) -> None:
-    """The numbers of atoms and events and the store id are those of the engine."""
-    found, status = memory.found("status"), memory.engine.status()
-    assert (found["live_atoms"], found["events"], found["store"]) == (3, status.events, status.store_id)
-    assert found["events"] == found["seq"] + 1
+    assert kettle[:8] not in memory.said("explore_recall", query="kettle descaled")

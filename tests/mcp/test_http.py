@@ -19,7 +19,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.mcp.support import INITIALIZE, TIMEOUT, Answer, arguments, call, environment
+from tests.mcp.support import INITIALIZE, TIMEOUT, Answer, arguments, call, environment, facts_of
 
 TOKEN = "a-token-of-some-length-0123456789"  # noqa: S105  it guards an empty store for a second
 
@@ -98,10 +98,10 @@ def test_a_client_with_the_token_is_served(served: Served, mode: str) -> None:
             httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=TIMEOUT) as connection,
             Client(streamable_http_client(served.url, http_client=connection), mode=mode) as client,
         ):
-            assert len((await client.list_tools()).tools) == 12
+            assert len((await client.list_tools()).tools) == 14
             kept = Answer.of(await client.call_tool("remember", {"text": f"The kettle <b>of</b> {mode}."}))
             found = Answer.of(await client.call_tool("explore_expand", {"id": kept.fields["id"]}))
-            assert found.fields["text"] == f"The kettle <b>of</b> {mode}."
+            assert f"  The kettle ‹b>of‹/b> {mode}." in found.text
 
     anyio.run(run)
 
@@ -185,10 +185,10 @@ def test_what_leaves_is_escaped(served: Served) -> None:
     status, headers, body = served.request(message, Mcp_Protocol_Version="2025-11-25")
     assert status == 200
     assert headers["content-length"] == str(len(body))
-    atom = json.loads(body)["result"]["structuredContent"]["id"]
+    atom = facts_of(json.loads(body)["result"]["content"][0]["text"])["id"]
     message = json.dumps(call(6, "explore_expand", id=atom)).encode()
     body = served.request(message, Mcp_Protocol_Version="2025-11-25")[2]
-    assert json.loads(body)["result"]["structuredContent"]["text"] == "a <script> \\x9b\\u202e"
+    assert "  a ‹script> \\x9b\\u202e" in json.loads(body)["result"]["content"][0]["text"]
     assert not re.search("[<>\x80-\x9f\u202a-\u202e]", body.decode())
 
 

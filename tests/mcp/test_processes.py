@@ -14,7 +14,7 @@ import pytest
 
 from backends.sqlite import SQLiteBackend
 from engine.engine import Engine
-from tests.mcp.support import TIMEOUT, Answer, Raw, call, connected, environment
+from tests.mcp.support import TIMEOUT, Answer, Raw, call, connected, environment, facts_of
 from tests.support.leveldb import LEVELDB
 
 WRITES = 40
@@ -47,7 +47,7 @@ def test_two_clients_write_to_one_store_at_the_same_time(tmp_path: Path, kind: s
                 kept.append(answer.fields["id"])
             other = "second" if name == "first" else "first"
             found = Answer.of(await client.call_tool("explore_recall", {"query": f"{other} keeps kettles"}))
-            assert found.fields["hints"]
+            assert f"{other} keeps the note" in found.text
 
     async def run() -> None:
         async with anyio.create_task_group() as tasks:
@@ -79,7 +79,7 @@ def test_a_server_that_is_killed_loses_nothing_that_it_acknowledged(tmp_path: Pa
                 return
             answer = json.loads(line)["result"]
             assert not answer["isError"], answer
-            kept.append(answer["structuredContent"]["id"])
+            kept.append(facts_of(answer["content"][0]["text"])["id"])
             if killed is not None and killed.is_set() and number >= WRITES:
                 return
 
@@ -131,8 +131,8 @@ def test_the_command_line_works_beside_a_server_in_constant_use(tmp_path: Path, 
             thread.join(TIMEOUT)
         assert (recalled.returncode, added.returncode) == (0, 0), recalled.stderr + added.stderr
         assert "Mondays" in recalled.stdout
-        found = server.ask(call(5, "explore_recall", query="tea water"))["result"]["structuredContent"]
-        assert found["hints"]
+        found = server.ask(call(5, "explore_recall", query="tea water"))["result"]["content"][0]["text"]
+        assert "Tea needs water." in found
         assert server.end()[0] == 0
 
 
@@ -151,7 +151,7 @@ def test_two_clients_begin_while_a_sqlite_store_is_locked(tmp_path: Path) -> Non
             for _ in range(2):
                 answer = json.loads(server.line())["result"]
                 assert not answer["isError"], answer
-                kept.append(answer["structuredContent"]["id"])
+                kept.append(facts_of(answer["content"][0]["text"])["id"])
         assert [server.end()[0] for server in (first, second)] == [0, 0]
     assert len(set(kept)) == 3
     with Engine.open(f"sqlite:{path}", create=False) as engine:

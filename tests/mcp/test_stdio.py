@@ -12,10 +12,9 @@ from typing import Any
 import anyio
 import pytest
 
-from engine.base.invisible import visible
 from engine.engine import Engine
 from engine.mcp.wire import LINE_BYTES_MAX
-from tests.mcp.support import INITIALIZE, INITIALIZED, Answer, Raw, call, connected
+from tests.mcp.support import INITIALIZE, INITIALIZED, Answer, Raw, call, connected, facts_of
 from tests.shared import needs
 
 LIST: dict[str, Any] = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
@@ -29,10 +28,14 @@ def store(tmp_path: Path) -> Path:
 
 
 def fields(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return the structured content of a raw answer."""
-    found: dict[str, Any] = answer["result"]["structuredContent"]
-    assert json.loads(answer["result"]["content"][0]["text"]) == found
-    return found
+    """Return the facts in the text of a raw answer."""
+    assert "structuredContent" not in answer["result"]
+    return facts_of(answer["result"]["content"][0]["text"])
+
+
+def error_of(answer: dict[str, Any]) -> dict[str, str]:
+    """Return the error in a raw answer."""
+    return Answer(None, answer["result"]["content"][0]["text"], answer["result"]["isError"]).error
 
 
 def test_options_for_people_put_nothing_beside_the_messages(store: Path) -> None:
@@ -50,11 +53,11 @@ def test_a_client_of_any_protocol_is_served(store: Path, mode: str) -> None:
     async def run() -> None:
         async with connected(store, mode=mode) as client:
             assert not store.exists()
-            assert len((await client.list_tools()).tools) == 12
+            assert len((await client.list_tools()).tools) == 14
             assert not store.exists()
             kept = Answer.of(await client.call_tool("remember", {"text": "The kettle is descaled."}))
             found = Answer.of(await client.call_tool("explore_recall", {"query": "kettle"}))
-            assert kept.fields["id"].startswith(found.fields["hints"][0]["id"])
+            assert f" {kept.fields['id'][:8]} The kettle" in found.text
 
     anyio.run(run)
     with Engine.open(str(store), create=False) as engine:
@@ -96,7 +99,7 @@ def test_only_messages_are_written_to_stdout_and_all_of_them_are_utf8(store: Pat
                 ("explore_recall", {"query": "kettle"}),
                 ("explore_peek", {"id": atom}),
                 ("explore_expand", {"id": atom}),
-                ("history", {"id": atom}),
+                ("recent", {"atom": atom}),
                 ("explore_neighbors", {"node": "kettle <b>"}),
             ],
             start=10,
@@ -105,15 +108,15 @@ def test_only_messages_are_written_to_stdout_and_all_of_them_are_utf8(store: Pat
             raw = server.line()
             assert not HARMFUL.search(raw.removesuffix(b"\n"))
             assert not re.search("[\x80-\x9f\u2028\u2029\u202a-\u202e]", raw.decode())
-            found = json.loads(raw)
             if asked[0] == "explore_expand":
-                assert fields(found)["text"] == visible(text)
+                shown = json.loads(raw)["result"]["content"][0]["text"]
+                assert "\n  kettle é 茶 🫖 ‹b>bold‹/b> \\x1b[31m" in shown
         code, out, _ = server.end()
     assert (code, out) == (0, b"")
 
 
 def test_naughty_strings_go_over_the_wire_one_line_each(store: Path) -> None:
-    """Every naughty string is one line of JSON and comes back with only its invisible characters escaped."""
+    """Every naughty string is one line of JSON and can be read again."""
     naughty = [
         text for text in json.loads(needs("vectors/strings/blns.json").read_text("utf-8")) if text.strip()
     ]
@@ -126,10 +129,9 @@ def test_naughty_strings_go_over_the_wire_one_line_each(store: Path) -> None:
             answer = json.loads(raw)
             assert answer["id"] == number
             if not answer["result"]["isError"]:
-                looked = server.ask(
-                    call(-number, "explore_expand", id=fields(answer)["id"], budget_tokens=20000)
-                )
-                assert fields(looked)["text"] == visible(text)
+                atom = fields(answer)["id"]
+                looked = server.ask(call(-number, "explore_expand", id=atom, budget=20000))
+                assert looked["result"]["content"][0]["text"].startswith(f"[{atom[:8]}]\n")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_what_is_no_message_is_answered_with_an_error(store: Path, line: bytes, 
         answer = json.loads(server.line())
         assert answer["id"] == given
         assert answer["error"]["code"] in {-32700, -32600}
-        assert len(server.ask(LIST)["result"]["tools"]) == 12
+        assert len(server.ask(LIST)["result"]["tools"]) == 14
 
 
 def test_empty_lines_are_passed_over(store: Path) -> None:
@@ -212,15 +214,15 @@ def test_a_server_that_only_reads_never_makes_a_store(store: Path) -> None:
     """With --read-only, a missing store is an error of the call, and is found once it exists."""
     with Raw(store, "--read-only") as server:
         server.open()
-        assert len(server.ask(LIST)["result"]["tools"]) == 7
-        error = fields(server.ask(call(3, "status")))["error"]
+        assert len(server.ask(LIST)["result"]["tools"]) == 9
+        error = error_of(server.ask(call(3, "status")))
         assert error["code"] == "not_found"
         assert error["hint"]
         assert not store.exists()
         with Engine.open(str(store)) as engine:
             engine.add("kettle")
         assert fields(server.ask(call(4, "status")))["live_atoms"] == 1
-        assert fields(server.ask(call(5, "remember", text="x")))["error"]["code"] == "refused"
+        assert error_of(server.ask(call(5, "remember", text="x")))["code"] == "refused"
         assert server.end() == (0, b"", b"")
 
 
@@ -237,9 +239,9 @@ def test_a_damaged_store_is_an_error_of_the_call(tmp_path: Path, kind: str) -> N
     file.write_bytes(os.urandom(4096))
     with Raw(f"{kind}:{place}") as server:
         server.open()
-        error = fields(server.ask(call(3, "status")))["error"]
+        error = error_of(server.ask(call(3, "status")))
         assert error["code"] in {"corrupt", "invalid"}
-        assert len(server.ask(LIST)["result"]["tools"]) == 12
+        assert len(server.ask(LIST)["result"]["tools"]) == 14
         code, _, err = server.end()
     assert code == 0
     assert b"Traceback" not in err

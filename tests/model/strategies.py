@@ -98,8 +98,8 @@ def _merging(keep: int, other: int) -> st.SearchStrategy[list[tuple[str, tuple[A
 MERGING = st.tuples(st.integers(0, 3), st.integers(0, 3)).flatmap(lambda ends: _merging(*ends))
 UPKEEP: list[tuple[str, tuple[Any, ...]]] = [
     ("checkpoint", ()),
-    *(("drop_one", (which,)) for which in range(5)),
-    *(("follow_one", (which,)) for which in range(4)),
+    *(("drop_one", (which,)) for which in range(7)),
+    *(("follow_one", (which,)) for which in range(6)),
     ("rebuild", ()),
     ("compare_root", ()),
     ("reopen", ()),

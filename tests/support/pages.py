@@ -82,6 +82,12 @@ def blocks(language: str) -> list[Block]:
     return found
 
 
+def environment_of(block: Block) -> str:
+    """Return the environment that the comment before a block names, or an empty text if it names none."""
+    match = re.fullmatch(r"<!-- environment: ([a-z-]+) -->", block.note)
+    return match[1] if match else ""
+
+
 def commands(text: str) -> list[Command]:
     """Return the commands of a console block."""
     found: list[Command] = []

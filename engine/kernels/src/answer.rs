@@ -1,7 +1,6 @@
 //! Reading the texts of answers: terms, closeness of the question's terms, snippets and numbers of tokens.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -181,16 +180,47 @@ struct Asked {
     chars: i64,
     /// Whether the terms of the texts are returned, too.
     whole: bool,
-    /// A bit for each letter with which a term of the question begins.
-    initials: u32,
+    beginnings: Beginnings,
 }
 
-impl Asked {
-    /// Return whether a word has one term, which is not one of the question's: stemming keeps the first letter.
-    fn lacks(&self, word: &[u8]) -> bool {
-        let Some((first, rest)) = word.split_first() else { return false };
-        let letter = first.to_ascii_lowercase().wrapping_sub(b'a');
-        letter < 26 && self.initials >> letter & 1 == 0 && rest.iter().all(u8::is_ascii_lowercase)
+/// For each letter, a bit for each letter that follows it at the beginning of a term of the question.
+///
+/// A term that has no second letter sets all bits. The letters i and y count as the same.
+struct Beginnings([u32; 26]);
+
+/// Return the number of a letter, or a number above 25 for another byte.
+fn letter(byte: u8) -> usize {
+    usize::from(byte.to_ascii_lowercase().wrapping_sub(b'a'))
+}
+
+const I_OR_Y: u32 = 1 << (b'i' - b'a') | 1 << (b'y' - b'a');
+
+impl Beginnings {
+    fn of(terms: &[String]) -> Self {
+        let mut found = [0; 26];
+        for term in terms.iter().map(|term| term.as_bytes()) {
+            let first = term.first().map_or(usize::MAX, |first| letter(*first));
+            let second = match term.get(1).map(|second| letter(*second)) {
+                Some(second) if second < 26 => 1 << second,
+                _ => u32::MAX,
+            };
+            if let Some(bits) = found.get_mut(first) {
+                *bits |= if second & I_OR_Y == 0 { second } else { second | I_OR_Y };
+            }
+        }
+        Beginnings(found)
+    }
+
+    /// Return whether a word has one term, which is not one of the question's. Stemming keeps the first letter
+    /// and, if it leaves more than one letter, the second, except that it may turn a y into an i (dying, die).
+    fn lack(&self, word: &[u8]) -> bool {
+        let [first, rest @ ..] = word else { return false };
+        let Some(bits) = self.0.get(letter(*first)) else { return false };
+        let possible = match rest {
+            [second, ..] => bits >> (letter(*second) & 31) & 1,
+            [] => *bits,
+        };
+        possible == 0 && rest.iter().all(u8::is_ascii_lowercase)
     }
 }
 
@@ -218,7 +248,7 @@ fn read(
         };
         for word in words(&simple) {
             if !asked.whole {
-                if asked.lacks(&simple[word.clone()]) {
+                if asked.beginnings.lack(&simple[word.clone()]) {
                     count += 1;
                     continue;
                 }
@@ -280,9 +310,8 @@ fn read_texts<'py>(
     let own = own.get();
     own.with_table(|table| {
         let ids = asked.iter().map(|term| table.id(term.as_bytes())).collect();
-        let letter = |term: &String| term.bytes().next().filter(u8::is_ascii_lowercase);
-        let initials = asked.iter().filter_map(letter).fold(0, |bits, first| bits | 1 << (first - b'a'));
-        let mut asked_ids = Asked { ids, weights, total, window, chars: chars.max(1), whole, initials };
+        let beginnings = Beginnings::of(&asked);
+        let mut asked_ids = Asked { ids, weights, total, window, chars: chars.max(1), whole, beginnings };
         let texts: Vec<Option<&str>> = texts.iter().map(|text| text.to_str().ok().filter(readable)).collect();
         let mut new = Vec::new();
         let mut found: Vec<_> = texts
@@ -428,55 +457,48 @@ fn near_earlier(raw: &[u8], start: usize) -> Vec<bool> {
     (start..all.len()).map(|at| all[..at].iter().any(|other| near(all[at], *other))).collect()
 }
 
-/// How often a term was seen in the last text that has it, and its relevance from the texts before.
-struct Seen<'a, 'py> {
-    term: &'a Bound<'py, PyString>,
-    text: usize,
-    tf: u32,
-    relevance: f64,
-}
-
-impl Seen<'_, '_> {
-    fn relevance(&self, shares: &[f64]) -> f64 {
-        let (share, tf) = (shares[self.text], f64::from(self.tf));
-        self.relevance + if self.tf == 1 { share * 0.5 } else { share * (tf / (tf + 1.0)) }
-    }
-}
-
-/// Return the most relevant terms of texts, the best first, with their relevance. The twin is
-/// `feedback.most_relevant`, which describes the arguments.
+/// Return the most relevant terms of texts, the best first, with their relevance; None if a text is not simple. The
+/// twins are `analyzer.index_terms` and `feedback.most_relevant`, which describes the arguments.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 fn most_relevant<'py>(
+    py: Python<'py>,
     own: &Bound<'py, Terms>,
-    texts: Vec<Vec<Bound<'py, PyString>>>,
+    texts: Vec<Bound<'py, PyString>>,
     shares: Vec<f64>,
-    known: Vec<Bound<'py, PyString>>,
+    known: Vec<String>,
     most: usize,
-) -> Option<Vec<(Bound<'py, PyString>, f64)>> {
-    if texts.len() != shares.len() || !shares.iter().all(|share| share.is_finite() && *share >= 0.0) {
-        return None;
-    }
-    let mut seen: HashMap<&str, Seen<'_, 'py>> = HashMap::with_capacity(texts.iter().map(Vec::len).sum());
-    for (text, terms) in texts.iter().enumerate() {
-        for term in terms {
-            let one = seen.entry(term.to_str().ok()?).or_insert(Seen { term, text, tf: 0, relevance: 0.0 });
-            if one.text != text {
-                one.relevance = one.relevance(&shares);
-                (one.text, one.tf) = (text, 0);
+) -> PyResult<Option<Vec<(Bound<'py, PyString>, f64)>>> {
+    let simple: Option<Vec<Cow<'_, [u8]>>> =
+        texts.iter().map(|text| text.to_str().ok().and_then(simplified)).collect();
+    let usable = texts.len() == shares.len() && shares.iter().all(|share| share.is_finite() && *share >= 0.0);
+    let Some(simple) = simple.filter(|_| usable) else { return Ok(None) };
+    let fields: Vec<Field<'_>> = simple.iter().map(|text| Field::Text(text)).collect();
+    own.get().with_table(|table| {
+        let mut places: Vec<(TermId, usize)> = Vec::new();
+        for chunk in analyse(py, own.get(), table, &fields, fields.len())? {
+            for text in 0..fields.len() {
+                places.extend(chunk.field(text).iter().map(|id| (*id, text)));
             }
-            one.tf += 1;
         }
-    }
-    for term in &known {
-        seen.remove(term.to_str().ok()?);
-    }
-    let lists = own.get().lists();
-    let relevant = seen.into_iter().filter(|(term, _)| !lists.stop_words.contains(term.as_bytes()));
-    let mut found: Vec<_> = relevant.map(|(raw, one)| (one.relevance(&shares), raw, one.term)).collect();
-    found.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
-    found.truncate(most);
-    Some(found.into_iter().map(|(relevance, _, term)| (term.clone(), relevance)).collect())
+        places.sort_unstable();
+        let mut found: Vec<(f64, &[u8], TermId)> = Vec::new();
+        for of_term in places.chunk_by(|one, other| one.0 == other.0) {
+            let (id, term) = (of_term[0].0, &table.terms[of_term[0].0 as usize]);
+            if term.stop || known.iter().any(|known| known.as_bytes() == &*term.text) {
+                continue;
+            }
+            // Added in the order of the texts, as in the twin.
+            let relevance = of_term.chunk_by(|one, other| one == other).fold(0.0, |sum, same| {
+                let (share, tf) = (shares[same[0].1], same.len() as f64);
+                sum + if same.len() == 1 { share * 0.5 } else { share * (tf / (tf + 1.0)) }
+            });
+            found.push((relevance, &term.text, id));
+        }
+        found.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+        let found: Vec<(f64, TermId)> = found.iter().take(most).map(|one| (one.0, one.2)).collect();
+        Ok(Some(found.into_iter().map(|(relevance, id)| (shown(py, table, id), relevance)).collect()))
+    })
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

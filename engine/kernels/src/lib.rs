@@ -22,7 +22,9 @@ mod lookup;
 mod numbers;
 mod packs;
 mod pages;
+mod parts;
 mod places;
+mod question;
 mod records;
 mod replay;
 mod rows;
@@ -50,6 +52,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         log::register,
         packs::register,
         pages::register,
+        question::register,
         records::register,
         replay::register,
         score::register,

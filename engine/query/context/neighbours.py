@@ -136,7 +136,14 @@ def _passage(record: AtomRecord, body: AtomBody, position: Position | None, scor
     if position is None and record.source is not None and record.sequence is not None:
         raise _contradiction(record)
     return Passage(
-        show_id(record.id), body.content, record.title, record.source, record.sequence, position, score
+        id=show_id(record.id),
+        content=body.content,
+        title=record.title,
+        source=record.source,
+        sequence=record.sequence,
+        position=position,
+        score=score,
+        provenance=record.provenance,
     )
 
 

@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from engine.base.errors import InvalidInputError
-from engine.base.validation import integer
-from engine.query.budget import BUDGET_MIN, body, body_within, heading, subheading, tokens_of
+from engine.base.validation import PROVENANCES, integer
+from engine.query.budget import BUDGET_MIN, INTERNAL, body, body_within, heading, subheading, tokens_of
 from engine.query.recall.signals.bm25 import idf
 
 LINE_END: Final = 1
@@ -83,6 +83,7 @@ class Passage:
     """The position of the atom; None if the atom has no source or no sequence."""
     score: float = 0.0
     """The score of a hit; 0 for a neighbour."""
+    provenance: str = INTERNAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,9 @@ class Window:
     text: str
     tokens: int
     """The estimated number of tokens of `text`."""
+    provenance: str = INTERNAL
+    """The provenance of the atoms. If it differs between them, the one that deserves the least confidence:
+    `quarantine`, else `external`."""
 
 
 @dataclass(eq=False)
@@ -149,7 +153,14 @@ class Run:
         """The first line of the text. It contains the id of the best hit in the run."""
         first, last = self.passages[0], self.passages[-1]
         best = min(self.ranks, key=self.ranks.__getitem__)
-        return heading(first.title, first.source, first.sequence, last.sequence, best)
+        return heading(
+            *(first.title, first.source, first.sequence, last.sequence, best), provenance=self.provenance
+        )
+
+    @property
+    def provenance(self) -> str:
+        """The provenance of the text. It is that of the passage that deserves the least confidence."""
+        return max((one.provenance for one in self.passages), key=PROVENANCES.index)
 
     @cached_property
     def cost(self) -> int:
@@ -180,6 +191,7 @@ class Run:
             score=next(one.score for one in self.passages if self.ranks.get(one.id) == self.rank),
             text=text,
             tokens=tokens_of(text),
+            provenance=self.provenance,
         )
 
 
@@ -366,8 +378,13 @@ def _cut(passage: Passage, tokens: int) -> str:
     A heading that costs more than half of the tokens is replaced by a heading with only the id. Return an
     empty text if the result still costs too much.
     """
-    whole = heading(passage.title, passage.source, passage.sequence, passage.sequence, passage.id)
-    head = whole if 2 * tokens_of(whole) <= tokens else heading(None, None, None, None, passage.id)
+    provenance = passage.provenance
+    whole = heading(
+        *(passage.title, passage.source, passage.sequence, passage.sequence, passage.id),
+        provenance=provenance,
+    )
+    short = heading(None, None, None, None, passage.id, provenance=provenance)
+    head = whole if 2 * tokens_of(whole) <= tokens else short
     content = body_within(passage.content, tokens - tokens_of(head) - LINE_END)
     return f"{head}{content}\n" if content else ""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.query.budget import INTERNAL
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -35,6 +37,9 @@ class Hint:
     tokens: int
     """The approximate number of tokens of the atom's whole text. Reading the text with `explore_expand` costs
     about 20 tokens more."""
+    whole: bool = False
+    """True if `title` is not a title but the atom's whole text on one line."""
+    provenance: str = INTERNAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,7 @@ class Peek(Answer):
     """The number of characters of the whole text."""
     whole: bool
     """True if `text` is the whole text, apart from white space."""
+    provenance: str = INTERNAL
 
 
 @dataclass(frozen=True, slots=True)

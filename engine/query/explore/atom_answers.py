@@ -44,8 +44,10 @@ EDGES_COUNTED: Final = 1000
 
 def hints_of(
     scope: Scope, query: str, limit: int, filters: Filters, known: Collection[str]
-) -> tuple[Hint, ...]:
-    """Return hints for the best hits of a question, the best first. Leave out the atoms in `known`.
+) -> tuple[tuple[Hint, ...], tuple[str, ...]]:
+    """Return hints for the best hits of a question, the best first, and the texts of these atoms.
+
+    The atoms in `known` are left out.
 
     `known` holds the ids of atoms, or the beginnings of their ids.
     """
@@ -61,10 +63,11 @@ def hints_of(
     bodies = bodies_of(scope.rows, records_of(scope.rows, atoms))
     scores = [round(100 * hit.score / (hit.score + ceiling)) for hit in hits]
     found = zip(atoms, _titles(hits, weights), scores, bodies, strict=True)
-    return tuple(
-        Hint(scope.short_id(atom), title, score, tokens_of(body.content))
-        for atom, title, score, body in found
+    hints = (
+        Hint(scope.short_id(atom), title, score, tokens_of(body.content), provenance=hit.provenance)
+        for hit, (atom, title, score, body) in zip(hits, found, strict=True)
     )
+    return tuple(hints), tuple(body.content for body in bodies)
 
 
 def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
@@ -98,6 +101,7 @@ def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> 
         text=text,
         chars=len(content),
         whole=whole,
+        provenance=record.provenance,
     )
 
 

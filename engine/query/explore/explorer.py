@@ -22,11 +22,20 @@ from engine.base.validation import (
     text_bytes,
 )
 from engine.ledger.queries import ID_DIGITS_MIN, resolve_id
-from engine.query.budget import tokens_of
+from engine.query.budget import on_one_line, tokens_of
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
 from engine.query.explore.atom_answers import PEEK_CHARS, expanded_of, hints_of, longest, peek_of
 from engine.query.explore.form import UNPRICED, Form, as_json, text_of
-from engine.query.explore.nodes import entities_in, first_of, node_of, page_of, resolve_atom, resolve_node
+from engine.query.explore.nodes import (
+    entities_in,
+    first_of,
+    node_of,
+    page_of,
+    passing,
+    resolve_atom,
+    resolve_node,
+    wanted_edges,
+)
 from engine.query.explore.scope import Scope, scope_of
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.view import View
@@ -48,15 +57,20 @@ a hint shows the text around the words of the question."""
 class Explorer:
     """One exploration of a memory. It stores the questions and adds up the costs. Not thread-safe."""
 
-    def __init__(self, memory: View, *, form: Form | str = Form.TEXT, spent: int = 0) -> None:
+    def __init__(
+        self, memory: View, *, form: Form | str | Callable[[Answer], str] = Form.TEXT, spent: int = 0
+    ) -> None:
         """Explore a memory, or a past state of a memory.
 
-        Costs are counted in `form`, the output form of the answers. The total begins at `spent` tokens.
+        Costs are counted in `form`: one of the output forms, or a function that returns the output for an
+        answer. The total begins at `spent` tokens.
         """
         self.memory = memory
         self.total = integer(spent, "spent")
-        self._rendered: Callable[[Answer], str]
-        self._rendered = as_json if choice(Form, form, "form") is Form.JSON else text_of
+        if callable(form):
+            self._rendered = form
+        else:
+            self._rendered = as_json if choice(Form, form, "form") is Form.JSON else text_of
         self._questions: dict[bytes, str] = {}
         self._head = b"", 0
         self._root = ""
@@ -69,6 +83,7 @@ class Explorer:
         filters: Filters = NO_FILTERS,
         known: Collection[str] = (),
         budget: int | None = None,
+        texts: int = 0,
     ) -> Hints:
         """Return hints for the atoms that answer a question best, and the entities that the question names.
 
@@ -78,6 +93,8 @@ class Explorer:
             filters: The conditions that an atom must meet.
             known: Ids of atoms to leave out, or the first digits of ids; at most 1,000.
             budget: The tokens that the answer may cost. The answer contains fewer hints if necessary.
+            texts: The tokens that the answer may cost with texts. Hints contain the whole texts of short
+                atoms in place of their titles, the best hint first, as far as these tokens suffice.
 
         Raises:
             InvalidInputError: the query has no word to search for, `limit` is out of range, or `budget`
@@ -89,9 +106,12 @@ class Explorer:
         if len(checked) > KNOWN_MAX:
             raise InvalidInputError(f"{len(checked)} known ids; at most {KNOWN_MAX} are allowed")
         with self._scope() as scope:
-            found = hints_of(scope, query, limit, filters, checked)
+            found, contents = hints_of(scope, query, limit, filters, checked)
             whole = Hints(found, entities_in(scope, query))
             atoms = {hint.id: resolve_id(scope.rows, hint.id) for hint in found}
+            if texts:
+                whole = self._with_texts(whole, contents, integer(texts, "texts"))
+                found = whole.hints
         answer = self._within(len(found), budget, lambda most: replace(whole, hints=found[:most]))
         for hint in answer.hints:
             self._questions.pop(atoms[hint.id], None)
@@ -100,7 +120,27 @@ class Explorer:
             del self._questions[next(iter(self._questions))]
         return self._charged(answer)
 
-    def explore_peek(self, id: str, query: str | None = None, *, budget: int | None = None) -> Peek:  # noqa: A002
+    def _with_texts(self, answer: Hints, contents: Collection[str], most: int) -> Hints:
+        """Put the whole texts of short atoms in place of titles, in at most `most` tokens altogether."""
+        for at, content in enumerate(contents):
+            hint = answer.hints[at]
+            if hint.tokens > most:
+                continue
+            hints = list(answer.hints)
+            hints[at] = replace(hint, title=on_one_line(content), whole=True)
+            with_text = replace(answer, hints=tuple(hints))
+            if self._priced(with_text).cost_tokens <= most:
+                answer = with_text
+        return answer
+
+    def explore_peek(
+        self,
+        id: str,  # noqa: A002
+        query: str | None = None,
+        *,
+        filters: Filters = NO_FILTERS,
+        budget: int | None = None,
+    ) -> Peek:
         """Return about 200 characters of an atom, around the words of the question.
 
         Args:
@@ -108,17 +148,18 @@ class Explorer:
                 alias of a page, which stands for its first piece.
             query: The question. If it is None, the last question whose answer contained a hint for this atom
                 is used.
+            filters: The conditions that the atom must meet.
             budget: The tokens that the answer may cost. The answer contains fewer characters if necessary.
 
         Raises:
-            NotFoundError: there is no such live atom.
+            NotFoundError: there is no such live atom, or it does not meet the conditions.
             ConflictError: the ids of several atoms begin with these digits.
             InvalidInputError: the budget is too small.
         """
         most = optional_integer(budget, "budget")
         question = None if query is None else text_bytes(query, "query", limits.QUERY_BYTES_MAX)
         with self._scope() as scope:
-            record = first_of(resolve_atom(scope, id))
+            record = first_of(passing(scope, resolve_atom(scope, id), filters))
             if question is None:
                 question = self._questions.get(record.id)
             costs = []
@@ -129,25 +170,34 @@ class Explorer:
                 costs.append(answer.cost_tokens)
             raise _too_small(most, min(costs))
 
-    def explore_expand(self, id: str, *, budget: int | None = None, offset: int = 0) -> Expanded:  # noqa: A002
+    def explore_expand(
+        self,
+        id: str,  # noqa: A002
+        *,
+        filters: Filters = NO_FILTERS,
+        budget: int | None = None,
+        offset: int = 0,
+    ) -> Expanded:
         """Return an atom with its whole text and its other recorded fields.
 
         Args:
             id: The id of an atom, or at least the first 4 digits of the id; or the path, the title or an
                 alias of a page. Then the text is that of all pieces, and the other fields are those of the
                 first piece.
+            filters: The conditions that the atom must meet. Pieces of a page that do not meet them are left
+                out.
             budget: The tokens that the answer may cost. The text is cut if necessary, and the field `next` of
                 the answer is the offset of the rest.
             offset: The number of characters to skip at the beginning of the text.
 
         Raises:
-            NotFoundError: there is no such live atom.
+            NotFoundError: there is no such live atom, or it does not meet the conditions.
             ConflictError: the ids of several atoms begin with these digits.
             InvalidInputError: the budget is too small, or the text ends before `offset`.
         """
         most = optional_integer(budget, "budget")
         with self._scope() as scope:
-            answer = expanded_of(scope, resolve_atom(scope, id), offset)
+            answer = expanded_of(scope, passing(scope, resolve_atom(scope, id), filters), offset)
 
         def beginning(text: str) -> Expanded:
             rest = None if len(text) == len(answer.text) else offset + len(text)
@@ -166,6 +216,8 @@ class Explorer:
         node: str,
         direction: Direction | str = Direction.BOTH,
         *,
+        types: Collection[str] = (),
+        filters: Filters = NO_FILTERS,
         limit: int = 20,
         offset: int = 0,
         budget: int | None = None,
@@ -178,19 +230,22 @@ class Explorer:
                 of a page are those of all its pieces.
             direction: `out` for the triples in which the node is the subject, `in` for the triples in which
                 it is the object, or `both`.
+            types: The types of the edges to return; empty for all edges, tags and neighbours in the source.
+            filters: The conditions that the atom at the other end must meet.
             limit: The largest number of triples, 1 to 100.
             offset: The number of triples to skip. For the next page, give `next` of the previous answer.
             budget: The tokens that the answer may cost. The answer contains fewer triples if necessary.
 
         Raises:
-            NotFoundError: no atom or tag has this name.
+            NotFoundError: no atom or tag has this name, or there is no such type of edges.
             ConflictError: several atoms have this name.
             InvalidInputError: `limit` or `offset` is out of range, or the budget is too small.
         """
         chosen = choice(Direction, direction, "direction")
         with self._scope() as scope:
             found = resolve_node(scope, node)
-            triples, after = page_of(scope, found, chosen, limit, offset)
+            wanted = wanted_edges(scope, chosen, types, filters)
+            triples, after = page_of(scope, found, wanted, limit, offset)
             whole = Neighbors(node_of(scope, found), triples, after)
 
         def beginning(most: int) -> Neighbors:

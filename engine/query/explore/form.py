@@ -5,6 +5,7 @@ prompts of an exploration, an answer is text. The cost is the number of tokens o
 the cost and the root in the output.
 
     [45% ~12] 1f0c2a3b Kettle                  a hint: score, tokens of the text, id and title
+    [45%] 1f0c2a3b The kettle is descaled.     a hint with the whole text in place of the title
     [1f0c2a3b] notes/tea.md | Kettle           a heading, as in `engine.query.budget`
       The kettle is descaled on Mondays.       lines of text, indented by two spaces
     [1f0c2a3b] daemon                          a node
@@ -28,7 +29,7 @@ from typing import Any, Final
 
 from engine.base.invisible import visible
 from engine.base.json_text import dumped
-from engine.query.budget import INDENT, body, heading, on_one_line
+from engine.query.budget import INDENT, body, heading, on_one_line, origin
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
 
 UNPRICED: Final = 99_999_999
@@ -70,11 +71,16 @@ def text_of(answer: Answer) -> str:
 def _lines(answer: Answer) -> Iterator[str]:
     if isinstance(answer, Hints):
         for hint in answer.hints:
-            yield f"[{hint.score}% ~{hint.tokens}] {hint.id} {on_one_line(hint.title)}"
+            size = "" if hint.whole else f" ~{hint.tokens}"
+            yield f"[{hint.score}%{size}{origin(hint.provenance)}] {hint.id} {on_one_line(hint.title)}"
         if answer.entities:
             yield f"[entities] {', '.join(map(on_one_line, answer.entities))}"
     elif isinstance(answer, Peek):
-        title = heading(answer.title, answer.source, None, None, answer.id, digits=len(answer.id))
+        title = heading(
+            *(answer.title, answer.source, None, None, answer.id),
+            digits=len(answer.id),
+            provenance=answer.provenance,
+        )
         yield title + body(answer.text)
     elif isinstance(answer, Expanded):
         place, name = answer.sequence, answer.short_id

@@ -230,7 +230,7 @@ class _Run:
         """Return the result of the exploration."""
         text = "".join(map(str, self.found.context))
         last = next(step.answer for step in reversed(self.trace) if step.answer is not None)
-        with self.memory.searchable() as rows:
+        with self.memory.searchable(self.filters) as rows:
             full = recall(
                 rows,
                 self.memory,

@@ -7,7 +7,8 @@ Hidden atoms and hidden edges are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -18,7 +19,8 @@ from pyroaring import BitMap
 from engine.base import limits
 from engine.base.direction import Direction
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
-from engine.base.validation import folded_tag, integer, line, positive, quoted
+from engine.base.validation import folded_tag, integer, line, positive, quoted, several
+from engine.commands.edges import known_type
 from engine.followers.columns import title_hash
 from engine.followers.names import named, page_title
 from engine.followers.tags import members
@@ -37,7 +39,7 @@ from engine.ledger.queries import (
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
 from engine.query.explore.answers import Node, Triple
 from engine.query.explore.scope import NAME_CHARS, Scope
-from engine.query.filters import mentioning
+from engine.query.filters import NO_FILTERS, Filters, allowed, in_categories, mentioning
 from engine.query.named import Pieces, edges_of_pieces, pieces_named
 from engine.query.snippets import beginning
 from engine.text.analyzer import index_terms
@@ -241,8 +243,63 @@ def node_of(scope: Scope, found: FoundNode) -> Node:
     return Node(scope.short_id(found.id), scope.name(found))
 
 
+@dataclass(frozen=True, slots=True)
+class WantedEdges:
+    """The connections to return."""
+
+    direction: Direction
+    codes: tuple[bytes, ...]
+    """The types of the edges; empty for all edges, tags and neighbours in the source."""
+    passes: Callable[[AtomRecord], bool]
+    """A function that returns True if the atom at the other end may be returned."""
+
+
+def wanted_edges(scope: Scope, direction: Direction, types: Collection[str], filters: Filters) -> WantedEdges:
+    """Return the connections that the arguments describe.
+
+    Raises:
+        InvalidInputError: a filter is not valid for its field.
+        NotFoundError: there is no such type of edges.
+    """
+    codes = tuple(known_type(scope.rows, name) for name in several(types, "types"))
+    return WantedEdges(direction, codes, _check_of(scope, filters))
+
+
+def passing(scope: Scope, found: AtomRecord | Pieces, filters: Filters) -> AtomRecord | Pieces:
+    """Return an atom, or those pieces of a page that pass `filters`.
+
+    Raises:
+        InvalidInputError: a filter is not valid for its field.
+        NotFoundError: the atom or all pieces fail the filters.
+    """
+    if filters == NO_FILTERS:
+        return found
+    passes = _check_of(scope, filters)
+    if isinstance(found, Pieces):
+        kept = tuple(filter(passes, found.records))
+        if kept:
+            return Pieces(found.source, kept)
+    elif passes(found):
+        return found
+    raise NotFoundError(f"{scope.short_id(first_of(found).id)} is there, but does not pass the filter")
+
+
+def _check_of(scope: Scope, filters: Filters) -> Callable[[AtomRecord], bool]:
+    """Return a function that returns True if an atom passes `filters`."""
+    if filters == NO_FILTERS:
+        return lambda record: True
+    ordinals, wanted = allowed(scope.rows, filters), filters.categories
+
+    def passes(record: AtomRecord) -> bool:
+        return record.ordinal in ordinals and (
+            not wanted or in_categories(body_of(scope.rows, record), record.tags, wanted)
+        )
+
+    return passes
+
+
 def page_of(
-    scope: Scope, found: FoundNode, direction: Direction, limit: int, offset: int
+    scope: Scope, found: FoundNode, wanted: WantedEdges, limit: int, offset: int
 ) -> tuple[tuple[Triple, ...], int | None]:
     """Return at most `limit` triples after the first `offset` triples, and the offset of the next page.
 
@@ -253,7 +310,7 @@ def page_of(
     """
     positive(limit, "limit", NEIGHBORS_MAX)
     start = integer(offset, "offset", limits.ORDINAL_MAX)
-    triples = _triples(scope, found, direction)
+    triples = _triples(scope, found, wanted)
     page = list(islice(triples, start, start + limit + 1))
     return tuple(make() for make in page[:limit]), start + limit if len(page) > limit else None
 
@@ -265,57 +322,60 @@ It is called only for the triples on the page, because reading names and ids tak
 """
 
 
-def _triples(scope: Scope, found: FoundNode, direction: Direction) -> Iterator[LazyTriple]:
+def _triples(scope: Scope, found: FoundNode, wanted: WantedEdges) -> Iterator[LazyTriple]:
     if isinstance(found, str):
-        return _of_tag(scope, found, direction)
+        return _of_tag(scope, found, wanted)
     if isinstance(found, Pieces):
-        return _of_page(scope, found, direction)
-    return _of_atom(scope, found, direction)
+        return _of_page(scope, found, wanted)
+    return _of_atom(scope, found, wanted)
 
 
 def _page_name(scope: Scope, page: Pieces) -> str:
     return beginning(page_title(body_of(scope.rows, page.records[0])) or page.source, NAME_CHARS)
 
 
-def _of_page(scope: Scope, page: Pieces, direction: Direction) -> Iterator[LazyTriple]:
+def _of_page(scope: Scope, page: Pieces, wanted: WantedEdges) -> Iterator[LazyTriple]:
     """Yield the triples of a page: the edges of its pieces to other atoms, then the tags of the pieces."""
     own = _page_name(scope, page)
     seen: set[tuple[bytes, bytes, bool]] = set()
-    for piece, edge, other in edges_of_pieces(scope.rows, page, direction):
+    for piece, edge, other in edges_of_pieces(scope.rows, page, wanted.direction, wanted.codes):
         key = edge.type, other.id, edge.src == piece.id
-        if key not in seen:
+        if key not in seen and wanted.passes(other):
             seen.add(key)
             yield partial(_of_edge, scope, edge, own, piece.id, other)
-    if direction is not Direction.IN:
+    if wanted.direction is not Direction.IN and not wanted.codes:
         tags = {tag_identity(tag): tag for record in page.records for tag in record.tags}
         for identity in sorted(tags):
             yield partial(Triple, own, HAS_TAG, f"#{tags[identity]}", "out", None, None)
 
 
-def _of_tag(scope: Scope, tag: str, direction: Direction) -> Iterator[LazyTriple]:
-    if direction is Direction.OUT:
+def _of_tag(scope: Scope, tag: str, wanted: WantedEdges) -> Iterator[LazyTriple]:
+    if wanted.direction is Direction.OUT or wanted.codes:
         return
     for ordinal in members(scope.rows, (Group.TAG, tag)) & scope.live:
-        yield partial(_has_tag, scope, ordinal, tag)
+        record = record_at(scope.rows, ordinal)
+        if wanted.passes(record):
+            yield partial(_has_tag, scope, record, tag)
 
 
-def _has_tag(scope: Scope, ordinal: int, tag: str) -> Triple:
-    record = record_at(scope.rows, ordinal)
+def _has_tag(scope: Scope, record: AtomRecord, tag: str) -> Triple:
     return Triple(scope.name(record), HAS_TAG, f"#{tag}", "in", scope.short_id(record.id), None)
 
 
-def _of_atom(scope: Scope, record: AtomRecord, direction: Direction) -> Iterator[LazyTriple]:
+def _of_atom(scope: Scope, record: AtomRecord, wanted: WantedEdges) -> Iterator[LazyTriple]:
     own = scope.name(record)
-    for edge in edges_at(scope.rows, record.id, direction, ()):
+    for edge in edges_at(scope.rows, record.id, wanted.direction, wanted.codes):
         other = read_atom(scope.rows, far_end(edge, record.id))
-        if other is not None and other.state is State.LIVE:
+        if other is not None and other.state is State.LIVE and wanted.passes(other):
             yield partial(_of_edge, scope, edge, own, record.id, other)
-    if direction is not Direction.IN:
+    if wanted.codes:
+        return
+    if wanted.direction is not Direction.IN:
         for tag in sorted(record.tags, key=tag_identity):
             yield partial(Triple, own, HAS_TAG, f"#{tag}", "out", None, None)
-        yield from _beside(scope, record, own, after=True)
-    if direction is not Direction.OUT:
-        yield from _beside(scope, record, own, after=False)
+        yield from _beside(scope, record, own, wanted.passes, after=True)
+    if wanted.direction is not Direction.OUT:
+        yield from _beside(scope, record, own, wanted.passes, after=False)
 
 
 def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
@@ -334,12 +394,16 @@ def _short_id_if_live(scope: Scope, atom: bytes | None) -> str | None:
     return scope.short_id(record.id) if record is not None and record.state is State.LIVE else None
 
 
-def _beside(scope: Scope, record: AtomRecord, own: str, *, after: bool) -> Iterator[LazyTriple]:
+def _beside(
+    scope: Scope, record: AtomRecord, own: str, passes: Callable[[AtomRecord], bool], *, after: bool
+) -> Iterator[LazyTriple]:
     found = scope.positions.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
     if found[0] < 0:
         return
     other = record_at(scope.rows, int(found[0]))
-    if other.source != record.source:  # the 64-bit hashes of two sources can collide in the index
+    if other.source != record.source or not passes(
+        other
+    ):  # the 64-bit hashes of two sources can collide in the index
         return
     name, short = scope.name(other), scope.short_id(other.id)
     ends = (own, NEXT, name, "out") if after else (name, NEXT, own, "in")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from engine.query.budget import ID_DIGITS, body, heading
+from engine.query.budget import ID_DIGITS, INTERNAL, body, heading
 from engine.query.budget import on_one_line as plain_line
 from engine.query.explore.actions import Action, Verb
 from engine.query.explore.answers import Answer, Expanded, Hint, Hints, Neighbors, Peek, Triple
@@ -64,6 +64,7 @@ class Finding:
     """True if `text` is the whole text of the atom, or contains all connections of the node."""
     digits: int = ID_DIGITS
     """The number of shown digits of the id. The hint for the atom shows the same number of digits."""
+    provenance: str = INTERNAL
 
     def __str__(self) -> str:
         """Return the item as lines of a prompt: a heading, which content cannot imitate, then the text."""
@@ -71,9 +72,10 @@ class Finding:
             lines = f"[connections] {on_one_line(self.title or '')}{body(self.text)}\n"
         else:
             place, id = self.sequence, (self.id or "").replace("-", "")  # noqa: A001  what it is called everywhere
-            lines = (
-                f"{heading(self.title, self.source, place, place, id, digits=self.digits)}{body(self.text)}\n"
+            head = heading(
+                *(self.title, self.source, place, place, id), digits=self.digits, provenance=self.provenance
             )
+            lines = f"{head}{body(self.text)}\n"
         return unmarked(lines)
 
 
@@ -214,9 +216,11 @@ class Gathered:
                 return self._connections(answer, id)
             case Expanded(title=title, source=source, sequence=sequence, text=text):
                 whole = answer.next is None and not answer.offset
-                return self._finding(Finding(Verb.EXPAND, id, title, source, sequence, text, whole))
+                found = Finding(Verb.EXPAND, id, title, source, sequence, text, whole)
+                return self._finding(replace(found, provenance=answer.provenance))
             case Peek(title=title, source=source, text=text, whole=whole):
-                return self._finding(Finding(Verb.PEEK, id, title, source, None, text, whole))
+                found = Finding(Verb.PEEK, id, title, source, None, text, whole)
+                return self._finding(replace(found, provenance=answer.provenance))
         raise TypeError(f"{type(answer).__name__} is not an answer of a verb")
 
     def _named(self, entities: tuple[str, ...]) -> int:

@@ -22,6 +22,7 @@ from engine.followers.tags import LIVE, members
 from engine.ledger.layout import EDGE_FROM, edge_from_key
 from engine.ledger.queries import records_of
 from engine.ledger.records import AtomRecord, decode_edge, type_name
+from engine.query.budget import INTERNAL
 from engine.query.context.neighbours import SourceReader
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.recall.answer import Recall
@@ -82,6 +83,7 @@ class BrightNode:
     source: str | None
     sequence: int | None
     created: int
+    provenance: str = INTERNAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,7 @@ def nodes_of(answer: Recall, records: Sequence[AtomRecord]) -> tuple[BrightNode,
             source=hit.source,
             sequence=hit.sequence,
             created=hit.created,
+            provenance=hit.provenance,
         )
         for hit, record in zip(answer.hits, records, strict=True)
     ]

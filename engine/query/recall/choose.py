@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -62,6 +61,10 @@ class Ranked(NamedTuple):
     fingerprint: int
     is_alike: bool
     """True if the candidate may be a near-duplicate of a hit; False if it certainly is not."""
+    source: int
+    """The hash of the source of the candidate, 0 if it has none."""
+    by_words: bool
+    """True if the candidate contains a word of the question or has an alias in it."""
 
 
 class Chosen:
@@ -91,9 +94,8 @@ class Chosen:
         self._left_out: list[tuple[Ranked, str]] = []
         self._duplicates: dict[int, list[int]] = {}
         """Maps the index of a hit to the ordinals of its near-duplicates, the best first."""
-        self._by_words = _by_words(ranking.pool)
         self._per_page = per_page
-        self._pages: Counter[int] = Counter()
+        self._pages: dict[int, int] = {}
         """The hash of the source of each page among the hits, with the number of hits of the page."""
         self.folded = 0
         """The number of candidates that are not hits because enough hits are of the same page."""
@@ -104,7 +106,6 @@ class Chosen:
     def complete(self) -> Ranking:
         """Complete the ranking and return it. Candidates that were already examined do not change."""
         self.ranking = complete(self._scope, self.ranking)
-        self._by_words = _by_words(self.ranking.pool)
         return self.ranking
 
     @property
@@ -120,13 +121,12 @@ class Chosen:
             return f"duplicate of {self.hits[original].id}"
         if self.is_full:
             return "beyond the limit"
-        page = int(self._scope.positions.sources[one.ordinal])
-        if self._pages[page] and 0 < self._per_page <= self._pages[page]:
+        of_page = self._pages.get(one.source, 0)
+        if 0 < self._per_page <= of_page:
             self.folded += 1
             return "enough of its page"
-        # An anchor contains a word of the question, or has an alias in it; a walker was found only by its
-        # relations.
-        role = Role.ANCHOR if self._by_words[one.row] else Role.WALKER
+        # A walker was found only by its relations.
+        role = Role.ANCHOR if one.by_words else Role.WALKER
         if role is Role.WALKER and self._walkers >= self._walkers_max:
             return "too many walkers"
         atom = self._scope.atom(one.ordinal)
@@ -138,7 +138,8 @@ class Chosen:
         self.hits.append(hit)
         self.tokens += hit.tokens
         self._walkers += role is Role.WALKER
-        self._pages[page] += hit.page is not None
+        if hit.page is not None:
+            self._pages[one.source] = of_page + 1
         self.fingerprints.append(one.fingerprint)
         return ""
 
@@ -171,18 +172,14 @@ class Chosen:
 
         If there is a budget, the hit contains its text. The text of the first hit is cut if it is too long.
         """
-        record, content = atom.record, atom.body.content
-        own_id = show_id(record.id)
-        left = None if self._budget is None else self._budget - self.tokens
-        shown = atom.reading.snippet if left is None else content
-
-        def cost(shown: str) -> int:
-            return hit_tokens(record.title, record.source, record.sequence, own_id, shown)
-
-        if left is not None and _costs_more(content, left, cost):
-            shown = "" if self.hits else _beginning(content, left, cost)
-            if not shown:
+        record, own_id = atom.record, show_id(atom.record.id)
+        snippet = atom.reading.snippet
+        content = None
+        if self._budget is not None:
+            content = self._within(atom, own_id, self._budget - self.tokens)
+            if content is None:
                 return None
+        shown = snippet if content is None else content
         return Hit(
             id=own_id,
             score=one.score,
@@ -195,13 +192,24 @@ class Chosen:
             tags=record.tags,
             created=record.created,
             provenance=record.provenance,
-            snippet=atom.reading.snippet,
-            content=None if left is None else shown,
-            tokens=cost(shown),
+            snippet=snippet,
+            content=content,
+            tokens=hit_tokens(record.title, record.source, record.sequence, own_id, shown),
             duplicates=(),
             signals=self.ranking.pool.explained(one.row) if self._explain else None,
             path=self._path(one) if role is Role.WALKER else (),
         )
+
+    def _within(self, atom: LoadedAtom, own_id: str, left: int) -> str | None:
+        """Return the text of a hit if it costs at most `left` tokens. If necessary, the first text is cut."""
+        record, content = atom.record, atom.body.content
+
+        def cost(shown: str) -> int:
+            return hit_tokens(record.title, record.source, record.sequence, own_id, shown)
+
+        if not _costs_more(content, left, cost):
+            return content
+        return None if self.hits else _beginning(content, left, cost) or None
 
     def _path(self, one: Ranked) -> tuple[str, ...]:
         """Return the id of the anchor and the tags that led to a walker.
@@ -282,16 +290,18 @@ def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -
             fingerprints = scope.index.facts.fingerprints[ordinals]
             before = np.array(hits, np.uint64)
             alike = near_earlier(np.concatenate([before, fingerprints]), len(before))
-            scores = (micros[start + begin : end][:BLOCK] / MICRO).tolist()
-            yield from map(Ranked, block.tolist(), ordinals.tolist(), scores, fingerprints.tolist(), alike)
+            scores = micros[start + begin : end][:BLOCK] / MICRO
+            own = (block.tolist(), ordinals.tolist(), scores.tolist(), fingerprints.tolist(), alike)
+            sources = scope.positions.sources[ordinals].tolist()
+            yield from map(Ranked, *own, sources, _by_words(pool, block).tolist())
         start, end = end, end + BLOCK
 
 
-def _by_words(pool: Pool) -> NDArray[np.bool_]:
-    """Return True for each candidate that contains a word of the question or has an alias in the question."""
-    found: NDArray[np.bool_] = pool.parts["words"] > 0
+def _by_words(pool: Pool, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return True for each of these candidates that has a word of the question or an alias in it."""
+    found: NDArray[np.bool_] = pool.parts["words"][rows] > 0
     if ALIAS in pool.parts:
-        found |= pool.parts[ALIAS] > 0
+        found |= pool.parts[ALIAS][rows] > 0
     return found
 
 

@@ -109,19 +109,17 @@ def complete(scope: RecallScope, ranking: Ranking, tags: Sequence[walk.WalkedTag
     return replace(ranking, pool=pool, walked=walked, bridges=tuple(one.bridge for one in tags), first=None)
 
 
-def _best(
-    scope: RecallScope, pool: Pool, most: int, *, whole: bool = False
-) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
+def _best(scope: RecallScope, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
     """Return the rows of the best candidates (`most` or fewer), and these candidates with their texts."""
     best = pool.ranked(most)[:most]
-    return best, scope.load(pool.ordinals[best].tolist(), whole=whole)
+    return best, scope.load(pool.ordinals[best].tolist())
 
 
 def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None:
     """Search for terms that are characteristic of the best candidates, and add the resulting scores."""
     if not scope.signals.feedback:
         return
-    best, atoms = _best(scope, pool, feedback.ANSWERS, whole=True)
+    best, atoms = _best(scope, pool, feedback.ANSWERS)
     more = feedback.expansion(scope, atoms, pool.score[best].tolist(), weights)
     if not more:
         return

@@ -65,11 +65,12 @@ class Reading:
     (`snippets.part_of`).
     """
 
-    __slots__ = ("_terms", "_text", "proximity", "snippet")
+    __slots__ = ("_terms", "proximity", "snippet", "text")
 
     def __init__(self, text: str, terms: list[str] | None, proximity: float, snippet: str) -> None:
         """Store the values of a reading. If the terms are None, they are computed when they are needed."""
-        self._text = text
+        self.text = text
+        """The text, or the part of it that is read."""
         self._terms = terms
         self.proximity = proximity
         """The closeness of the question's terms in the text, from 0 to 1 (see `proximity`)."""
@@ -80,7 +81,7 @@ class Reading:
     def terms(self) -> list[str]:
         """All terms of the text in order, including stop words."""
         if self._terms is None:
-            self._terms = index_terms(self._text)
+            self._terms = index_terms(self.text)
         return self._terms
 
 
@@ -91,6 +92,8 @@ class LazyReading:
         """Prepare to read a part of a text."""
         self._reader = reader
         self._part = part
+        self.text = part.text
+        """See `Reading.text`."""
 
     @cached_property
     def terms(self) -> list[str]:

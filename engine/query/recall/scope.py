@@ -115,16 +115,13 @@ class RecallScope:
         weights = {term: self.idf(term) for term in self.question.terms}
         return TextReader(weights, self.config.snippet_chars)
 
-    def load(self, ordinals: list[int], *, whole: bool = False) -> list[LoadedAtom]:
-        """Return the records and contents of atoms. Each atom is read once and then cached.
-
-        Set `whole` if all terms of the contents are needed; otherwise they are computed when they are read.
-        """
+    def load(self, ordinals: list[int]) -> list[LoadedAtom]:
+        """Return the records and contents of atoms. Each atom is read once and then cached."""
         loaded = self._loaded
         new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in loaded]
         if new:
             records, bodies = self._read(new)
-            whole = whole or self.positions.has_titles or self.question.ask is Ask.WHEN
+            whole = self.positions.has_titles or self.question.ask is Ask.WHEN
             readings = self.reader.read([body.content for body in bodies], whole=whole)
             loaded.update(zip(new, map(LoadedAtom, records, bodies, readings), strict=True))
         return [loaded[ordinal] for ordinal in ordinals]

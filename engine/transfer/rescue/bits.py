@@ -23,7 +23,7 @@ def _flipped(raw: bytes) -> Iterator[bytes]:
 
 
 def payload_with_one_bit_back(raw: bytes, expected: bytes) -> bytes | None:
-    """Return the payload that differs from `raw` in one bit and has the commitment `expected`, or None."""
+    """Flip each bit of `raw` in turn; return the payload with the commitment `expected`, or None."""
     if not SALT_BYTES < len(raw) <= PAYLOAD_BYTES_MAX:
         return None
     return next(

@@ -34,7 +34,7 @@ EVENTS_MAX: Final = 2000
 """The maximum number of events that are chosen."""
 
 TERMS_EVERY: Final = 8
-"""The number of events for which one term is checked. A proof lists all atoms with the term."""
+"""One term is checked for each group of this many events. A proof lists all atoms with the term."""
 
 
 @dataclass(frozen=True, slots=True)

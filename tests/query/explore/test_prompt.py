@@ -23,7 +23,8 @@ from tests.shared import needs
 OURS = re.compile(
     r"Question: |Context, \d+ items?:|Hints, \d+ unread:|Last steps:|Steps left: \d+\. Tokens left: \d+\.$"
     r"|\[(\d+% ~\d+|connected)\] [0-9a-f]+( |$)|\[entity\]( |$)|\[connections\]( |$)"
-    r"|\[[0-9a-f]{8,32}( \d+)?\]( |$)|- \d+\. (decision|recall|peek|expand|neighbors)[( ]|- none$|  |$"
+    r"|\[[0-9a-f]{8,32}( \d+)?( external| quarantine)?\]( |$)"
+    r"|- \d+\. (decision|recall|peek|expand|neighbors)[( ]|- none$|  |$"
 )
 """How a line of a prompt may begin, but for the list of actions at its end."""
 

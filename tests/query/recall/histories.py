@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
 
 from engine import Add, Link, Revise, Revive, Tag, Tombstone, Untag
 from engine.commands import Command
 from engine.engine import Engine
+from proofs.further import Scalar
 from tests.query.recall.support import id_of
 from tests.support.engines import BEGIN
 
@@ -18,6 +19,7 @@ DAY = 86_400 * 1_000_000
 WORDS = ("kettle", "tea", "went", "Anna", "garage", "copper", "Monday", "ADR-016", "日本語", "the")
 TAGS = ("home", "green-tea", "kettle", "technical", "ADR-016")
 SOURCES = (None, "talk/1", "talk/2", "notes.md")
+METAS: tuple[Mapping[str, Scalar] | None, ...] = (None, {"n": 1}, {"n": True, "room": "hall"})
 TITLES = (None, None, "Anna", "Copper Kettle", "the garage (home)")
 
 QUESTIONS = (
@@ -53,6 +55,7 @@ def histories(draw: st.DrawFn, *, most: int = ATOMS_MAX) -> list[Command]:
             provenance=draw(st.sampled_from(("internal", "external", "quarantine"))),
             trust=draw(st.sampled_from((None, 0, 100))),
             created=draw(st.sampled_from((None, BEGIN - 3 * DAY, BEGIN - DAY))),
+            meta=draw(st.sampled_from(METAS)),
         )
         for one in ids
     ]

@@ -156,6 +156,7 @@ filters = st.builds(
     since=st.sampled_from((None, BEGIN - 2 * DAY)),
     until=st.sampled_from((None, BEGIN)),
     categories=st.sampled_from(((), (), ("technical",), ("#Temporal", "location"))),
+    meta=st.sampled_from(({}, {}, {"n": 1}, {"n": [1, True], "room": "hall"})),
 )
 
 

@@ -42,12 +42,12 @@ def expansion(
     total = sum(scores)
     if not scope.signals.feedback or not total:
         return {}
-    texts, shares = [answer.terms for answer in answers], [score / total for score in scores]
-    relevant = None
+    shares, relevant = [score / total for score in scores], None
     if NATIVE is not None:
+        texts = [answer.reading.text for answer in answers]
         relevant = NATIVE.most_relevant(KERNEL_TERMS, texts, shares, list(known), LOOKED_UP_MAX)
     if relevant is None:
-        relevant = most_relevant(texts, shares, known, LOOKED_UP_MAX)
+        relevant = most_relevant([answer.terms for answer in answers], shares, known, LOOKED_UP_MAX)
     documents = scope.index.counted
     weighted = {}
     dfs = scope.index.dfs([term for term, _ in relevant])

@@ -1,0 +1,99 @@
+"""The follower `meta-entries`: which atoms have an entry in their meta (SPEC: Entries of meta).
+
+    m/ ‖ hash[16] ‖ chunk u16    the atoms with this key and this value
+
+The rows are not hashed, and no root depends on them. The hash in the key of a row is that of the entry. A
+row is a chunk of a set of ordinals (`engine.followers.chunks`). As in the sets of the follower `tags`,
+ordinals of earlier versions of an atom stay, so each result is intersected with the live ordinals. Erasing an
+atom removes all its ordinals.
+
+Only queries with a condition on meta read these rows. Therefore other queries do not update them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from blake3 import blake3
+
+from backends.base import Batch, Reader
+from engine.followers import chunks
+from engine.followers.base import Follower
+from engine.ledger.journal import erased_ordinals
+from engine.ledger.layout import META_ENTRIES
+from proofs.codec import pack
+from proofs.events import AtomBody, Entry, EventKind
+from proofs.further import Scalar
+from proofs.sets import CHUNK_BITS
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+
+_HASH_BYTES: Final = 16
+_CHUNK_BYTES: Final = 2
+
+
+class MetaEntriesFollower(Follower):
+    """Maintains the rows that lead from an entry of meta to atoms."""
+
+    name = "meta-entries"
+    version = 1
+    prefixes = (META_ENTRIES,)
+
+    def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
+        """Add ordinals of new versions of atoms to the rows of their entries; remove those of erased atoms.
+
+        Raises:
+            CorruptionError: a row is malformed.
+        """
+        joining: dict[bytes, set[int]] = {}
+        erased: set[int] = set()
+        for entry in entries:
+            body = entry.body
+            if type(body) is AtomBody:
+                if body.meta is not None:
+                    ordinal: int = entry.header.detail.ordinal  # type: ignore[union-attr]
+                    for key in _keys(body.meta, ordinal >> CHUNK_BITS):
+                        joining.setdefault(key, set()).add(ordinal & 0xFFFF)
+            elif entry.header.kind is EventKind.ERASED:
+                erased |= erased_ordinals(rows, entry.header)
+        if not joining and not erased:
+            return
+        before = dict(zip(joining, rows.multi_get(list(joining)), strict=True))
+        if erased:
+            before |= dict(rows.scan_prefix(META_ENTRIES))
+        packed = {key: chunks.packed(sorted(members)) for key, members in joining.items()}
+        after = chunks.extend(before, packed)
+        for key in before if erased else ():
+            leaving = _of_chunk(erased, int.from_bytes(key[-_CHUNK_BYTES:], "big"))
+            after[key] = chunks.apply(after.get(key, before[key]) or b"", dict.fromkeys(leaving, False), key)
+        batch.rows.update((key, raw or None) for key, raw in after.items() if raw != (before[key] or b""))
+
+
+def _keys(meta: dict[str, Scalar], chunk: int) -> Iterator[bytes]:
+    return (_prefix(key, value) + chunk.to_bytes(_CHUNK_BYTES, "big") for key, value in meta.items())
+
+
+def _of_chunk(ordinals: set[int], chunk: int) -> list[int]:
+    return [ordinal & 0xFFFF for ordinal in ordinals if ordinal >> CHUNK_BITS == chunk]
+
+
+def _prefix(key: str, value: Scalar) -> bytes:
+    """Return the beginning of the keys of an entry's rows. True and 1 are different values, as in CBOR."""
+    return META_ENTRIES + blake3(pack([key, value])).digest(_HASH_BYTES)
+
+
+def with_any(rows: Reader, key: str, values: Iterable[Scalar]) -> BitMap:
+    """Return the ordinals of the atoms whose meta has `key` with one of `values`, including dead atoms.
+
+    Raises:
+        CorruptionError: a row is malformed.
+    """
+    from pyroaring import BitMap
+
+    found = BitMap()
+    for value in values:
+        for row, raw in rows.scan_prefix(_prefix(key, value)):
+            found |= chunks.members(raw, int.from_bytes(row[-_CHUNK_BYTES:], "big"), row)
+    return found

@@ -1,0 +1,54 @@
+"""A LangChain retriever that answers from a memory (docs/frameworks.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.engine import Engine
+from engine.frameworks.missing import missing
+from engine.frameworks.questions import Answered, answered
+from engine.frameworks.threads import in_thread
+from engine.query.filters import NO_FILTERS, Filters
+
+try:
+    from langchain_core.callbacks.manager import (
+        AsyncCallbackManagerForRetrieverRun,
+        CallbackManagerForRetrieverRun,
+    )
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+except ImportError as error:
+    raise missing("langchain-core", "langchain", error) from error
+
+
+class MemrootRetriever(BaseRetriever):
+    """A retriever whose documents are the atoms that recall returns, the best first.
+
+    The text of an atom is the `page_content`, and the id of the atom is the `id`. The `metadata` has the
+    other facts on the atom, among them its `source` and its `provenance`. A question without a searchable
+    word has no documents.
+    """
+
+    memory: Engine
+    """The open memory; the caller closes it."""
+    k: int = 10
+    """The maximum number of documents, 1 to 10,000."""
+    filters: Filters = NO_FILTERS
+    """The conditions that an atom must meet."""
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        found = answered(self.memory, query, self.k if k is None else k, self.filters)
+        return [_document(one) for one in found]
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        most = self.k if k is None else k
+        found = await in_thread(lambda: answered(self.memory, query, most, self.filters))
+        return [_document(one) for one in found]
+
+
+def _document(one: Answered) -> Any:
+    return Document(id=one.id, page_content=one.content, metadata=one.metadata)

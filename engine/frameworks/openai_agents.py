@@ -1,0 +1,173 @@
+"""A session of the OpenAI Agents SDK whose items are atoms of a memory (docs/frameworks.md).
+
+`MemrootSession` has the methods of the SDK's protocol `Session`, so this module does not import the SDK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Protocol
+from uuid import uuid4
+
+from engine.base.errors import InvalidInputError
+from engine.base.model import Receipt
+from engine.base.validation import integer
+from engine.base.validation import provenance as checked_provenance
+from engine.commands.atoms import Add, Tombstone
+from engine.commands.base import Transaction
+from engine.engine import Engine
+from engine.frameworks.reading import Held, snapshot, values_passing
+from engine.frameworks.sources import source_of
+from engine.frameworks.threads import in_thread
+from engine.frameworks.values import Path, pack, plain, unpack
+from engine.query.filters import Filters
+
+FRAMEWORK: Final = "openai-agents"
+"""The bucket of every item of a session, and the first part of its source."""
+
+
+class Settings(Protocol):
+    """The part of the SDK's `SessionSettings` that a session uses."""
+
+    limit: int | None
+    """The maximum number of items that `get_items` returns if its caller gives no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppendItem:
+    """A command that appends an item to a session. `key` identifies the item within the session."""
+
+    source: str
+    item: dict[str, Any]
+    key: str
+    provenance: str = "internal"
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """Append the event that adds the item, or no event if an item with this key is recorded.
+
+        Raises:
+            RefusedError: The text of the item was erased earlier, or contains a secret that is refused.
+        """
+        item = plain(self.item, lambda text: tx.screened(text, "item"))
+        packed = pack(item, _text_of(item))
+        role = item.get("role")
+        return Add(
+            packed.content,
+            source=self.source,
+            key=self.key,
+            sequence=tx.next_ordinal,  # it rises with each item, also if several programs append
+            buckets=(FRAMEWORK,),
+            provenance=self.provenance,
+            meta=packed.meta | ({"role": role} if isinstance(role, str) and len(role) <= _ROLE_MAX else {}),
+        ).decide(tx)
+
+
+class MemrootSession:
+    """A session in an open memory: the history of one conversation. Safe to use from several threads.
+
+    An item is an atom in the bucket `openai-agents`: the session is its source, and the text of a message is
+    its content. Items that are popped or cleared are hidden; the history stays in the journal.
+
+    Args:
+        session_id: The name of the conversation.
+        memory: The memory; the caller closes it.
+        session_settings: Settings with the field `limit`, such as the SDK's `SessionSettings`; None for none.
+        provenance: The provenance of new items: `internal`, `external` or `quarantine`.
+
+    Raises:
+        InvalidInputError: `session_id` is empty or not text, or `provenance` is unknown.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        memory: Engine,
+        *,
+        session_settings: Settings | None = None,
+        provenance: str = "internal",
+    ) -> None:
+        self.session_id = session_id
+        self.session_settings = session_settings
+        self._memory = memory
+        self._source = source_of(FRAMEWORK, (session_id,), "the id of a session")
+        self._provenance = checked_provenance(provenance)
+
+    async def get_items(self, limit: int | None = None) -> list[Any]:
+        """Return the items, the oldest first.
+
+        Args:
+            limit: The maximum number of items, counted from the newest; None for the limit of the settings,
+                or for all items if there is none.
+
+        Raises:
+            InvalidInputError: `limit` is negative.
+            ConflictError: The text of an item was edited and is no longer JSON.
+        """
+        if limit is None and self.session_settings is not None:
+            limit = self.session_settings.limit
+        return await in_thread(partial(self._newest, limit))
+
+    async def add_items(self, items: list[Any]) -> None:
+        """Append items, all or none, in one durable batch.
+
+        Raises:
+            InvalidInputError: An item is not a map, or is not JSON. Nothing was written.
+        """
+        commands = [self._append(item) for item in items]
+        if commands:
+            await in_thread(partial(self._memory.apply, commands))
+
+    async def pop_item(self) -> Any:
+        """Hide the newest item and return it; return None if there is no item."""
+        return await in_thread(self._pop)
+
+    async def clear_session(self) -> None:
+        """Hide all items."""
+        await in_thread(self._clear)
+
+    def _append(self, item: Any) -> AppendItem:
+        if not isinstance(item, dict):
+            raise InvalidInputError(f"an item of a session must be a map, not {type(item).__name__}")
+        return AppendItem(self._source, item, uuid4().hex, self._provenance)
+
+    def _newest(self, limit: int | None) -> list[Any]:
+        held = self._held()
+        newest = held if limit is None else held[len(held) - min(integer(limit, "limit"), len(held)) :]
+        return [_item(one) for one in newest]
+
+    def _held(self) -> Sequence[Held]:
+        """Return the items in the order in which they were added."""
+        with snapshot(self._memory) as rows:
+            filters = Filters(buckets=(FRAMEWORK,), sources=(self._source,))
+            return sorted(values_passing(rows, filters), key=lambda one: one.record.created_seq)
+
+    def _pop(self) -> Any:
+        while held := self._held():
+            # If another program popped the same item, the next one is tried.
+            if self._memory.apply([Tombstone(held[-1].id, "popped")])[0].changed:
+                return _item(held[-1])
+        return None
+
+    def _clear(self) -> None:
+        commands = [Tombstone(one.id, "cleared") for one in self._held()]
+        for _ in self._memory.apply_many(commands):
+            continue
+
+
+_ROLE_MAX: Final = 64
+
+
+def _item(held: Held) -> Any:
+    return unpack(held.body.content, held.body.meta or {}, f"atom {held.id}")
+
+
+def _text_of(item: dict[str, Any]) -> Path | None:
+    """Return the place of the text of a message; None if the item has no text, or several."""
+    content = item.get("content")
+    if isinstance(content, str):
+        return ("content",)
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+        return ("content", 0, "text") if isinstance(content[0].get("text"), str) else None
+    return None

@@ -1,0 +1,75 @@
+"""Reading the atoms that an adapter wrote, all of one call from one snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Final, NamedTuple
+
+from backends.base import Snapshot
+from engine.base.error_translation import translated
+from engine.base.validation import atom_id, show_id
+from engine.engine import Engine
+from engine.followers.tags import LIVE, members, values
+from engine.frameworks.values import is_packed
+from engine.ledger.queries import bodies_of, ids_at, records_of
+from engine.ledger.records import AtomRecord, read_atom
+from engine.query.filters import Filters, allowed
+from proofs.events import AtomBody
+from proofs.leaves import State
+from proofs.sets import Group
+
+_AT_ONCE: Final = 256
+"""The number of atoms that are read together."""
+
+
+class Held(NamedTuple):
+    """A live atom that holds a value."""
+
+    record: AtomRecord
+    body: AtomBody
+
+    @property
+    def id(self) -> str:
+        """The id of the atom."""
+        return show_id(self.record.id)
+
+
+@contextmanager
+def snapshot(memory: Engine) -> Iterator[Snapshot]:
+    """Yield a snapshot of the memory in which the tags are at the head."""
+    with translated(), memory.store.view(memory.store.tags) as rows:
+        yield rows
+
+
+def values_passing(rows: Snapshot, filters: Filters) -> Iterator[Held]:
+    """Yield the live atoms that pass `filters` and hold a value, those first that got their content last."""
+    ordinals = iter(sorted(allowed(rows, filters), reverse=True))
+    while some := list(islice(ordinals, _AT_ONCE)):
+        yield from values_of(rows, records_of(rows, ids_at(rows, some)))
+
+
+def values_of(rows: Snapshot, records: Iterable[AtomRecord]) -> Iterator[Held]:
+    """Yield the atoms of these records. Atoms that hold no value are left out."""
+    rest = iter(records)
+    while some := list(islice(rest, _AT_ONCE)):
+        for record, body in zip(some, bodies_of(rows, some), strict=True):
+            if is_packed(body.meta or {}):
+                yield Held(record, body)
+
+
+def sources_in(rows: Snapshot, bucket: str, first: str) -> Iterator[str]:
+    """Yield the sources that begin with `first` and have a live atom in the bucket, in ascending order."""
+    here = members(rows, LIVE) & members(rows, (Group.BUCKET, bucket))
+    for source in values(rows, Group.SOURCE, first):
+        if not source.startswith(first):
+            return
+        if here & members(rows, (Group.SOURCE, source)):
+            yield source
+
+
+def live_records(rows: Snapshot, ids: Sequence[str]) -> dict[str, AtomRecord]:
+    """Return the records of those of the atoms that are live, each with its id."""
+    found = ((one, read_atom(rows, atom_id(one))) for one in ids)
+    return {one: record for one, record in found if record is not None and record.state is State.LIVE}

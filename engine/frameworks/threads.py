@@ -1,0 +1,28 @@
+"""Running the calls of an open memory beside an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+async def in_thread(call: Callable[[], Result]) -> Result:
+    """Run `call` in another thread and return its result. The event loop goes on meanwhile.
+
+    If the caller is cancelled, this function first waits for the end of the call, because a write that has
+    begun cannot be stopped. Then it raises the cancellation.
+    """
+    task = asyncio.ensure_future(asyncio.to_thread(call))
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        task.exception()  # otherwise the loop reports an error that nobody asked for
+        raise cancelled
+    return task.result()

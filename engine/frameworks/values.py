@@ -1,0 +1,135 @@
+"""Storing a JSON value as an atom, so that the atom reads well and the value comes back exactly.
+
+If one text of the value can stand for the whole value, this text is the content of the atom. The rest of the
+value is kept in `meta` as JSON. Otherwise, the content is the whole value as JSON. In both forms, an edit of
+the atom's content by a person is an edit of the value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from engine.base import json_text, limits, validation
+from engine.base.errors import ConflictError, InvalidInputError
+from engine.base.validation import quoted
+from proofs.further import Scalar
+
+Path = tuple[str | int, ...]
+"""The place of a text in a value: the keys and positions that lead to it."""
+
+PATH, REST, WHOLE = "value.path", "value.rest", "value.whole"
+"""The keys of `meta`: where the content belongs in the value; the value without it; the content is it all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A value as the content and the `meta` of an atom."""
+
+    content: str
+    meta: dict[str, Scalar]
+
+
+def plain(value: object, screen: Callable[[str], str] = str, depth: int = 0) -> Any:
+    """Return a copy of `value` that consists of dicts, lists, texts, numbers, booleans and None.
+
+    Tuples become lists. `screen` is applied to each text that is not a key.
+
+    Raises:
+        InvalidInputError: the value is not JSON: it contains another type, a key that is not text, a number
+            that is not finite, or over 64 levels.
+    """
+    if isinstance(value, str):
+        return screen(str(value))
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    if depth >= json_text.DEPTH_MAX:
+        raise InvalidInputError(f"a value has more than {json_text.DEPTH_MAX} levels of lists and maps")
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise InvalidInputError("a value has a map with a key that is not text")
+        return {str(key): plain(one, screen, depth + 1) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one, screen, depth + 1) for one in value]
+    raise InvalidInputError(
+        f"a value contains {quoted(value)}, which is not JSON: use texts, finite numbers, booleans, None, "
+        "lists and maps"
+    )
+
+
+def pack(value: Any, path: Path | None) -> Packed:
+    """Return the content and the `meta` for a value that `plain` returned.
+
+    Args:
+        value: The value.
+        path: The place of the text that stands for the value, which is a field of a map; None if there is
+            no such text.
+    """
+    if path is not None:
+        rest = deepcopy(value)
+        *before, last = path
+        text = _at(rest, before).pop(last)
+        meta: dict[str, Scalar] = {PATH: _json(list(path))}
+        if rest:
+            meta[REST] = _json(rest)
+        if _is_content(text) and all(
+            len(str(one).encode()) <= limits.META_TEXT_BYTES_MAX for one in meta.values()
+        ):
+            return Packed(text, meta)
+    return Packed(_json(value), {WHOLE: True})
+
+
+def is_packed(meta: Mapping[str, Scalar]) -> bool:
+    """Return True if `meta` is that of a value, and not of an atom that has another origin."""
+    return PATH in meta or WHOLE in meta
+
+
+def unpack(content: str, meta: Mapping[str, Scalar], what: str) -> Any:
+    """Return the value of an atom with this content and `meta`.
+
+    Raises:
+        ConflictError: the content was edited and is no longer JSON, or `meta` was; `what` names the atom.
+    """
+    try:
+        if PATH not in meta:
+            return json.loads(content)
+        *before, last = json.loads(str(meta[PATH]))
+        value = json.loads(str(meta.get(REST, "{}")))
+        _at(value, before)[last] = content
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise ConflictError(
+            f"{what} does not hold a value any more: {error}",
+            hint="revise its text so that it is JSON again, or hide it with `engine tombstone`",
+        ) from error
+    return value
+
+
+def only_text(value: Mapping[str, Any]) -> Path | None:
+    """Return the place of the only text of a value, if the other fields are numbers, booleans or None."""
+    texts: Sequence[str] = [key for key, one in value.items() if isinstance(one, str)]
+    if len(texts) != 1 or any(isinstance(one, dict | list) for one in value.values()):
+        return None
+    return (texts[0],)
+
+
+def _is_content(text: str) -> bool:
+    try:
+        validation.content(text)
+    except InvalidInputError:
+        return False
+    return True
+
+
+def _json(value: Any) -> str:
+    """Return a value as JSON. Equal maps give equal texts, so storing a value again changes nothing."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+
+
+def _at(value: Any, path: Sequence[str | int]) -> Any:
+    for step in path:
+        value = value[step]
+    return value

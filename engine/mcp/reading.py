@@ -1,0 +1,269 @@
+"""The tools that answer in one call: recall, recent, explore and find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from engine.base.errors import InvalidInputError
+from engine.base.json_text import dumped
+from engine.mcp.definition import Arguments, Tool, described, members, number, text
+from engine.mcp.exploring import (
+    FILTER,
+    ID,
+    OFFSET,
+    QUERY,
+    asked,
+    budget,
+    names_in,
+    only_as_of,
+    pin,
+    shortened,
+)
+from engine.mcp.lines import NOTHING, closed, cost_of, item, time_of, within
+
+if TYPE_CHECKING:
+    from engine.base.model import HistoryItem
+    from engine.engine import Engine
+    from engine.front.filter_text import Wanted
+    from engine.query.graph.bright import BrightGraph
+    from engine.query.history.recent import Added
+
+RECALL_TOKENS: Final = 600
+LIST_TOKENS: Final = 600
+EXPLORE_TOKENS: Final = 1000
+
+LINE_CHARS: Final = 80
+"""The maximum number of characters of an atom's text in a list."""
+
+GRAMMAR: Final = (
+    "`tag:tea -tag:old bucket:inbox source:notes/* kind:note provenance:internal category:causal "
+    "after:2026-01-31 before:2026-02-01`; `as_of:17` or `as_of:TIME` reads the past."
+)
+
+
+def _recall(engine: Engine, arguments: Arguments) -> str:
+    from engine.query.budget import BUDGET_MIN
+    from engine.query.explore.form import unmarked
+
+    with asked(engine, arguments) as (memory, wanted):
+        notes, most = pin(memory, wanted), arguments["budget"]
+        left = most - cost_of("", *notes)
+        while True:
+            found = memory.context(arguments["query"], budget=max(left, BUDGET_MIN), filters=wanted.filters)
+            shown = unmarked(found.text) or NOTHING
+            # A mark in place of markup may cost more than the markup.
+            over = cost_of(shown, *notes) - most
+            if over <= 0 or left <= BUDGET_MIN:
+                return closed(shown, *notes)
+            left -= over
+
+
+RECALL: Final = Tool(
+    "recall",
+    "Texts that answer a question: [id position provenance] source | title, then the text.",
+    members(
+        {
+            "query": QUERY,
+            "filter": text(GRAMMAR, most=1000),
+            "budget": budget(RECALL_TOKENS, least=32),
+        },
+        "query",
+    ),
+    None,
+    _recall,
+)
+
+
+def _recent(engine: Engine, arguments: Arguments) -> str:
+    limit, offset = arguments["limit"], arguments.get("offset", 0)
+    with asked(engine, arguments) as (memory, wanted):
+        if "atom" in arguments:
+            only_as_of(wanted, "atom")
+            events = memory.history(memory.resolve(arguments["atom"]))[::-1]
+            lines = [_event(one) for one in events[offset : offset + limit]]
+            rest = len(events) > offset + limit
+        else:
+            found = memory.recent(limit=limit + 1, offset=offset, filters=wanted.filters)
+            rest = len(found) > limit
+            lines = _listed(memory, found[:limit])
+        return within(
+            *(lines, arguments["budget"], *pin(memory, wanted)),
+            more=lambda shown: f"more: offset {offset + shown}",
+            rest=rest,
+        )
+
+
+def _event(one: HistoryItem) -> str:
+    left_out = {"ordinal", "replaced", "commitment", "occurrence"}
+    detail = {name: shortened(value) for name, value in one.detail.items() if name not in left_out and value}
+    shown = dumped(detail) if detail else ""
+    return f"[{one.seq}] {time_of(one.time)} {one.kind.name.lower()} by {one.actor} {shown}".rstrip() + "\n"
+
+
+def _listed(memory: Engine, found: Iterable[Added]) -> list[str]:
+    from engine.query.snippets import beginning
+
+    shown = list(found)
+    short = _short_ids(memory, (one.atom.id for one in shown))
+    return [
+        item(
+            short[one.atom.id],
+            one.atom.provenance,
+            (time_of(one.time), f"by {one.actor}"),
+            one.atom.title,
+            beginning(one.atom.content, LINE_CHARS),
+        )
+        for one in shown
+    ]
+
+
+def _short_ids(memory: Engine, ids: Iterable[str]) -> dict[str, str]:
+    from engine.base.error_translation import translated
+    from engine.base.validation import atom_id
+    from engine.ledger.queries import short_id
+
+    with translated(), memory.store.view() as rows:
+        return {one: short_id(rows, atom_id(one)) for one in ids}
+
+
+RECENT: Final = Tool(
+    "recent",
+    "What was added last, when, by whom. With `atom`, the events of that atom.",
+    members(
+        {
+            "atom": ID,
+            "limit": number("Most lines.", least=1, most=100, default=10),
+            "offset": OFFSET,
+            "filter": FILTER,
+            "budget": budget(LIST_TOKENS),
+        }
+    ),
+    None,
+    _recent,
+)
+
+
+def _explore(engine: Engine, arguments: Arguments) -> str:
+    with asked(engine, arguments) as (memory, wanted):
+        found = memory.explore(
+            arguments["query"],
+            budget=arguments["budget"],
+            steps=arguments["steps"],
+            filters=wanted.filters,
+        )
+        trace = "; ".join(line.partition(". ")[2] for line in found.trace()[1:])
+        notes = (f"{len(found.steps)} steps, {found.tokens} tokens read, {found.stopped}",)
+        return closed(
+            (found.text or NOTHING) + (f"[steps] {trace}\n" if trace else ""), *notes, *pin(memory, wanted)
+        )
+
+
+EXPLORE: Final = Tool(
+    "explore",
+    "Search step by step in the server; returns the texts gathered.",
+    members(
+        {
+            "query": QUERY,
+            "steps": number("Most steps.", least=1, most=10, default=10),
+            "filter": FILTER,
+            "budget": number("Most tokens of all steps.", least=200, most=20_000, default=EXPLORE_TOKENS),
+        },
+        "query",
+    ),
+    None,
+    _explore,
+)
+
+
+def _find(engine: Engine, arguments: Arguments) -> str:
+    with asked(engine, arguments) as (memory, wanted):
+        notes = pin(memory, wanted)
+        if "query" in arguments:
+            if arguments.keys() & {"from", "follow"}:
+                raise InvalidInputError("give `query` or `from`, not both")
+            graph = memory.structured_graph(
+                arguments["query"], limit=min(arguments["limit"], 50), filters=wanted.filters
+            )
+            lines = _graph(memory, graph)
+        else:
+            lines = _walked(memory, arguments, wanted)
+        return within(*(lines, arguments["budget"], *notes), more=lambda shown: "more with a larger budget")
+
+
+def _walked(memory: Engine, arguments: Arguments, wanted: Wanted) -> list[str]:
+    from engine.base.direction import Direction
+    from engine.query.graph.find import Follow
+    from engine.query.snippets import beginning
+
+    start, follow = arguments.get("from"), None
+    if start is None and "follow" in arguments:
+        raise InvalidInputError("`follow` needs an atom to start from: give `from`")
+    if start is not None:
+        follow = Follow(
+            names_in(arguments.get("follow", "")), Direction(arguments["direction"]), 1, arguments["hops"]
+        )
+        start = memory.resolve(start)
+    found = memory.find(
+        from_=start, follow=follow, filters=wanted.filters, limit=arguments["limit"], form="full"
+    )
+    short = _short_ids(memory, (one.id for one in found))
+    atoms = [(one.hops, one.atom) for one in found if one.atom is not None]
+    return [
+        item(
+            short[atom.id],
+            atom.provenance,
+            (f"{hops} hops",) if start is not None else (),
+            atom.title,
+            beginning(atom.content, LINE_CHARS),
+        )
+        for hops, atom in atoms
+    ]
+
+
+def _graph(memory: Engine, graph: BrightGraph) -> list[str]:
+    from engine.query.snippets import beginning
+
+    short = _short_ids(memory, (node.id for node in graph.nodes))
+    nodes = [
+        item(
+            short[one.id],
+            one.provenance,
+            (f"{round(100 * one.brightness)}%",),
+            one.title,
+            beginning(one.snippet, LINE_CHARS),
+        )
+        for one in graph.nodes
+    ]
+    from engine.query.budget import on_one_line
+    from engine.query.explore.form import unmarked
+
+    relations = [
+        unmarked(
+            f"  {short[one.src]} {'→' if one.directed else '–'} {short[one.dst]} {one.kind} "
+            f"{on_one_line(', '.join(one.names))}\n"
+        )
+        for one in graph.relations
+    ]
+    return nodes + relations
+
+
+FIND: Final = Tool(
+    "find",
+    "Atoms that pass the filter; with `from`, those that edges lead to. With `query`, the best atoms and "
+    "their relations.",
+    members(
+        {
+            "from": ID,
+            "follow": text("Relations to follow, with commas.", most=256),
+            "direction": described({"enum": ["out", "in", "both"], "default": "out"}, "Of the edges."),
+            "hops": number("Most edges to follow.", least=1, most=6, default=1),
+            "query": QUERY,
+            "limit": number("Most atoms.", least=1, most=100, default=10),
+            "filter": FILTER,
+            "budget": budget(LIST_TOKENS),
+        }
+    ),
+    None,
+    _find,
+)

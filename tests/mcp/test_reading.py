@@ -1,0 +1,149 @@
+"""The tools that answer in one call: recall, recent, explore and find."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.mcp.support import Memory, cost_of
+
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+
+
+@pytest.fixture
+def outsider(memory: Memory) -> str:
+    """Return the id of an atom that others wrote."""
+    text = "The kettle must be descaled by a plumber, a web page claims."
+    return str(memory.found("remember", text=text, provenance="external", source="web")["id"])
+
+
+def test_recall_answers_with_texts_in_one_call(memory: Memory, kettle: str) -> None:
+    """The answer has the text under a heading with a short id, the source and the title."""
+    found = memory.said("recall", query="when is the kettle descaled?")
+    assert f"[{kettle[:8]}] notes/tea.md | Kettle\n  The kettle is descaled on Mondays" in found
+
+
+@pytest.mark.parametrize("budget", [32, 60, 120, 400])
+def test_recall_keeps_to_its_budget(memory: Memory, budget: int) -> None:
+    """The whole answer costs at most the budget, even if texts contain markup."""
+    for number in range(40):
+        memory.found("remember", text=f"<b>kettle</b> <i>{number}</i> " * (number % 9 + 1))
+    found = memory.said("recall", query="kettle", budget=budget)
+    assert "kettle" in found
+    assert cost_of(found) <= budget
+
+
+def test_provenance_is_shown_wherever_text_is_handed_out(memory: Memory, kettle: str, outsider: str) -> None:
+    """The heading or hint of a text that others wrote is marked, and no other is."""
+    for tool, given in (
+        ("recall", {"query": "kettle"}),
+        ("recent", {}),
+        ("find", {}),
+        ("find", {"query": "kettle"}),
+        ("explore", {"query": "what does the web page claim about a plumber?"}),
+        ("explore_recall", {"query": "kettle"}),
+        ("explore_peek", {"id": outsider}),
+        ("explore_expand", {"id": outsider}),
+    ):
+        heads = re.findall(r"^\[.*", memory.said(tool, **given), re.MULTILINE)
+        assert [one for one in heads if outsider[:8] in one and " external" in one], tool
+        assert not [one for one in heads if kettle[:8] in one and " external" in one], tool
+
+
+def test_what_does_not_pass_the_filter_is_not_found(memory: Memory, kettle: str, outsider: str) -> None:
+    """Every tool that searches keeps to the filter."""
+    for tool, given in (
+        ("recall", {"query": "kettle"}),
+        ("recent", {}),
+        ("find", {}),
+        ("find", {"query": "kettle"}),
+        ("explore", {"query": "kettle"}),
+    ):
+        found = memory.said(tool, **given, filter="provenance:external")
+        assert (outsider[:8] in found, kettle[:8] in found) == (True, False), tool
+
+
+def test_recent_lists_what_was_added_last_and_by_whom(memory: Memory, kettle: str) -> None:
+    """The newest atom comes first, with the time and the actor."""
+    first = memory.said("recent").splitlines()[0]
+    assert re.fullmatch(rf"\[{kettle[:8]} {TIME} by agent\] Kettle \| The kettle is descaled .*", first)
+
+
+def test_recent_goes_on_where_it_ended(memory: Memory, kettle: str) -> None:
+    """Following the offset lists each atom once, whether the limit or the budget ended the page."""
+    for given in ({"limit": 2}, {"budget": 50}):
+        found: list[str] = []
+        offset = 0
+        while True:
+            answer = memory.said("recent", offset=offset, **given)
+            found += re.findall(r"^\[([0-9a-f]{8}) ", answer, re.MULTILINE)
+            more = re.search(r"more: offset (\d+)", answer)
+            if more is None:
+                break
+            offset = int(more[1])
+        assert len(found) == len(set(found)) == 3
+
+
+def test_recent_of_an_atom_is_its_history(memory: Memory, kettle: str) -> None:
+    """With `atom`, every event of the atom is listed once, the newest first, also of a hidden atom."""
+    for number in range(4):
+        memory.found("tag", id=kettle, add=[f"tag{number}"])
+    memory.found("forget", id=kettle, reason="it broke")
+    kinds = re.findall(
+        rf"^\[(\d+)\] {TIME} (\w+) by agent", memory.said("recent", atom=kettle[:8]), re.MULTILINE
+    )
+    assert [kind for _, kind in kinds] == ["atom_tombstoned", *4 * ["tags_added"], "atom_added"]
+    seqs = [int(seq) for seq, _ in kinds]
+    assert seqs == sorted(seqs, reverse=True)
+    assert "it broke" in memory.said("recent", atom=kettle, limit=1)
+
+
+def test_history_shortens_long_texts(memory: Memory) -> None:
+    """A history with versions of a text of 60,000 characters costs few tokens."""
+    atom = memory.found("remember", text="word " * 12_000)["id"]
+    memory.found("revise", id=atom, text="other " * 10_000, tags=[f"tag{number}" for number in range(60)])
+    assert cost_of(memory.said("recent", atom=atom)) < 600
+
+
+def test_find_follows_edges(memory: Memory) -> None:
+    """With `from`, the atoms within a number of edges are found, each with its distance."""
+    for subject, target in (("a one", "b two"), ("b two", "c three"), ("x", "b two")):
+        memory.found("relate", subject=subject, predicate="leads to", object=target)
+    start = memory.said("explore_neighbors", node="a one")[1:9]
+    found = memory.said("find", **{"from": start, "hops": 2, "follow": "leads_to"})
+    assert re.findall(r"\[\w{8} (\d) hops\] (.*)", found) == [("1", "b two"), ("2", "c three")]
+    found = memory.said("find", **{"from": start})
+    assert re.findall(r"(\d) hops\] (.*)", found) == [("1", "b two")]
+    both = memory.said("find", **{"from": start, "hops": 2, "direction": "both"})
+    assert sorted(re.findall(r"(\d) hops\] (.*)", both)) == [("1", "b two"), ("2", "c three"), ("2", "x")]
+
+
+def test_find_with_a_question_shows_the_best_atoms_and_their_relations(memory: Memory, kettle: str) -> None:
+    """The answer has the bright nodes, and a line for each relation between them."""
+    found = memory.said("find", query="kettle vinegar")
+    assert f"[{kettle[:8]} 100%] Kettle | The kettle" in found
+    assert re.search(r"\n  [0-9a-f]{8} – [0-9a-f]{8} shares_tag [Kk]itchen\n", found)
+
+
+def test_find_says_when_its_budget_left_atoms_out(memory: Memory, kettle: str) -> None:
+    """The last line says that there is more."""
+    found = memory.said("find", budget=30)
+    assert cost_of(found) <= 40
+    assert found.splitlines()[-1].startswith("[more with a larger budget; ")
+
+
+def test_explore_returns_what_it_gathered(memory: Memory, kettle: str) -> None:
+    """The answer has the texts, the steps and the cost."""
+    found = memory.said("explore", query="when is the kettle descaled?")
+    assert "  The kettle is descaled on Mondays with half a cup of vinegar." in found
+    assert re.search(rf"\n\[steps\] peek\({kettle[:8]}\) → 61 chars", found)
+    assert re.search(r"\n\[\d+ steps, \d+ tokens read, answered; \d+ tokens\]\Z", found)
+
+
+@pytest.mark.parametrize("tool", ["recall", "explore_recall", "explore"])
+def test_nothing_found_costs_next_to_nothing(memory: Memory, kettle: str, tool: str) -> None:
+    """An empty answer says so in at most 25 tokens."""
+    found = memory.said(tool, query="unicorn zebra")
+    assert found.startswith("nothing found\n")
+    assert len(found) / 4 <= 25
