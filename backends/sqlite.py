@@ -56,6 +56,11 @@ BUSY_SECONDS = 10.0
 _IDLE_READERS_MAX = 8
 
 
+def _text(raw: bytes) -> str:
+    """Return the value of a column whose type is damaged, so that its type differs from `bytes`."""
+    return raw.decode("latin-1")
+
+
 class SQLiteBackend(Backend):
     """An open SQLite store; any number of handles may be open, in any number of processes.
 
@@ -162,8 +167,8 @@ class SQLiteBackend(Backend):
 
     def _reader(self) -> sqlite3.Connection:
         connection = self._connect("PRAGMA query_only = ON")
-        # A damaged record may say that a value is a text. Its bytes are compared with the checksum, too.
-        connection.text_factory = bytes
+        # A damaged record may say that a key or a value is a text. The checks of rows refuse every `str`.
+        connection.text_factory = _text
         try:
             self._table.begin(connection)
         except DATABASE_ERRORS as error:

@@ -41,6 +41,7 @@ def describe(folder: Path) -> dict[str, Any]:
         "fsync_us": round(fsync_seconds(folder) * 1e6),
         "load": round(load, 2),
         "busy": load > LOAD_MAX,
+        "kernels": kernels(),
     }
 
 

@@ -155,7 +155,7 @@ def read_memory(folder: Path, name: str) -> Memory:
 
 def _document(line: dict[str, Any], where: str) -> Document:
     title = line.get("title")
-    text = line["text"] if line.get("text") is not None else line.get("content")
+    text = line["text"] if line.get("text") is not None else line.get("content", title)
     if not (isinstance(line.get("id"), str) and isinstance(text, str) and isinstance(title, str | None)):
         raise InvalidInputError(f"{where}: `id` and `text` must be strings, and `title` if it is given")
     return Document(line["id"], title, text)

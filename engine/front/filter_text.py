@@ -2,7 +2,9 @@
 
 A filter is a sequence of terms with spaces between them. A term is a name, a colon and a value. A value with
 spaces is put in double quotes, with the escapes of JSON: `source:"my notes.md"`. A term for a name in
-`REPEATED` may occur several times; the conditions are those of `engine.query.filters.Filters`.
+`REPEATED` may occur several times; the conditions are those of `engine.query.filters.Filters`. A term
+`meta.KEY:VALUE` asks for an entry of meta. Its value is a JSON number, true or false, or else a text; in
+quotes it is a text. Several terms with one key allow several values.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any, Final
 from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
 from engine.base.validation import quoted
+from engine.front.meta_text import parse_value
 from engine.front.times import Moment, parse_moment, parse_time
 from engine.query.filters import NO_FILTERS, Filters
 
@@ -31,9 +34,13 @@ REPEATED: Final = {
 TIMES: Final = {"after": "since", "since": "since", "before": "until", "until": "until"}
 """The name of a term → the field of `Filters` that the term sets to a time."""
 
-NAMES: Final = (*REPEATED, "after", "before", "superseded", "as_of")
+META: Final = "meta."
 
-_TERM: Final = re.compile(r'\s*(?P<name>-?[a-z_]+):(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]\S*)(?=\s|$)', re.DOTALL)
+NAMES: Final = (*REPEATED, "meta.KEY", "after", "before", "superseded", "as_of")
+
+_TERM: Final = re.compile(
+    r'\s*(?P<name>meta\.[\w.-]+|-?[a-z_]+):(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]\S*)(?=\s|$)', re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,10 @@ def parse_filter(text: str) -> Wanted:
             shown = rest.split(maxsplit=1)[0]
             raise InvalidInputError(f"{quoted(shown)} in the filter is not name:value", hint=_hint())
         name, value = term["name"], _value(term["value"])
-        if name in REPEATED:
+        if name.startswith(META):
+            values = fields.setdefault("meta", {}).setdefault(name.removeprefix(META), [])
+            values.append(parse_value(term["value"], name))
+        elif name in REPEATED:
             fields[REPEATED[name]] = (*fields.get(REPEATED[name], ()), value)
         else:
             field, read = _single(name, value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import InvalidInputError
 from engine.mcp.definition import Arguments, Tool, described, members, number, text
-from engine.mcp.lines import compact
+from engine.mcp.lines import compact, counted
 
 if TYPE_CHECKING:
     from engine.base.model import Receipt
@@ -24,9 +24,15 @@ QUERY_CHARS_MAX: Final = 4000
 COUNT_MAX: Final = 999_999_999
 """The maximum value of event numbers and offsets in arguments."""
 
-HINT_TOKENS: Final = 28
-"""The tokens of an answer of `explore_recall` for each hint. Short texts take the place of titles as far as
-these tokens suffice."""
+HINT_TOKENS: Final = 22
+"""The most tokens of an answer of `explore_recall` for each hint, at four characters for a token."""
+
+TEXT_SHARES: Final = (28, 20, 0)
+"""The estimated tokens for each hint up to which short texts take the place of titles.
+
+The first share with which the answer keeps to `HINT_TOKENS` is used. In most texts the estimate is higher
+than one token for four characters; in texts with long words it is lower.
+"""
 
 PEEK_TOKENS: Final = 65
 NEIGHBORS_TOKENS: Final = 110
@@ -36,14 +42,14 @@ LISTED: Final = 20
 """The maximum number of characters of a shortened text, and of items of a shortened list."""
 
 QUERY: Final = text("The question.", most=QUERY_CHARS_MAX)
-ID: Final = text("Id or its first digits.", most=36)
+ID: Final = text("Id or first digits.", most=36)
 OFFSET: Final = number("From `more`.", most=COUNT_MAX)
 FILTER: Final = text("See recall.", most=1000)
 
 
 def budget(default: int | None = None, *, least: int = 16) -> dict[str, Any]:
     """Return the schema of a token budget."""
-    return number("Most tokens.", least=least, most=BUDGET_MAX, default=default)
+    return number("Token limit.", least=least, most=BUDGET_MAX, default=default)
 
 
 @contextmanager
@@ -149,7 +155,7 @@ def verb(
 
         with asked(engine, arguments) as (memory, wanted):
             shown = partial(compact, pinned=wanted.as_of is not None)
-            explorer = Explorer(memory.view, form=shown)
+            explorer = Explorer(memory.view, form=shown, count=counted)
             given = arguments.get("budget")
             try:
                 answer = ask(explorer, arguments, wanted.filters, tokens if given is None else given)
@@ -164,17 +170,26 @@ def verb(
     return Tool(name, description, members(properties | common, next(iter(properties))), None, run)
 
 
+def _hints(at: Explorer, given: Arguments, filters: Filters, most: int | None) -> Answer:
+    limit = given["limit"]
+    for share in TEXT_SHARES:
+        answer = at.explore_recall(
+            given["query"],
+            limit,
+            filters=filters,
+            budget=most,
+            texts=min(share * limit, most or BUDGET_MAX),
+        )
+        if len(compact(answer)) <= 4 * HINT_TOKENS * limit:
+            break
+    return answer
+
+
 EXPLORE_RECALL: Final = verb(
     "explore_recall",
-    "Hints: [score ~tokens of the whole text] id title. Without ~, the text is shown whole.",
-    {"query": QUERY, "limit": number("Most hints.", least=1, most=50, default=5)},
-    lambda at, given, filters, most: at.explore_recall(
-        given["query"],
-        given["limit"],
-        filters=filters,
-        budget=most,
-        texts=min(HINT_TOKENS * given["limit"], most or BUDGET_MAX),
-    ),
+    "Hints: [score ~tokens of the text] id title; without ~, the whole text.",
+    {"query": QUERY, "limit": number("Maximum hints.", least=1, most=50, default=5)},
+    _hints,
     tokens=None,
 )
 
@@ -203,8 +218,8 @@ NEIGHBORS: Final = verb(
     "Edges, tags, neighbours in the source: → or ← relation id name (evidence).",
     {
         "node": text("Id, entity, title or #tag.", most=256),
-        "direction": described({"enum": ["out", "in", "both"], "default": "both"}, "Which edges."),
-        "types": text("Only these relations, with commas.", most=256),
+        "direction": described({"enum": ["out", "in", "both"], "default": "both"}, "Edge direction."),
+        "types": text("Only these relations, by commas.", most=256),
         "offset": OFFSET,
     },
     lambda at, given, filters, most: at.explore_neighbors(

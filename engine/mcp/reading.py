@@ -37,8 +37,8 @@ LINE_CHARS: Final = 80
 """The maximum number of characters of an atom's text in a list."""
 
 GRAMMAR: Final = (
-    "`tag:tea -tag:old bucket:inbox source:notes/* kind:note provenance:internal category:causal "
-    "after:2026-01-31 before:2026-02-01`; `as_of:17` or `as_of:TIME` reads the past."
+    "Conditions: `tag:tea -tag:old bucket:inbox source:notes/* kind:note provenance:internal "
+    "category:causal meta.k:v after:2026-01-31 before:2026-02-01`; `as_of:17` or `as_of:TIME` reads the past."
 )
 
 
@@ -133,7 +133,7 @@ RECENT: Final = Tool(
     members(
         {
             "atom": ID,
-            "limit": number("Most lines.", least=1, most=100, default=10),
+            "limit": number("Maximum lines.", least=1, most=100, default=10),
             "offset": OFFSET,
             "filter": FILTER,
             "budget": budget(LIST_TOKENS),
@@ -145,29 +145,33 @@ RECENT: Final = Tool(
 
 
 def _explore(engine: Engine, arguments: Arguments) -> str:
+    from engine.query.budget import tokens_of
+    from engine.query.explore.gather import gather
+
     with asked(engine, arguments) as (memory, wanted):
-        found = memory.explore(
+        pinned = pin(memory, wanted)
+        left = arguments["budget"] - tokens_of(closed("", "10 steps, 9999999 tokens read", *pinned))
+        found = gather(
+            memory.view,
             arguments["query"],
-            budget=arguments["budget"],
+            budget=left,
             steps=arguments["steps"],
             filters=wanted.filters,
         )
-        trace = "; ".join(line.partition(". ")[2] for line in found.trace()[1:])
-        notes = (f"{len(found.steps)} steps, {found.tokens} tokens read, {found.stopped}",)
-        return closed(
-            (found.text or NOTHING) + (f"[steps] {trace}\n" if trace else ""), *notes, *pin(memory, wanted)
-        )
+        steps = len(found.exploration.steps)
+        note = f"{steps} step{'' if steps == 1 else 's'}, {found.exploration.tokens} tokens read"
+        return closed(found.text or NOTHING, note, *pinned)
 
 
 EXPLORE: Final = Tool(
     "explore",
-    "Search step by step in the server; returns the texts gathered.",
+    "Searches step by step in the server; returns the best texts. A heading without a source: as above.",
     members(
         {
             "query": QUERY,
-            "steps": number("Most steps.", least=1, most=10, default=10),
+            "steps": number("Maximum steps.", least=1, most=10, default=10),
             "filter": FILTER,
-            "budget": number("Most tokens of all steps.", least=200, most=20_000, default=EXPLORE_TOKENS),
+            "budget": number("Token limit.", least=200, most=20_000, default=EXPLORE_TOKENS),
         },
         "query",
     ),
@@ -180,18 +184,26 @@ def _find(engine: Engine, arguments: Arguments) -> str:
     with asked(engine, arguments) as (memory, wanted):
         notes = pin(memory, wanted)
         if "query" in arguments:
-            if arguments.keys() & {"from", "follow"}:
-                raise InvalidInputError("give `query` or `from`, not both")
+            if taken := arguments.keys() & {"from", "follow", "offset"}:
+                raise InvalidInputError(f"give `query` or `{min(taken)}`, not both")
             graph = memory.structured_graph(
                 arguments["query"], limit=min(arguments["limit"], 50), filters=wanted.filters
             )
             lines = _graph(memory, graph)
-        else:
-            lines = _walked(memory, arguments, wanted)
-        return within(*(lines, arguments["budget"], *notes), more=lambda shown: "more with a larger budget")
+            return within(
+                *(lines, arguments["budget"], *notes), more=lambda shown: "more with a larger budget"
+            )
+        first, limit = arguments.get("offset", 0), arguments["limit"]
+        lines = _walked(memory, arguments, wanted, first + limit + 1)[first:]
+        return within(
+            *(lines[:limit], arguments["budget"], *notes),
+            more=lambda shown: f"more: offset {first + shown}",
+            rest=len(lines) > limit,
+        )
 
 
-def _walked(memory: Engine, arguments: Arguments, wanted: Wanted) -> list[str]:
+def _walked(memory: Engine, arguments: Arguments, wanted: Wanted, many: int) -> list[str]:
+    """Return a line for each of the first atoms that are found, at most `many`."""
     from engine.base.direction import Direction
     from engine.query.graph.find import Follow
     from engine.query.snippets import beginning
@@ -204,9 +216,7 @@ def _walked(memory: Engine, arguments: Arguments, wanted: Wanted) -> list[str]:
             names_in(arguments.get("follow", "")), Direction(arguments["direction"]), 1, arguments["hops"]
         )
         start = memory.resolve(start)
-    found = memory.find(
-        from_=start, follow=follow, filters=wanted.filters, limit=arguments["limit"], form="full"
-    )
+    found = memory.find(from_=start, follow=follow, filters=wanted.filters, limit=many, form="full")
     short = _short_ids(memory, (one.id for one in found))
     atoms = [(one.hops, one.atom) for one in found if one.atom is not None]
     return [
@@ -255,11 +265,12 @@ FIND: Final = Tool(
     members(
         {
             "from": ID,
-            "follow": text("Relations to follow, with commas.", most=256),
-            "direction": described({"enum": ["out", "in", "both"], "default": "out"}, "Of the edges."),
-            "hops": number("Most edges to follow.", least=1, most=6, default=1),
+            "follow": text("Relations to follow, by commas.", most=256),
+            "direction": described({"enum": ["out", "in", "both"], "default": "out"}, "Edge direction."),
+            "hops": number("Maximum distance.", least=1, most=6, default=1),
             "query": QUERY,
-            "limit": number("Most atoms.", least=1, most=100, default=10),
+            "limit": number("Maximum atoms.", least=1, most=100, default=10),
+            "offset": number("From `more`.", most=5000),
             "filter": FILTER,
             "budget": budget(LIST_TOKENS),
         }

@@ -49,6 +49,7 @@ def redacted(engine: Engine, arguments: Arguments) -> Fields:
     secret_filter = engine.store.secret_filter
     if secret_filter is None or secret_filter.policy.mode != "redact":
         return {}
-    texts = [text for value in arguments.values() for text in ([value] if isinstance(value, str) else value)]
+    given = [value if isinstance(value, list) else [value] for value in arguments.values()]
+    texts = [text for values in given for text in values if isinstance(text, str)]
     found = [secret.kind for text in texts for secret in secret_filter.policy.find(text)]
     return {"redacted": sorted(set(found))} if found else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from engine.base.json_text import dumped
 from engine.mcp.definition import Profile, Prompt, Resource
 from engine.mcp.exploring import BUDGET_MAX, EXPAND, EXPLORE_RECALL, NEIGHBORS, PEEK
 from engine.mcp.proving import STATUS
@@ -29,9 +30,11 @@ LOOKED_BACK: Final = 20_000
 
 
 def _atom(engine: Engine, atom: str) -> str:
-    from engine.query.explore.form import Form, as_json
+    from engine.front.times import shown_time
+    from engine.query.explore.form import Form, plain
 
-    return as_json(engine.explorer(form=Form.JSON).explore_expand(atom, budget=BUDGET_MAX))
+    found = engine.explorer(form=Form.JSON).explore_expand(atom, budget=BUDGET_MAX)
+    return dumped({**plain(found), "created": shown_time(found.created)})
 
 
 def _status(engine: Engine, nothing: str) -> str:

@@ -91,6 +91,23 @@ def test_a_changed_key_does_not_hide_rows(path: Path, read: Callable[[Reader], o
                 read(reader)
 
 
+@pytest.mark.parametrize("missed", [b"149", b"150", b"151", b"00", b"4"])
+def test_a_key_whose_type_changed_does_not_hide_rows(path: Path, missed: bytes) -> None:
+    """SQLite sorts a text before all bytes, so a key that became a text misleads searches for other keys."""
+    data = bytearray(path.read_bytes())
+    kind = data.index(b"150value 150.") - 4  # before it: the types of the key, the value and the checksum
+    assert data[kind] == 12 + 2 * len(b"150")
+    data[kind] ^= 1
+    path.write_bytes(data)
+    with SQLiteBackend(path) as backend:
+        try:
+            assert backend.get(missed) == dict(ROWS).get(missed)
+        except BackendCorrupt:
+            assert missed in dict(ROWS)
+        with pytest.raises(BackendCorrupt):
+            list(backend.scan())
+
+
 def test_a_value_under_the_wrong_key_is_found(path: Path) -> None:
     """The checksum covers the key, so a value that belongs to another row is not returned."""
     changed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -42,6 +43,16 @@ def test_texts_in_hints_never_take_more_than_their_share(memory: Memory) -> None
     hints = [HINT.fullmatch(line) for line in text.splitlines()[:5]]
     assert all(hints)
     assert 0 < sum(hint["size"] is None for hint in hints if hint) < 5
+    assert len(text) / 4 <= 110
+
+
+@pytest.mark.parametrize("word", ["interchangeableness", "茶", "a-b", "🫖"])
+def test_hints_of_any_language_keep_to_their_share(memory: Memory, word: str) -> None:
+    """Texts of words that are long, or of characters that cost much, do not make five hints too long."""
+    for number in range(8):
+        memory.found("remember", text=f"kettle {number} " + f"{word} " * 12)
+    text = memory.said("explore_recall", query="kettle")
+    assert len(text.splitlines()) == 6
     assert len(text) / 4 <= 110
 
 
@@ -123,7 +134,7 @@ def test_filters_apply_to_every_verb(memory: Memory, kettle: str) -> None:
 
 
 def test_every_answer_ends_with_its_cost(memory: Memory, kettle: str) -> None:
-    """The cost on the last line is that of the whole text."""
+    """The cost on the last line is that of the whole text, with at least one token for four characters."""
     calls: dict[str, dict[str, Any]] = {
         "explore_recall": {"query": "kettle"},
         "explore_peek": {"id": kettle},
@@ -136,7 +147,8 @@ def test_every_answer_ends_with_its_cost(memory: Memory, kettle: str) -> None:
     }
     for tool, given in calls.items():
         text = memory.said(tool, **given)
-        assert estimate_tokens(text) <= cost_of(text) <= estimate_tokens(text) + 8
+        tokens = max(estimate_tokens(text), math.ceil(len(text) / 4))
+        assert tokens <= cost_of(text) <= tokens + 8
 
 
 @pytest.mark.parametrize("budget", [40, 60, 130, 600])

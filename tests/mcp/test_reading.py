@@ -25,13 +25,14 @@ def test_recall_answers_with_texts_in_one_call(memory: Memory, kettle: str) -> N
 
 
 @pytest.mark.parametrize("budget", [32, 60, 120, 400])
-def test_recall_keeps_to_its_budget(memory: Memory, budget: int) -> None:
-    """The whole answer costs at most the budget, even if texts contain markup."""
+@pytest.mark.parametrize("text", ["<b>kettle</b> <i>{}</i> ", "kettle {} interchangeableness "])
+def test_recall_keeps_to_its_budget(memory: Memory, text: str, budget: int) -> None:
+    """The whole answer costs at most the budget, even if texts contain markup or long words."""
     for number in range(40):
-        memory.found("remember", text=f"<b>kettle</b> <i>{number}</i> " * (number % 9 + 1))
+        memory.found("remember", text=text.format(number) * (number % 9 + 1))
     found = memory.said("recall", query="kettle", budget=budget)
     assert "kettle" in found
-    assert cost_of(found) <= budget
+    assert len(found) / 4 <= cost_of(found) <= budget
 
 
 def test_provenance_is_shown_wherever_text_is_handed_out(memory: Memory, kettle: str, outsider: str) -> None:
@@ -126,10 +127,24 @@ def test_find_with_a_question_shows_the_best_atoms_and_their_relations(memory: M
     assert re.search(r"\n  [0-9a-f]{8} – [0-9a-f]{8} shares_tag [Kk]itchen\n", found)
 
 
-def test_find_says_when_its_budget_left_atoms_out(memory: Memory, kettle: str) -> None:
+def test_find_goes_on_where_it_ended(memory: Memory, kettle: str) -> None:
+    """Following the offset lists each atom once, whether the limit or the budget ended the page."""
+    for given in ({"limit": 2}, {"budget": 50}):
+        found: list[str] = []
+        offset = 0
+        while True:
+            answer = memory.said("find", offset=offset, **given)
+            found += re.findall(r"^\[([0-9a-f]{8})\]", answer, re.MULTILINE)
+            more = re.search(r"more: offset (\d+)", answer)
+            if more is None:
+                break
+            offset = int(more[1])
+        assert len(found) == len(set(found)) == 3
+
+
+def test_a_graph_says_when_its_budget_left_something_out(memory: Memory, kettle: str) -> None:
     """The last line says that there is more."""
-    found = memory.said("find", budget=30)
-    assert cost_of(found) <= 40
+    found = memory.said("find", query="kettle vinegar daemon", budget=30)
     assert found.splitlines()[-1].startswith("[more with a larger budget; ")
 
 
@@ -137,8 +152,7 @@ def test_explore_returns_what_it_gathered(memory: Memory, kettle: str) -> None:
     """The answer has the texts, the steps and the cost."""
     found = memory.said("explore", query="when is the kettle descaled?")
     assert "  The kettle is descaled on Mondays with half a cup of vinegar." in found
-    assert re.search(rf"\n\[steps\] peek\({kettle[:8]}\) → 61 chars", found)
-    assert re.search(r"\n\[\d+ steps, \d+ tokens read, answered; \d+ tokens\]\Z", found)
+    assert re.search(r"\n\[\d+ steps, \d+ tokens read; \d+ tokens\]\Z", found)
 
 
 @pytest.mark.parametrize("tool", ["recall", "explore_recall", "explore"])

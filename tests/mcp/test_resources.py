@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from mcp import Client, MCPError
@@ -36,6 +37,7 @@ def test_an_atom_is_read_by_its_id(memory: Memory, kettle: str) -> None:
     for given in (kettle, kettle[:8]):
         found = json.loads(read(memory, f"engine://memory/atom/{given}"))
         assert (found["id"], found["title"]) == (kettle, "Kettle")
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT[0-9:.]{15}Z", found["created"])
 
 
 def test_status_is_what_the_tool_says(memory: Memory, kettle: str) -> None:

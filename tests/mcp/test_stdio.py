@@ -245,3 +245,61 @@ def test_a_damaged_store_is_an_error_of_the_call(tmp_path: Path, kind: str) -> N
         code, _, err = server.end()
     assert code == 0
     assert b"Traceback" not in err
+
+
+def test_every_tool_takes_each_of_its_arguments(store: Path) -> None:
+    """The SDK's client calls every tool with all of its arguments, and no call fails."""
+    with Engine.open(str(store)) as engine:
+        atom = engine.add("The kettle is descaled on Mondays.", title="Kettle", tags=["tea"]).subject
+        other = engine.add("The daemon uses the kettle.").subject
+        engine.link(atom, "references", other)
+        seq = engine.size - 1
+    past = f"tag:tea -tag:old bucket:inbox after:2000-01-01 provenance:internal as_of:{seq}"
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("recall", {"query": "kettle", "filter": past, "budget": 100}),
+        ("recent", {"limit": 1, "offset": 0, "filter": past, "budget": 100}),
+        ("recent", {"atom": atom, "filter": f"as_of:{seq}"}),
+        ("find", {"from": atom, "follow": "references", "direction": "both", "hops": 2, "offset": 0}),
+        ("find", {"query": "kettle", "limit": 2, "filter": past, "budget": 100}),
+        ("explore", {"query": "kettle", "steps": 3, "filter": past, "budget": 300}),
+        ("explore_recall", {"query": "kettle", "limit": 2, "filter": past, "budget": 100}),
+        ("explore_peek", {"id": atom, "query": "kettle", "filter": past, "budget": 100}),
+        ("explore_expand", {"id": atom, "offset": 4, "filter": past, "budget": 100}),
+        ("explore_neighbors", {"node": atom, "direction": "out", "types": "references", "offset": 0}),
+        ("explore_neighbors", {"node": atom, "filter": past, "budget": 100}),
+        ("status", {"claims": [f"atom {atom}"], "filter": f"as_of:{seq}", "budget": 4000}),
+        (
+            "remember",
+            {
+                "text": "Tea.",
+                "title": "Tea",
+                "tags": ["tea"],
+                "source": "tea.md",
+                "kind": "fact",
+                "key": "tea",
+                "provenance": "external",
+                "meta": ["project=atlas"],
+                "again": True,
+            },
+        ),
+        ("find", {"filter": "meta.project:atlas"}),
+        ("relate", {"subject": "a", "predicate": "is", "object": "b", "source": atom}),
+        ("tag", {"id": atom, "add": ["new"], "remove": ["tea"]}),
+        ("revise", {"id": atom, "text": "It broke.", "title": "Broken", "tags": ["old"]}),
+        ("forget", {"id": atom, "reason": "it broke", "instead": other}),
+    ]
+
+    async def run() -> None:
+        async with connected(store) as client:
+            unused = {
+                (tool.name, name)
+                for tool in (await client.list_tools()).tools
+                for name in tool.input_schema["properties"]
+            }
+            for tool, given in calls:
+                answer = Answer.of(await client.call_tool(tool, given))
+                assert not answer.is_error, (tool, answer.text)
+                unused -= {(tool, name) for name in given}
+            assert not unused
+
+    anyio.run(run)

@@ -25,7 +25,7 @@ from engine.ledger.journal import read_log
 from engine.ledger.layout import DREAM, ERASING, FAMILIES, INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES, LOG
 from engine.ledger.pages import decode_page
 from engine.ledger.records import decode_atom, decode_atom_twin, decode_edge, read_counters
-from engine.query.explore.actions import parse_action
+from engine.query.explore.replies import parse_action
 from engine.transfer.ingest.frontmatter import read_frontmatter
 from engine.transfer.journal_import import JournalReader
 from engine.transfer.journal_lines import LineError, parse_line, read_event, read_head

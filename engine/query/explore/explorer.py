@@ -58,13 +58,19 @@ class Explorer:
     """One exploration of a memory. It stores the questions and adds up the costs. Not thread-safe."""
 
     def __init__(
-        self, memory: View, *, form: Form | str | Callable[[Answer], str] = Form.TEXT, spent: int = 0
+        self,
+        memory: View,
+        *,
+        form: Form | str | Callable[[Answer], str] = Form.TEXT,
+        spent: int = 0,
+        count: Callable[[str], int] = tokens_of,
     ) -> None:
         """Explore a memory, or a past state of a memory.
 
         Costs are counted in `form`: one of the output forms, or a function that returns the output for an
-        answer. The total begins at `spent` tokens.
+        answer. The total begins at `spent` tokens. `count` returns the number of tokens of an output.
         """
+        self._count = count
         self.memory = memory
         self.total = integer(spent, "spent")
         if callable(form):
@@ -290,7 +296,7 @@ class Explorer:
         """Return a copy of the answer in which the seq, the root and the costs are filled in."""
         answer = replace(answer, seq=self._head[1] - 1, root=self._root)
         unpriced = replace(answer, cost_tokens=UNPRICED, total_tokens=UNPRICED + self.total)
-        cost = tokens_of(self._rendered(unpriced))
+        cost = self._count(self._rendered(unpriced))
         return replace(answer, cost_tokens=cost, total_tokens=self.total + cost)
 
     def _charged(self, answer: A) -> A:

@@ -1,8 +1,8 @@
 """The two output forms of an answer, text and JSON, whose tokens are counted as the cost of the answer.
 
-Over MCP and with `--json`, an answer is one line of JSON. In the library, on the command line and in the
-prompts of an exploration, an answer is text. The cost is the number of tokens of the whole output, including
-the cost and the root in the output.
+With `--json`, an answer is one line of JSON. In the library, on the command line and in the prompts of an
+exploration, an answer is text. Over MCP, it is the text of `engine.mcp.lines`. The cost is the number of
+tokens of the whole output, including the cost and the root in the output.
 
     [45% ~12] 1f0c2a3b Kettle                  a hint: score, tokens of the text, id and title
     [45%] 1f0c2a3b The kettle is descaled.     a hint with the whole text in place of the title
@@ -59,7 +59,7 @@ def unmarked(text: str) -> str:
 
 
 def as_json(answer: Answer) -> str:
-    """Return an answer as JSON, as MCP sends it."""
+    """Return an answer as one line of JSON."""
     return dumped(plain(answer))
 
 

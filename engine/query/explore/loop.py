@@ -54,8 +54,9 @@ NEIGHBORS_TOKENS: Final = 200
 """The number of tokens that the connections of a node may cost (about 100 in the Standard "Memory
 Exploration"). If a node has too many connections, only the first are shown."""
 
-REFUSED_MAX: Final = 2
-"""An exploration ends after this many consecutive refused decisions."""
+REFUSED_MAX: Final = 4
+"""An exploration ends after this many consecutive refused decisions. After the others, the prompt for a
+language model says what was wrong and what is allowed."""
 
 NOTHING_NEW_MAX: Final = 2
 """An exploration ends after this many consecutive steps that found nothing new."""
@@ -184,9 +185,9 @@ class _Run:
     def _repeats(self, verb: Verb, target: str) -> str | None:
         """Return the reason for refusing an action if it would repeat an earlier action, or else None."""
         if (verb, target) in self.done:
-            return "refused: this action was done before"
+            return f"{Result.REFUSED}: this action was done before"
         if verb is Verb.PEEK and (Verb.EXPAND, target) in self.done:
-            return "refused: this atom was read before"
+            return f"{Result.REFUSED}: this atom was read before"
         return None
 
     def _answer(self, action: Action, target: str) -> Answer:

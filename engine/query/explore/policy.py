@@ -16,19 +16,31 @@ begins with a generated mark. So these texts cannot imitate a heading, a hint, a
 
     Last steps:
     - 2. peek(1f0c2a3b) → 31 chars
+    - 3. peek(1f0c2a3b) → refused: this action was done before
+
+    Your last reply was refused: this action was done before
+    Allowed now:                             only after a step that was refused or failed
+    - PEEK(id) or EXPAND(id): 77aa01bc, 9a2e17c4
+    - NEIGHBORS(node): daemon
+    - RECALL("new query"): a query that no step has
+    - ANSWER
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Protocol, runtime_checkable
 
 from engine.base.errors import InvalidInputError
-from engine.query.explore.actions import Action, parse_action
+from engine.query.explore.actions import Action, Verb
 from engine.query.explore.answers import Hint
-from engine.query.explore.state import State, on_one_line
+from engine.query.explore.replies import parse_action
+from engine.query.explore.state import Result, State, on_one_line, same
 
 STEPS_SHOWN: Final = 3
+
+ALLOWED_SHOWN: Final = 10
+"""The largest number of ids, and of nodes, that a prompt lists as allowed after a refused reply."""
 
 ACTIONS: Final = """\
 Choose the next step:
@@ -52,7 +64,8 @@ class Policy(Protocol):
 
         Raises:
             InvalidInputError: the decision cannot be parsed. Such a decision counts as a step, and the
-                exploration goes on. Any other error ends the exploration.
+                policy is asked again, at most `engine.query.explore.loop.REFUSED_MAX` times in a row. Any
+                other error ends the exploration.
         """
         ...
 
@@ -89,7 +102,7 @@ class LanguagePolicy:
         """Return the action that the model replies with.
 
         Raises:
-            InvalidInputError: the reply is not exactly one action.
+            InvalidInputError: the reply does not contain exactly one action.
         """
         return parse_action(self._ask(self.prompt(state)))
 
@@ -97,7 +110,8 @@ class LanguagePolicy:
 def decision_prompt(state: State) -> str:
     """Return the prompt for a decision.
 
-    The prompt lists all hints so far, except those for atoms whose whole text is already in the context.
+    The prompt lists all hints so far, except those for atoms whose whole text is already in the context. If
+    the last reply was refused or failed, the prompt says what was wrong and lists what is allowed.
     """
     unread = [_hint(hint) for hint in state.hints if not state.has_whole(hint.id)]
     named = [f"[entity] {on_one_line(name)}" for name in state.entities]
@@ -111,9 +125,41 @@ def decision_prompt(state: State) -> str:
         _section(f"Hints, {len(unread)} unread", [*unread, *named]),
         _section("Last steps", steps),
         f"Steps left: {state.steps_left}. Tokens left: {state.left}.",
+        *_repair(state),
         ACTIONS,
     ]
     return "\n\n".join(parts)
+
+
+def _repair(state: State) -> Iterator[str]:
+    """Yield the part of a prompt that follows a reply which was not carried out."""
+    last = state.trace[-1] if state.trace else None
+    if last is None or last.result is Result.DONE:
+        return
+    steps = [one for one in state.trace if one.result is not Result.REFUSED]
+    done = [one.action for one in steps if one.action is not None]
+    followed = {one.argument.casefold() for one in done if one.verb is Verb.NEIGHBORS}
+    named = [shown for name in state.entities if (shown := on_one_line(name)).casefold() not in followed]
+    peeked = [hint for hint in state.hints if state.finding(hint.id) and not state.has_whole(hint.id)]
+    allowed = [
+        ("PEEK(id) or EXPAND(id)", _fresh(state.unread, done, Verb.PEEK, Verb.EXPAND)),
+        ("EXPAND(id)", _fresh(peeked, done, Verb.EXPAND)),
+        ("NEIGHBORS(node)", named + _fresh(state.hints, done, Verb.NEIGHBORS)),
+        ('RECALL("new query")', ["a query that no step has"]),
+    ]
+    lines = [f"- {form}: {', '.join(names[:ALLOWED_SHOWN])}" for form, names in allowed if names]
+    how = "was refused" if last.result is Result.REFUSED else "failed"
+    why = on_one_line(last.outcome).removeprefix(f"{Result.REFUSED}: ")
+    yield "\n".join([f"Your last reply {how}: {why}".rstrip(), "Allowed now:", *lines, "- ANSWER"])
+
+
+def _fresh(hints: Iterable[Hint], done: list[Action], *verbs: Verb) -> list[str]:
+    """Return the ids of those hints to whose atoms none of the verbs was applied."""
+    return [
+        hint.id
+        for hint in hints
+        if not any(one.verb in verbs and same(one.argument, hint.id) for one in done)
+    ]
 
 
 def _hint(hint: Hint) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from backends.base import Reader
 from engine.base import limits
@@ -10,7 +14,11 @@ from engine.base.model import Atom
 from engine.base.validation import instance, integer, positive
 from engine.ledger.journal import read_header
 from engine.ledger.queries import atom_of, body_of, record_at
+from engine.ledger.records import AtomRecord
 from engine.query.filters import NO_FILTERS, Filters, answering, in_categories
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +46,34 @@ def recent(rows: Reader, *, limit: int, offset: int = 0, filters: Filters = NO_F
     """
     instance(filters, Filters, "filters")
     positive(limit, "limit", limits.RESULTS_MAX)
-    skipped = integer(offset, "offset")
-    ordinals = answering(rows, filters)
-    found: list[Added] = []
+    first, wanted = integer(offset, "offset"), filters.categories
+    passing = (
+        record
+        for record in _by_addition(rows, answering(rows, filters))
+        if not wanted or in_categories(body_of(rows, record), record.tags, wanted)
+    )
+    return [_added(rows, record) for record in islice(passing, first, first + limit)]
+
+
+def _added(rows: Reader, record: AtomRecord) -> Added:
+    header, _ = read_header(rows, record.created_seq)
+    return Added(atom_of(rows, record), header.seq, header.time, header.actor)
+
+
+def _by_addition(rows: Reader, ordinals: BitMap) -> Iterator[AtomRecord]:
+    """Yield the records with these ordinals, the atom added last first.
+
+    A revision gives an atom a new ordinal, so a high ordinal may belong to an old atom. An atom is yielded
+    when no atom with a lower ordinal can have been added later: the event that assigned such an ordinal is
+    earlier than the payloads of all atoms read so far.
+    """
+    waiting: list[tuple[int, int, AtomRecord]] = []
+    earliest = limits.INTEGER_MAX
     for at in range(len(ordinals) - 1, -1, -1):
-        if filters.categories:
-            record = record_at(rows, ordinals[at])
-            if not in_categories(body_of(rows, record), record.tags, filters.categories):
-                continue
-        if skipped:
-            skipped -= 1
-            continue
         record = record_at(rows, ordinals[at])
-        header, _ = read_header(rows, record.created_seq)
-        found.append(Added(atom_of(rows, record), header.seq, header.time, header.actor))
-        if len(found) == limit:
-            break
-    return found
+        heappush(waiting, (-record.created_seq, record.ordinal, record))
+        earliest = min(earliest, record.payload_seq)
+        while waiting and -waiting[0][0] >= earliest:
+            yield heappop(waiting)[2]
+    while waiting:
+        yield heappop(waiting)[2]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engine import Add, Context, Engine, Filters
 from engine.base.errors import EngineError, InvalidInputError
+from engine.base.validation import PROVENANCES
 from engine.query.budget import hit_text, tokens_of
 from engine.text.analyzer import analyze_query
 from tests.query.context.support import budgets, contents
@@ -122,3 +123,26 @@ def test_any_store_and_budget(atoms: list[tuple[str, str, int]], query: str, bud
     assert len(ids) == len(set(ids))
     assert all(engine.get(one).tags == ("even",) for one in ids)
     assert engine.context(query, budget=budget, filters=Filters(tags=("even",))) == context
+
+
+def test_the_heading_shows_a_provenance_that_is_not_internal() -> None:
+    """A window has the mark of the text in it that deserves the least confidence, within the budget."""
+    engine = engine_on()
+    marks = ["internal", "external", "internal", "quarantine"]
+    engine.apply(
+        [
+            Add(turn, source="talk", sequence=number, provenance=mark)
+            for number, (turn, mark) in enumerate(zip(TALK, marks, strict=False))
+        ]
+    )
+    context = engine.context("weekend kettle boil fuse", budget=300)
+    [window] = context.windows
+    assert " 0-3 quarantine] talk\n" in context.text
+    assert window.provenance == "quarantine"
+    for budget in range(16, 60, 4):
+        small = engine.context("weekend kettle boil fuse", budget=budget)
+        assert small.tokens == tokens_of(small.text) <= budget
+        for one in small.windows:
+            worst = max((engine.get(atom).provenance for atom in one.ids), key=PROVENANCES.index)
+            shown_mark = one.text.split("]")[0].split(" ")[-1]
+            assert (shown_mark == worst) == (worst != "internal")

@@ -165,3 +165,39 @@ def test_five_hints_cost_about_a_hundred_tokens(where: str) -> None:
     assert len(costs) > 50
     assert median(costs) <= 125
     assert max(costs) <= 160
+
+
+@given(memories, questions, st.integers(1, 8), st.integers(1, 200))
+@settings(max_examples=40)
+def test_texts_in_hints_are_whole_and_within_their_tokens(
+    commands: list[Command], question: str, limit: int, texts: int
+) -> None:
+    """With `texts`, the hints are for the same atoms, and whole texts differ only in white space."""
+    with memory(commands) as engine:
+        titles = engine.explorer().explore_recall(question, limit)
+        found = engine.explorer().explore_recall(question, limit, texts=texts)
+        assert [hint.id for hint in found.hints] == [hint.id for hint in titles.hints]
+        for hint, title in zip(found.hints, titles.hints, strict=True):
+            if hint.whole:
+                assert hint.title == " ".join(engine.get(engine.resolve(hint.id)).content.split())
+            else:
+                assert hint == title
+        assert found.cost_tokens <= texts or not any(hint.whole for hint in found.hints)
+
+
+def test_the_best_short_atoms_are_shown_whole() -> None:
+    """Texts take the place of titles in the order of the hints, and a long text does not stop the others."""
+    long = "The kettle is described at length. " * 20
+    with memory(
+        [
+            Add("Kettle: descale it on Monday.", id=id_of(1)),
+            Add(long, id=id_of(2), title="Kettle"),
+            Add("A kettle boils.", id=id_of(3)),
+        ]
+    ) as engine:
+        hints = engine.explorer().explore_recall("kettle", texts=120).hints
+        assert sorted((hint.tokens > 100, hint.whole) for hint in hints) == [
+            (False, True),
+            (False, True),
+            (True, False),
+        ]

@@ -116,15 +116,14 @@ def test_what_was_done_is_refused_whatever_it_is_called(again: tuple[str, str]) 
 # How it ends
 
 
-def test_two_refused_decisions_in_a_row_end_it() -> None:
-    """The second refused decision in a row ends the exploration."""
-    found = explored("nonsense", f"PEEK({id_of(2)})", "nonsense", "more of it", "ANSWER")
+def test_four_refused_decisions_in_a_row_end_it() -> None:
+    """The fourth refused decision in a row ends the exploration; a step that is done resets the count."""
+    found = explored("nonsense", "nonsense", "nonsense", f"PEEK({id_of(2)})", *["nonsense"] * 4, "ANSWER")
     assert found.stopped is Stop.REFUSED
     assert [step.result for step in found.steps[1:]] == [
-        Result.REFUSED,
+        *[Result.REFUSED] * 3,
         Result.DONE,
-        Result.REFUSED,
-        Result.REFUSED,
+        *[Result.REFUSED] * 4,
     ]
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import Add, Engine, Link, RegisterType, Relate, Tombstone, Unlink
-from engine.base.errors import InvalidInputError, LimitError
+from engine import Add, Engine, Filters, Link, RegisterType, Relate, Tombstone, Unlink
+from engine.base.errors import InvalidInputError, LimitError, NotFoundError
 from engine.commands import Command
 from engine.query.explore.answers import Triple
 from engine.query.explore.nodes import HAS_TAG, NEXT
@@ -172,3 +172,27 @@ def test_a_page_has_1_to_100_triples(limit: int) -> None:
             explorer.explore_neighbors(id_of(1), limit=limit)
         beyond = explorer.explore_neighbors(id_of(1), offset=5)
         assert (beyond.triples, beyond.next) == ((), None)
+
+
+@given(memories, WAYS)
+@settings(max_examples=40)
+def test_types_and_filters_leave_out_and_add_nothing(commands: list[Command], way: str) -> None:
+    """With `types` only edges of these types are listed, and with filters only atoms that pass."""
+    with memory(commands) as engine:
+        explorer = engine.explorer()
+        for one in engine.find(limit=3):
+            whole = triples(engine, one.id, way)
+            typed = explorer.explore_neighbors(one.id, way, types=["references"], limit=100).triples
+            assert typed == tuple(each for each in whole if each.predicate == "references")
+            filters = Filters(provenances=("internal",), kinds=("note",))
+            passing = {found.id for found in engine.find(filters=filters, limit=1000)}
+            kept = explorer.explore_neighbors(one.id, way, filters=filters, limit=100).triples
+            assert kept == tuple(
+                each for each in whole if each.id is None or engine.resolve(each.id) in passing
+            )
+
+
+def test_a_type_that_was_never_registered_is_refused() -> None:
+    """An unknown type of edges is an error, not an empty page."""
+    with memory([Add("text", id=id_of(1))]) as engine, pytest.raises(NotFoundError):
+        engine.explorer().explore_neighbors(id_of(1), types=["eats"])

@@ -8,7 +8,7 @@ from engine.base.errors import EngineError, InvalidInputError
 from engine.query.budget import tokens_of
 from engine.query.explore.actions import Action, Verb
 from engine.query.explore.loop import explore
-from engine.query.explore.policy import LanguagePolicy, Policy, Prompting
+from engine.query.explore.policy import ACTIONS, LanguagePolicy, Policy, Prompting
 from engine.query.explore.state import Result, Stop
 from engine.query.explore.walker import Walker
 from tests.query.explore.doing import DAEMON, QUERY
@@ -40,19 +40,60 @@ def test_the_actions_of_a_model_are_carried_out() -> None:
 
 
 def test_a_reply_that_cannot_be_read_is_refused_and_said_so() -> None:
-    """An invalid reply is a refused step that the next prompt explains."""
-    model = Model("I would like to PEEK(1f0c2a3b).", f"EXPAND({id_of(2)})", None, "again nonsense")
+    """After an invalid reply, the next prompt says what was wrong and lists what is allowed."""
+    model = Model("I would like to PEEK(1f0c2a3b).", f"EXPAND({id_of(2)})")
     with memory(DAEMON) as engine:
         found = explore(engine.view, QUERY, policy=LanguagePolicy(model))
-    assert [step.result for step in found.steps[1:]] == [
-        Result.REFUSED,
-        Result.DONE,
-        Result.REFUSED,
-        Result.REFUSED,
-    ]
+    assert [step.result for step in found.steps[1:]] == [Result.REFUSED, Result.DONE]
     assert found.steps[1].action is None
-    assert "is not an action; answer with one action" in model.prompts[1].split("Last steps:")[1]
+    short = [id_of(number).replace("-", "") for number in (3, 2, 1)]
+    repair = model.prompts[1].split("Your last reply was refused: ")[1]
+    assert repair.removesuffix(ACTIONS) == (
+        "'I would like to PEEK(1f0c2a3b).' is not an action\n"
+        "Allowed now:\n"
+        f"- PEEK(id) or EXPAND(id): {', '.join(short)}\n"
+        f"- NEIGHBORS(node): daemon, {', '.join(short)}\n"
+        '- RECALL("new query"): a query that no step has\n'
+        "- ANSWER\n\n"
+    )
+    assert "Your last reply" not in model.prompts[0] + model.prompts[2]
+
+
+def test_what_was_done_is_no_longer_allowed() -> None:
+    """After a repeated action, the list of allowed actions leaves out what was done."""
+    peek, whole = f"PEEK({id_of(1)})", f"EXPAND({id_of(2)})"
+    model = Model(peek, "NEIGHBORS(daemon)", whole, peek, f"PEEK({id_of(2)})")
+    with memory(DAEMON) as engine:
+        found = explore(engine.view, QUERY, policy=LanguagePolicy(model))
+    assert [step.result for step in found.steps[-2:]] == [Result.REFUSED] * 2
+    for prompt, why in zip(model.prompts[4:6], ("this action was done", "this atom was read"), strict=True):
+        repair = prompt.split("Your last reply was refused: ")[1]
+        assert repair.startswith(why)
+        readable = next(line for line in repair.splitlines() if line.startswith("- PEEK"))
+        assert id_of(3).replace("-", "") in readable
+        assert not any(id_of(number).replace("-", "") in readable for number in (1, 2))
+        assert f"- EXPAND(id): {id_of(1).replace('-', '')}\n" in repair
+        nodes = next(line for line in repair.splitlines() if line.startswith("- NEIGHBORS"))
+        assert "daemon, " not in nodes
+
+
+def test_after_a_failed_action_the_prompt_says_why() -> None:
+    """An action with an unknown id is followed by a prompt with the error and the known ids."""
+    model = Model("PEEK(deadbeef)")
+    with memory(DAEMON) as engine:
+        explore(engine.view, QUERY, policy=LanguagePolicy(model))
+    assert "Your last reply failed: no atom" in model.prompts[1]
+    assert f"- PEEK(id) or EXPAND(id): {id_of(3).replace('-', '')}" in model.prompts[1]
+
+
+def test_a_model_that_never_replies_with_an_action_is_asked_four_times() -> None:
+    """An exploration ends after four invalid replies in a row, and keeps what it has."""
+    model = Model(f"EXPAND({id_of(2)})", *["no action"] * 20)
+    with memory(DAEMON) as engine:
+        found = explore(engine.view, QUERY, policy=LanguagePolicy(model))
+    assert len(model.prompts) == 5
     assert found.stopped is Stop.REFUSED
+    assert [one.id for one in found.context] == [id_of(2)]
 
 
 def test_what_prompts_cost_is_counted_apart() -> None:

@@ -1,0 +1,196 @@
+"""Explore a memory in one call, and return the texts that answer a question best within a token budget.
+
+A model that explores by itself pays for every hint. Here the loop runs beside the memory with the policy
+`Walker`, and only the gathered texts are paid for. So the hints that the loop did not read are texts, too:
+
+    the loop of `engine.query.explore.loop`  ──▶ connections, texts of further recalls ─┐
+    a recall of the question                 ──▶ texts, the best first ─────────────────┴─▶ choose ──▶ text
+
+A text is chosen if
+
+    score / best score  >=  tokens chosen so far, with this text / budget
+
+So an answer is short if few texts stand out, and long if many texts are equally good. It never costs more
+than the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Final
+
+from engine.base import limits
+from engine.base.errors import InvalidInputError
+from engine.base.validation import atom_id, integer
+from engine.ledger.queries import short_id
+from engine.query.budget import body, body_within, heading, tokens_of
+from engine.query.explore.actions import Verb
+from engine.query.explore.answers import Hints
+from engine.query.explore.explorer import Explorer
+from engine.query.explore.form import unmarked
+from engine.query.explore.loop import BUDGET, STEPS_MAX, explore
+from engine.query.explore.state import Exploration, Finding, same
+from engine.query.explore.walker import odds
+from engine.query.filters import NO_FILTERS, Filters
+from engine.query.recall.recall import recall
+from engine.query.view import View
+
+GATHERED_TOKENS: Final = 1000
+"""The default budget. Most answers cost about half of it."""
+
+GATHERED_TOKENS_MIN: Final = 32
+
+HITS: Final = 20
+"""The number of texts to choose from, in addition to those that the loop read."""
+
+READING: Final = 4
+"""The loop may read this many times the budget of the answer, and at least `loop.BUDGET` tokens."""
+
+LONG: Final = 1 / 3
+"""A text that costs more than this share of the budget may be chosen in part: about 200 characters around
+the words of the question."""
+
+CONNECTIONS: Final = 1 / 4
+"""The share of the budget that the connections of a node may cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathering:
+    """The texts that an exploration gathered."""
+
+    text: str
+    """The texts with their headings. A heading without a source has the source of the heading before it."""
+    tokens: int
+    """The cost of `text`; at most the budget."""
+    items: tuple[Finding, ...]
+    """The texts, in the order of `text`."""
+    exploration: Exploration
+    """The loop: its steps and their cost, and the state of the memory that it read."""
+
+
+def gather(
+    memory: View,
+    query: str,
+    *,
+    budget: int = GATHERED_TOKENS,
+    steps: int = STEPS_MAX,
+    filters: Filters = NO_FILTERS,
+) -> Gathering:
+    """Explore the memory, and return the gathered texts.
+
+    Args:
+        memory: The memory, or a past state of it.
+        query: The question, in words.
+        budget: The tokens that the returned text may cost, at least 32.
+        steps: The largest number of steps of the loop, 1 to 10.
+        filters: The conditions that the texts must meet.
+
+    Raises:
+        InvalidInputError: an argument is out of range, or the query has no word to search for.
+    """
+    if integer(budget, "budget", limits.INTEGER_MAX) < GATHERED_TOKENS_MIN:
+        raise InvalidInputError(f"budget must be {GATHERED_TOKENS_MIN} or more, not {budget}")
+    found = explore(memory, query, budget=max(BUDGET, READING * budget), steps=steps, filters=filters)
+    items = tuple(_in_groups(_chosen(memory, query, _candidates(memory, query, found, filters), budget)))
+    text = unmarked("".join(_lines(items)))
+    return Gathering(text, tokens_of(text), items, found)
+
+
+def _candidates(
+    memory: View, query: str, found: Exploration, filters: Filters
+) -> list[tuple[float, Finding]]:
+    """Return the texts to choose from with their scores in relation to the best score, the best first."""
+    with memory.searchable() as rows:
+        hits = recall(*(rows, memory, query), limit=HITS, budget=limits.INTEGER_MAX, filters=filters).hits
+        best = hits[0].score if hits else 1.0
+        candidates = [
+            (
+                max(hit.score / best, _again(found, hit.id)),
+                Finding(
+                    *(Verb.EXPAND, hit.id, hit.title, hit.source, hit.sequence, hit.content or "", True),
+                    digits=len(short_id(rows, atom_id(hit.id))),
+                    provenance=hit.provenance,
+                ),
+            )
+            for hit in hits
+        ]
+    known = {hit.id for hit in hits}
+    for item in found.context:
+        if item.verb is Verb.NEIGHBORS:
+            candidates.append((1.0, item))
+        elif item.id not in known:
+            candidates.append((_again(found, item.id or ""), item))
+    return sorted(candidates, key=lambda one: -one[0])
+
+
+def _again(found: Exploration, id: str) -> float:  # noqa: A002
+    """Return the score of an atom in the recalls of the loop, in relation to the best score; at most 1."""
+    recalls = [step.answer.hints for step in found.steps if isinstance(step.answer, Hints)]
+    first = max(map(odds, recalls[0]), default=0.0) or 1.0
+    return min(max((odds(hint) / first for hint in chain(*recalls) if same(hint.id, id)), default=0.0), 1.0)
+
+
+def _chosen(
+    memory: View, query: str, candidates: list[tuple[float, Finding]], budget: int
+) -> Iterator[Finding]:
+    """Yield the chosen texts, the best first; the best is cut if it is longer than the budget."""
+    spent = 0
+    for score, item in candidates:
+        most = int(budget * (CONNECTIONS if item.verb is Verb.NEIGHBORS else score)) - spent
+        kept: Finding | None = item
+        if item.verb is Verb.NEIGHBORS:
+            kept = _within(item, min(most, budget - spent))
+        elif _cost(item) > most:
+            kept = _part(memory, query, item) if _cost(item) > budget * LONG else None
+            if kept is not None and _cost(kept) > most:
+                kept = None
+            if kept is None and not spent:
+                kept = _within(item, budget)
+        if kept is not None:
+            spent += _cost(kept)
+            yield kept
+
+
+def _part(memory: View, query: str, item: Finding) -> Finding:
+    text = Explorer(memory).explore_peek(item.id or "", query).text
+    return replace(item, verb=Verb.PEEK, text=text, whole=False)
+
+
+def _within(item: Finding, tokens: int) -> Finding | None:
+    """Return an item with as much of its text as the tokens allow, or None if they allow no text."""
+    if _cost(item) <= tokens:
+        return item
+    left = tokens - _cost(replace(item, text=""))
+    text = body_within(item.text, left) if left > 0 else ""
+    return replace(item, text=text.strip("\n"), whole=False) if text.strip() else None
+
+
+def _cost(item: Finding) -> int:
+    return tokens_of(str(item))
+
+
+def _in_groups(items: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield connections and texts without a source first, then the texts of each source in their order."""
+    groups: dict[str, list[Finding]] = {"": []}
+    for item in items:
+        groups.setdefault(item.source or "", []).append(item)
+    for source, group in groups.items():
+        yield from sorted(group, key=lambda one: one.sequence or 0) if source else group
+
+
+def _lines(items: Iterable[Finding]) -> Iterator[str]:
+    source = title = None
+    for item in items:
+        if item.verb is Verb.NEIGHBORS:
+            yield str(item)
+        elif item.source != source:
+            # A text without a title of its own may consist of the title.
+            yield str(replace(item, title=None) if item.title == item.text.strip() else item)
+        else:
+            shown = None if item.title in (title, item.text.strip()) else item.title
+            name = (item.id or "").replace("-", "")
+            head = heading(shown, None, None, None, name, digits=item.digits, provenance=item.provenance)
+            yield f"{head}{body(item.text)}\n"
+        source, title = item.source, item.title

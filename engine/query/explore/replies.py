@@ -1,0 +1,158 @@
+r"""Find the action in the reply of a language model.
+
+A prompt asks for the action alone. Models also reply with code fences, bullets, numbers of steps, lower case,
+missing quotation marks, and reasons:
+
+    PEEK(1f0c2a3b)                                      [Step 2] PEEK(1f0c2a3b) - looks relevant
+    expand 1f0c2a3b                                     - `NEIGHBORS(Ada Lovelace)`
+    explore_recall --query "kettle" --limit 5           ANSWER - have enough context
+
+All of these are parsed. A reply with two different actions is refused, because it does not say which one
+comes first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from engine.base.errors import InvalidInputError
+from engine.base.json_text import JsonError, parse
+from engine.base.patterns import lazy
+from engine.base.validation import quoted
+from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
+
+REPLY_CHARS_MAX: Final = 8 * ARGUMENT_BYTES_MAX
+"""The largest length of a reply in characters. A byte of an argument may be written as 6 characters."""
+
+EXPECTED: Final = (
+    'reply with one action on one line: PEEK(id), EXPAND(id), NEIGHBORS(node), RECALL("new query") or ANSWER'
+)
+
+_FENCE: Final = lazy(r"(?:```|~~~)[\w+-]*")
+_OPENING: Final = lazy(
+    r"(?:[-*+•>`]+[ \t]*|\d{1,2}[.)][ \t]+|\[?step[ \t]*\d{1,2}\]?[ \t]*[:.]?[ \t]*"
+    r"|(?:next[ \t]+)?action[ \t]*:[ \t]*)*",
+    re.IGNORECASE,
+)
+"""What may precede an action on its line. Every line matches, so no match is tried twice."""
+_VERB: Final = lazy(
+    r"(?:(?:chitta|engine)[ \t]+)?(?:explore_)?(peek|expand|neighbou?rs|recall|answer)(?!\w)[`*]*[ \t]*",
+    re.IGNORECASE,
+)
+_OPTIONS: Final = lazy(r"(?:[ \t]--(?:limit[ \t=]5|direction[ \t=]both))+$")
+"""Options of the commands for single steps, with the values that every step of an exploration has."""
+_KEYWORD: Final = lazy(r"(?:--(?:id|node|query)[ \t=]|(?:id|node|query)[ \t]*[:=])[ \t]*", re.IGNORECASE)
+_STRING: Final = lazy(r'"(?:[^"\\]|\\.)*"')
+_WORD: Final = lazy(r"\S*[^\s.:;,!]")
+_UNTIL_DASH: Final = lazy(r"(?:(?![ \t][-–—→][ \t]).)+")
+_REASON: Final = lazy(r"[`*]*[ \t]*(?:(?:[-–—:.;#!(→](?!-)|//).*)?", re.DOTALL)
+"""What may follow an action on its line."""
+_ANOTHER: Final = lazy(r"\b(?:explore_)?(?:peek|expand|neighbou?rs|recall)[ \t]*\(", re.IGNORECASE)
+_PAIRS: Final = ("''", "“”", "‘’", "``", "[]", "<>")
+
+
+def parse_action(text: str) -> Action:
+    r"""Return the action that `text` contains.
+
+    The action begins a line, after bullets and the like. Other lines may contain anything but an action. The
+    argument follows the verb, with or without brackets. It may be in double quotes, with `\"` and the other
+    escapes of JSON strings. `parse_action(str(action)) == action` for every action.
+
+    Raises:
+        InvalidInputError: `text` contains no action, several actions, or an action with an argument that is
+            not valid. The hint lists the actions.
+    """
+    if not isinstance(text, str):
+        raise _refused(f"a reply of type {type(text).__name__} is not a string")
+    if len(text) > REPLY_CHARS_MAX:
+        raise _refused(f"a reply of {len(text)} characters is too long for an action")
+    found: list[Action] = []
+    errors: list[InvalidInputError] = []
+    for raw in text.split("\n"):
+        line = raw.strip(" \t\r")
+        if line and not _FENCE.fullmatch(line):
+            try:
+                found += _actions_of(line)
+            except InvalidInputError as error:
+                errors.append(error)
+    if len(set(found)) > 1:
+        raise _refused(f"the reply has several actions: {', '.join(dict.fromkeys(map(str, found)))}")
+    if found:
+        return found[0]
+    raise _refused(str(errors[0]) if errors else f"{quoted(text.strip())} is not an action")
+
+
+def _refused(why: str) -> InvalidInputError:
+    return InvalidInputError(why, hint=EXPECTED)
+
+
+def _actions_of(line: str) -> list[Action]:
+    """Return the action that begins a line, or an empty list if the line begins with something else.
+
+    Raises:
+        InvalidInputError: the line begins with a verb, but the rest of the line is not an argument.
+    """
+    start = _OPENING.match(line)
+    verb = _VERB.match(line, 0 if start is None else start.end())
+    if verb is None:
+        return []
+    name, rest = verb[1].upper().replace("NEIGHBOURS", "NEIGHBORS"), line[verb.end() :]
+    chosen = Verb(name)
+    argument = "" if chosen is Verb.ANSWER else None
+    if argument is None:
+        rest = rest.lstrip(":= \t")
+        inside = _in_brackets(rest)
+        if inside is not None:
+            argument, rest = _plain(inside[1:-1].strip(" \t"), chosen), rest[len(inside) :]
+        else:
+            rest = _OPTIONS.sub("", rest.rstrip("`* \t"))
+            argument, rest = _bare(rest, chosen, shouted=verb[1].isupper())
+    if not _REASON.fullmatch(rest) or _ANOTHER.search(rest):
+        raise InvalidInputError(f"{quoted(line)} is not one action with one argument")
+    return [Action(chosen, argument)]
+
+
+def _in_brackets(text: str) -> str | None:
+    """Return the beginning of `text` from its bracket to the closing bracket, both included, or else None."""
+    depth = at = 0
+    while at < len(text):
+        if depth == 1 and (string := _STRING.match(text, at)):
+            at = string.end()
+            continue
+        depth += (text[at] == "(") - (text[at] == ")")
+        if not depth:
+            return text[: at + 1] if at else None
+        at += 1
+    return None
+
+
+def _plain(written: str, verb: Verb) -> str:
+    """Return an argument without a keyword and without the quotation marks or brackets around it."""
+    text = _KEYWORD.sub("", written, count=1) if _KEYWORD.match(written) else written
+    if text.startswith('"'):
+        try:
+            return str(parse(text))
+        except JsonError:
+            raise InvalidInputError(f"{quoted(text)} is not one string in double quotes") from None
+    if '"' in text:
+        raise InvalidInputError(f"{verb} takes one argument, not {quoted(text)}")
+    pair = next((pair for pair in _PAIRS if len(text) > 1 and text[0] + text[-1] == pair), None)
+    return text if pair is None else text[1:-1].strip(" \t")
+
+
+def _bare(text: str, verb: Verb, *, shouted: bool) -> tuple[str, str]:
+    """Return the argument that follows a verb without brackets, and the rest of the line.
+
+    The words after a verb in lower case may be prose. So they are an argument only if they are in quotation
+    marks, or the verb takes an id.
+    """
+    keyword = _KEYWORD.match(text)
+    begin = 0 if keyword is None else keyword.end()
+    if string := _STRING.match(text, begin):
+        return _plain(string[0], verb), text[string.end() :]
+    words = _WORD if verb in (Verb.PEEK, Verb.EXPAND) else _UNTIL_DASH
+    found = words.match(text, begin)
+    if found is None or (words is _UNTIL_DASH and not shouted):
+        raise InvalidInputError(f"{verb} takes one argument in brackets, not {quoted(text)}")
+    return _plain(found[0].rstrip(" \t"), verb), text[found.end() :]
