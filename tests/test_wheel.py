@@ -31,13 +31,14 @@ CRATE = tuple(
 SECONDS = 60
 
 
-def run(arguments: Sequence[str | Path], folder: Path) -> str:
+def run(arguments: Sequence[str | Path], folder: Path, stdin: str = "") -> str:
     """Run a program in `folder`, without the user's settings, and return what it prints."""
     ours = ("PYTHON", "ENGINE_", "XDG_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     ended = subprocess.run(
         arguments,
         cwd=folder,
+        input=stdin,
         # Compiling the kernels takes half a minute; the wheel without them has everything else.
         env={**kept, "HOME": str(folder), "MEMROOT_KERNELS": "python"},
         capture_output=True,
@@ -144,6 +145,17 @@ def test_the_installed_wheel_keeps_a_memory(installed: Path, tmp_path: Path) -> 
     assert atom[:8] in run([*engine, "recall", "when is the kettle descaled?"], tmp_path)
     root = run([*engine, "root"], tmp_path).strip()
     assert f"root         {root}" in run([*engine, "verify-root", "--expect", root], tmp_path)
+
+
+def test_the_installed_wheel_serves_clients(installed: Path, tmp_path: Path) -> None:
+    """`memroot mcp`, which uvx and pipx run, answers; the entry for a client starts this installation."""
+    printed = run([installed / "memroot", "mcp", "install", "cursor", "--print"], tmp_path)
+    entry = json.loads(printed)["mcpServers"]["memory"]
+    assert (entry["command"], entry["args"]) == (str(installed / "memroot"), ["mcp"])
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    answer = run([entry["command"], *entry["args"], "--store", "notes"], tmp_path, json.dumps(message) + "\n")
+    assert json.loads(answer)["result"]["serverInfo"] == {"name": "memroot", "version": __version__}
 
 
 def test_the_installed_wheel_verifies_a_proof(installed: Path, tmp_path: Path) -> None:

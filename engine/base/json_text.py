@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 from engine.base.errors import InvalidInputError
+from engine.base.invisible import INVISIBLE, is_needed
 from engine.base.patterns import lazy
 
 DEPTH_MAX: Final = 64
@@ -32,10 +33,7 @@ _TOKEN: Final = lazy(
 )
 """The pattern of one JSON token. As in Python's parser, a number or a constant is matched without a check of
 the character after it."""
-_ESCAPED: Final = lazy(
-    "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
-    "\U000e0000-\U000e0fff]"
-)
+_ESCAPED: Final = lazy(f"[<>\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffc-\uffff{INVISIBLE}]")
 """The characters that are escaped: the markup characters `<` and `>`, terminal control characters, and
 invisible characters, which a language model would still read."""
 
@@ -46,12 +44,18 @@ def dumped(value: object, *, indent: int | None = None) -> str:
     If `indent` is None, the result is one line of text.
     """
     separators = (",", ":") if indent is None else None
-    text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
+    return escaped(json.dumps(value, ensure_ascii=False, separators=separators, indent=indent))
+
+
+def escaped(text: str) -> str:
+    """Escape in a JSON text the characters that `dumped` escapes. The value of the JSON does not change."""
     return _ESCAPED.sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:
     character = match[0]
+    if character > "\x7f" and is_needed(match.string, match.start()):
+        return character
     # `json.dumps` writes a character above U+FFFF as two surrogates.
     return f"\\u{ord(character):04x}" if character < "\x80" else json.dumps(character)[1:-1]
 

@@ -19,7 +19,7 @@ from engine.cli.options import AS_OF, ATOM_FIELDS, FORCE, ID, IDS, NAMED, REASON
 from engine.cli.output import STDIN, Failure, plain, receipt_data
 from engine.cli.pages import page_lines, page_of
 from engine.cli.session import Session
-from engine.cli.shapes import Fields, Shown, counted, line
+from engine.cli.shapes import Fields, Shown, counted, line, shown
 from engine.commands import Add, Command, Merge, Revive, Supersede, Tag, Tombstone, Untag
 from engine.engine import Engine
 from engine.front.times import Moment, shown_time
@@ -92,12 +92,13 @@ def revise(session: Session, atom: str, text: str | None, force: bool, **options
     "engine get 1f0c",
     "engine get 'Maps of Content'",
     "engine get 1f0c --as-of 2026-11-01",
-    "engine get 1f0c --content",
+    "engine get 1f0c --raw",
 )
 @NAMED
 @AS_OF
-@option("--content", help="Print only the text, byte for byte.")
-def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int:
+@option("--content", help="Print only the text; control and invisible characters are escaped.")
+@option("--raw", help="Print only the text, byte for byte.")
+def get(session: Session, atom: str, as_of: Moment | None, content: bool, raw: bool) -> int:
     """Show an atom (even if it is hidden or erased) or a page.
 
     A page consists of the atoms from one ingested file. It is shown with its links and its backlinks.
@@ -110,14 +111,17 @@ def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int
             ends = (link.id for link in (*page.links, *page.backlinks))
             named = labels(session, engine, [*page.ids, *ends])
     if page is not None:
-        if content and not session.out.json:
-            session.out.exact(page.text)
-            return 0
+        if (content or raw) and not session.out.json:
+            return _print_text(session, page.text, raw=raw)
         return session.out.answer(plain(page), page_lines(page, named))
-    if content and not session.out.json:
-        session.out.exact(found.content)
-        return 0
+    if (content or raw) and not session.out.json:
+        return _print_text(session, found.content, raw=raw)
     return session.out.answer(plain(found), _atom(found))
+
+
+def _print_text(session: Session, text: str, *, raw: bool) -> int:
+    session.out.exact(text if raw else shown(text))
+    return 0
 
 
 @command("engine tag 1f0c kitchen chores")

@@ -5,17 +5,21 @@ from __future__ import annotations
 import logging
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from engine.base.errors import InvalidInputError
-from engine.cli.command import command, option
+from engine.cli.command import argument, command, option
+from engine.cli.installing import NO_ENTRY, install_server
+from engine.cli.options import one_of
 from engine.cli.session import Session
 from engine.cli.shapes import shown
 from engine.front.opening import engine_opener
-from engine.front.settings import find_mirror
+from engine.front.settings import find_mirror, find_secrets_for_agents
 from engine.mcp.lease import DEFAULT_WAIT, Lease
 from engine.mcp.profiles import profile_of, writing
+from engine.mcp.screening import screened
 
 DEFAULT_ACTOR = "agent"
 LOOPBACK = "127.0.0.1"
@@ -25,9 +29,25 @@ LOOPBACK = "127.0.0.1"
     "engine mcp",
     "engine mcp --read-only --store notes",
     "ENGINE_MCP_TOKEN=… engine mcp --http 8765",
+    "engine mcp install claude-code --store notes",
+    "engine mcp install cursor --project --read-only --print",
+)
+@argument("action", "ACTION", "The action: install; without it, the server runs.", required=False)
+@argument(
+    "client",
+    "CLIENT",
+    "For install: claude-desktop, claude-code, cursor, vs-code, codex, gemini-cli, windsurf or zed.",
+    required=False,
 )
 @option("--read-only", help="Offer only the tools that change nothing, and never create a store.")
 @option("--profile", metavar="NAME", default="memory", help="The set of tools: memory or reference.")
+@option(
+    "mode",
+    "--secrets",
+    metavar="MODE",
+    help="Treatment of passwords and keys in texts: redact, refuse, warn or off. "
+    "[default: the mode of the settings, or redact]",
+)
 @option(
     "port",
     "--http",
@@ -43,10 +63,28 @@ LOOPBACK = "127.0.0.1"
     metavar="FILE",
     help="The file with the token that HTTP clients must send. [default: ENGINE_MCP_TOKEN, or a new token]",
 )
+@option(
+    "--name",
+    metavar="NAME",
+    default=NO_ENTRY["name"],
+    help="For install: the name of the server in the client.",
+)
+@option("--project", help="For install: write to the project in the current folder, not to the user's file.")
+@option("--replace", help="For install: replace a different entry that has the same name.")
+@option("printed", "--print", help="For install: print the entry, and write nothing.")
 def mcp(
-    session: Session, read_only: bool, profile: str, port: int | None, host: str, token_file: str | None
+    session: Session,
+    action: str | None,
+    client: str | None,
+    read_only: bool,
+    profile: str,
+    mode: str | None,
+    port: int | None,
+    host: str,
+    token_file: str | None,
+    **entry: Any,
 ) -> int:
-    """Serve the memory to agents over MCP.
+    """Serve the memory to agents over MCP, or install the server in a client.
 
     Uses the Model Context Protocol over stdin and stdout. With --http, uses a port of this machine instead,
     and clients need the token. Only messages of the protocol are written to stdout; the log is written to
@@ -55,13 +93,30 @@ def mcp(
     The server opens the store when a call needs it, creates it if it is missing, and closes it between
     calls, so that other commands and servers can use it. A call waits up to --wait seconds (default: 10)
     for a store that is in use.
+
+    A password or a key in a text is redacted before the text is stored, and agents are told so.
+    `--secrets off` stores texts unchanged.
+
+    install writes an entry to the configuration of a client, so that the client starts the server on this
+    store. A copy of the file is kept as FILE.bak. Exit code 6: the client has a different entry of this name.
     """
-    served, refused = profile_of(profile, read_only=read_only), writing(profile) if read_only else ()
+    policy = find_secrets_for_agents(mode)
+    served = screened(
+        profile_of(profile, read_only=read_only), policy if isinstance(policy, str) else policy.mode
+    )
+    if action is not None:
+        one_of(("install",), action, "action")
+        if port is not None or token_file is not None or host != LOOPBACK:
+            raise InvalidInputError("--http, --host and --token-file cannot be used with install")
+        return install_server(session, client, read_only=read_only, profile=profile, mode=mode, **entry)
+    if entry != NO_ENTRY:
+        raise InvalidInputError("--name, --project, --replace and --print can only be used with install")
+    refused = writing(profile) if read_only else ()
     _log_to_stderr()
     actor = session.actor if "actor" in session.given else DEFAULT_ACTOR
     wait = session.wait if "wait" in session.given else DEFAULT_WAIT
     mirror = None if read_only else find_mirror(session.store, session.memory)
-    opener = engine_opener(session.setting.url, actor, create=not read_only, mirror=mirror)
+    opener = engine_opener(session.setting.url, actor, create=not read_only, mirror=mirror, secrets=policy)
     lease = Lease(opener, wait)
     if port is None:
         from engine.mcp.stdio import serve

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from engine.base.invisible import INVISIBLE, escape
 from engine.base.patterns import lazy
 
 Span = tuple[str, str]
@@ -19,10 +20,9 @@ Span = tuple[str, str]
 Line = tuple[Span, ...]
 """One line of output; line breaks inside the texts are escaped."""
 
-_CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_CONTROL = f"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{INVISIBLE}"
 _UNSAFE = lazy(f"[{_CONTROL}]")
 _UNSAFE_IN_LINE = lazy(f"[\t\n{_CONTROL}]")
-_RAW_IN_JSON = lazy(f"[<>{_CONTROL}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +53,16 @@ def line(name: str, value: str) -> Line:
 
 
 def shown(text: str, *, line: bool = False) -> str:
-    r"""Return `text` with control characters escaped as `\x1b` and bidi overrides as `\u202e`.
+    r"""Return `text` with control characters escaped as `\x1b` and invisible characters as `\u202e`.
 
-    Escapes C0 (newline and tab only if `line`), DEL, C1, the line and paragraph separators, the bidi
-    embeddings, overrides and isolates, and lone surrogates. Other characters do not change.
+    Escapes C0 (newline and tab only if `line`), DEL, C1, the line and paragraph separators, invisible
+    characters (`engine.base.invisible`), and lone surrogates. Other characters do not change.
     """
     return (_UNSAFE_IN_LINE if line else _UNSAFE).sub(_escape, text)
 
 
 def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return {9: "\\t", 10: "\\n"}.get(code) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+    return {"\t": "\\t", "\n": "\\n"}.get(found[0]) or escape(found)
 
 
 def dumped(value: Any, *, ascii_only: bool = False) -> str:
@@ -73,8 +72,9 @@ def dumped(value: Any, *, ascii_only: bool = False) -> str:
     """
     import json
 
-    text = json.dumps(value, ensure_ascii=ascii_only, separators=(", ", ": "))
-    return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    from engine.base.json_text import escaped
+
+    return escaped(json.dumps(value, ensure_ascii=ascii_only, separators=(", ", ": ")))
 
 
 def counted(number: int, what: str) -> str:

@@ -64,7 +64,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "explore_neighbors": ("exploring", "Show the connections of an atom, an entity or a tag."),
     },
     "Serve": {
-        "mcp": ("serving", "Serve the memory to agents over MCP."),
+        "mcp": ("serving", "Serve the memory to agents over MCP, or install the server in a client."),
     },
     "Maintain": {
         "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),

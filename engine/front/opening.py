@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.engine import Engine
+    from engine.secrets.policy import SecretsPolicy
 
 
 Opened = TypeVar("Opened")
@@ -24,15 +25,23 @@ POLL_SECONDS = 0.02
 """The pause between two attempts to open a store that another process keeps locked."""
 
 
-def engine_opener(url: str, actor: str, *, create: bool, mirror: Path | None = None) -> Callable[[], Engine]:
-    """Return a function that opens the store at `url`, with the secrets policy of the settings.
+def engine_opener(
+    url: str,
+    actor: str,
+    *,
+    create: bool,
+    mirror: Path | None = None,
+    secrets: SecretsPolicy | str | None = None,
+) -> Callable[[], Engine]:
+    """Return a function that opens the store at `url`.
 
-    `mirror` is the folder that is kept up to date as a mirror after each write, or None.
+    `mirror` is the folder that is kept up to date as a mirror after each write, or None. `secrets` is the
+    secrets policy or its mode, or None for the policy of the settings.
 
     Raises:
         InvalidInputError: A settings file or ENGINE_SECRETS has an unknown value.
     """
-    policy = find_secrets()[0]
+    policy = find_secrets()[0] if secrets is None else secrets
 
     def opened() -> Engine:
         # Imported here because it takes 0.1 s, which would delay help texts and a server's first answer.

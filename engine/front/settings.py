@@ -29,6 +29,9 @@ VARIABLE = "ENGINE_STORE"
 MEMORY_VARIABLE = "ENGINE_MEMORY"
 SECRETS_VARIABLE = "ENGINE_SECRETS"
 
+REDACT = "redact"
+"""The mode of the secret filter in a server for agents, unless a setting names another mode."""
+
 
 class StoreSetting(NamedTuple):
     """The URL of the store, and the option, variable or file in which the URL is set."""
@@ -117,6 +120,31 @@ def find_secrets() -> tuple[SecretsPolicy | None, str]:
     if from_environment:
         return policy.with_mode(from_environment, SECRETS_VARIABLE), SECRETS_VARIABLE
     return policy, SECRETS_VARIABLE if file is None else file.origin
+
+
+def find_secrets_for_agents(mode: str | None) -> SecretsPolicy | str:
+    """Return the secrets policy of a server for agents. Unless a setting says otherwise, it redacts secrets.
+
+    The mode is `mode` or, if that is None, the mode that ENGINE_SECRETS or the nearest settings file with
+    secrets settings names, or `redact`. The kinds and patterns are those of that file. The result is the
+    string `redact` if nothing else is set, because to import the policy would delay a server's first answer.
+
+    Raises:
+        InvalidInputError: `mode`, a settings file or ENGINE_SECRETS has a value that is not valid.
+    """
+    file = next((values for values in _files() if values.secrets is not None), None)
+    from_environment = os.environ.get(SECRETS_VARIABLE) or None
+    if file is None and mode is None and from_environment is None:
+        return REDACT
+    from engine.secrets.policy import SecretsPolicy, policy_of
+
+    policy = SecretsPolicy(REDACT)
+    if file is not None:
+        named = isinstance(file.secrets, dict) and {"mode": REDACT, **file.secrets}
+        policy = policy_of(named or file.secrets, file.origin)
+    if mode is not None:
+        return policy.with_mode(mode, "--secrets")
+    return policy if from_environment is None else policy.with_mode(from_environment, SECRETS_VARIABLE)
 
 
 def find_mirror(flag: str | None, memory: str | None = None) -> Path | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
-from engine.base.errors import ConflictError, NotFoundError, RefusedError
+from engine.base.errors import ConflictError, RefusedError
 from engine.base.model import Receipt
 from engine.commands.base import Transaction, receipt
 from engine.knowledge.forms import OBSERVATION
@@ -111,8 +111,13 @@ def create_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tu
     return tuple(relation for relation in items if graph.create_relation(relation))
 
 
+def create_any_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tuple[Relation, ...]:
+    """Create the missing relations and return them. Missing entities are added as implied entities."""
+    return tuple(relation for relation in items if graph.create_relation(relation, imply=True))
+
+
 def upsert_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tuple[bool | str, ...]:
-    """Create the relations that are missing and can be created.
+    """Create the relations that are missing and can be created. Missing entities become implied entities.
 
     Return a value for each relation: True if it was created, False if it existed, and the error message if
     it cannot be created.
@@ -120,8 +125,8 @@ def upsert_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tu
 
     def one(relation: Relation) -> bool | str:
         try:
-            return graph.create_relation(relation)
-        except (NotFoundError, ConflictError, RefusedError) as error:  # raised before any event is appended
+            return graph.create_relation(relation, imply=True)
+        except (ConflictError, RefusedError) as error:  # raised before an event of the relation is appended
             return str(error)
 
     return tuple(map(one, items))

@@ -23,6 +23,7 @@ from engine.ledger.codec import unpack
 from engine.ledger.entities import entity_key, entity_name
 from engine.ledger.records import AtomRecord, default_id
 from proofs.codec import pack
+from proofs.events import AtomBody
 from proofs.leaves import EdgeType
 
 OBSERVATION: Final = "observation"
@@ -34,6 +35,10 @@ PARTS: Final = (OBSERVATION, SELF_RELATION)
 PART_OF: Final = bytes([EdgeType.PART_OF])
 
 RELATION_TYPE_BYTES_MAX: Final = 1024
+
+IMPLIED: Final = "implied"
+"""The member of `meta` that marks an implied entity. Only relations name an implied entity. It is not an
+entity of the graph until somebody creates it."""
 
 _SOURCES: Final = {OBSERVATION: "entity/", SELF_RELATION: "entity-self/"}
 _LABEL: Final = re.compile(r"[a-z0-9._-]{1,32}")
@@ -159,6 +164,11 @@ def relation_type_of(predicate: str, data: bytes) -> str:
             case {"predicate": str(exact)} if predicate_of(exact)[0] == predicate:
                 return exact
     return predicate
+
+
+def is_implied(body: AtomBody) -> bool:
+    """Return True if only relations name the entity with this body."""
+    return body.meta is not None and body.meta.get(IMPLIED) is True
 
 
 def sequence_of(record: AtomRecord) -> int:

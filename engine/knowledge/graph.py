@@ -63,14 +63,20 @@ class KnowledgeGraph:
         items = tuple(map(checked_entity, _checked_types(entities, Entity, "entities")))
         return self._apply(GraphCommand(commands.create_entities, items, self._provenance))
 
-    def create_relations(self, relations: Iterable[Relation]) -> tuple[Relation, ...]:
+    def create_relations(self, relations: Iterable[Relation], *, imply: bool = False) -> tuple[Relation, ...]:
         """Create the missing relations and return them.
 
+        Args:
+            relations: The relations.
+            imply: True to create a relation even if an entity is missing. The missing entity is then implied:
+                it is not an entity of the graph until `create_entities` creates it.
+
         Raises:
-            NotFoundError: an entity is missing; nothing was written.
+            NotFoundError: an entity is missing, and `imply` is False; nothing was written.
         """
         items = tuple(map(checked_relation, _checked_types(relations, Relation, "relations")))
-        return self._apply(GraphCommand(commands.create_relations, items, self._provenance))
+        create = commands.create_any_relations if imply else commands.create_relations
+        return self._apply(GraphCommand(create, items, self._provenance))
 
     def add_observations(self, observations: Iterable[Observed]) -> tuple[Observed, ...]:
         """Add the missing observations, and return for each item the observations that were added.
@@ -108,7 +114,7 @@ class KnowledgeGraph:
                 around them.
         """
         with self._reader(tokens_max) as reader:
-            return reader.chosen(lambda _: True)
+            return reader.whole()
 
     def search_nodes(self, query: str, *, tokens_max: int | None = None) -> Knowledge:
         """Return the entities whose name, type or observations contain `query`, ignoring case.

@@ -41,8 +41,15 @@ class GraphReader:
 
     def chosen(self, wanted: Predicate) -> Knowledge:
         """Return the entities for which `wanted` returns True, and their relations."""
+        return self._read(self._records(), wanted)
+
+    def whole(self) -> Knowledge:
+        """Return all entities and all relations, even those between implied entities."""
+        return self._read(self._records(), lambda _: True, implied=True)
+
+    def _records(self) -> list[AtomRecord]:
         live = members(self._rows, (Group.KIND, ENTITY)) & members(self._rows, LIVE)
-        return self._read(records_of(self._rows, ids_at(self._rows, list(live))), wanted)
+        return records_of(self._rows, ids_at(self._rows, list(live)))
 
     def named(self, names: Iterable[str]) -> Knowledge:
         """Return the entities with these names and their relations."""
@@ -55,7 +62,8 @@ class GraphReader:
                 found.append(record)
         return self._read(found, lambda entity: entity.name in valid)
 
-    def _read(self, records: list[AtomRecord], wanted: Predicate) -> Knowledge:
+    def _read(self, records: list[AtomRecord], wanted: Predicate, *, implied: bool = False) -> Knowledge:
+        """Return the wanted entities and their relations; with `implied`, also those of implied entities."""
         records.sort(key=lambda record: (forms.sequence_of(record), record.ordinal))
         bodies = bodies_of(self._rows, records)
         names = {record.id: body.content for record, body in zip(records, bodies, strict=True)}
@@ -63,12 +71,16 @@ class GraphReader:
         entities: list[Entity] = []
         relations: list[tuple[int, Relation]] = []
         edges: dict[tuple[bytes, bytes, bytes], EdgeRecord] = {}
-        for record in records:
-            entity, to_itself, edges_in = self._entity(record, names[record.id])
-            if not wanted(entity):
+        for record, body in zip(records, bodies, strict=True):
+            entity, to_itself, edges_in = self._entity(record, body.content)
+            if forms.is_implied(body):
+                if not implied:
+                    continue
+            elif wanted(entity):
+                self._charge(entity.name, entity.type, *entity.observations)
+                entities.append(entity)
+            else:
                 continue
-            self._charge(entity.name, entity.type, *entity.observations)
-            entities.append(entity)
             relations.extend(to_itself)
             for edge in (*edges_in, *edges_at(self._rows, record.id, Direction.OUT, ())):
                 edges[edge.src, edge.type, edge.dst] = edge

@@ -7,13 +7,13 @@ committed, even if other processes write.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import ConflictError, NotFoundError
 from engine.base.validation import quoted, show_id
-from engine.commands.atoms import Add, Tombstone
+from engine.commands.atoms import Add, Revise, Tombstone
 from engine.commands.base import Transaction
 from engine.commands.edges import Unlink
 from engine.commands.reconcile import UpsertAtom, UpsertEdge
@@ -31,6 +31,14 @@ DELETED: Final = "deleted from the knowledge graph"
 """The reason that is recorded when an operation on the knowledge graph hides an atom or removes an edge."""
 
 CREATED: Final = "created again in the knowledge graph"
+
+
+class _Node(NamedTuple):
+    """A live entity."""
+
+    id: bytes
+    implied: bool
+    """True if only relations name the entity."""
 
 
 @dataclass(slots=True)
@@ -53,15 +61,23 @@ class GraphTransaction:
         self._size = read_log(tx.rows).size
         # Changes by earlier commands of the same transaction are not yet in any snapshot.
         self._pending = [key for key in tx.batch.rows if key.startswith((EDGE_FROM, EDGE_TO))]
-        self._entities: dict[str, bytes | None] = {}
+        self._nodes: dict[str, _Node | None] = {}
         self._parts: dict[bytes, _Parts] = {}
 
     def entity(self, name: str) -> bytes | None:
-        """Return the id of the live entity with exactly this name, or None."""
-        if name not in self._entities:
+        """Return the id of the live entity with exactly this name, or None. Implied entities do not count."""
+        node = self._node(name)
+        return None if node is None or node.implied else node.id
+
+    def _node(self, name: str) -> _Node | None:
+        """Return the live entity with exactly this name, even if it is implied, or None."""
+        if name not in self._nodes:
             record = self._recorded(name) if forms.is_valid_name(name) else None
-            self._entities[name] = record.id if record is not None and record.state is State.LIVE else None
-        return self._entities[name]
+            if record is not None and record.state is State.LIVE:
+                self._nodes[name] = _Node(record.id, forms.is_implied(self._tx.body(record)))
+            else:
+                self._nodes[name] = None
+        return self._nodes[name]
 
     def required(self, name: str) -> bytes:
         """Return the id of the live entity with exactly this name.
@@ -74,30 +90,40 @@ class GraphTransaction:
             raise NotFoundError(f"Entity with name {name} not found")
         return atom
 
-    def create_entity(self, name: str, kind: str) -> bytes:
+    def create_entity(self, name: str, kind: str, *, implied: bool = False) -> bytes:
         """Create the entity with this name, or revive it with this type, and return its id.
 
-        The caller has checked that no live entity has this name.
+        The caller has checked that there is no live entity with this name, except for an implied entity.
 
         Raises:
             ConflictError: other atoms have the keys of the entity.
         """
         record = self._recorded(name)
         if record is None:
-            atom = self._add_entity(name, kind)
+            atom = self._add_entity(name, kind, implied=implied)
             self._parts[atom] = _Parts()
         else:
             atom = record.id
             key = next(key for key, id_ in forms.keys_and_ids(self._tx.id_key, name) if id_ == atom)
             wanted = self._entity(name, kind, key, self._next())
             UpsertAtom(wanted, override=True, reason=CREATED).decide(self._tx)
-        self._entities[name] = atom
+            self._mark(atom, implied=implied)
+        self._nodes[name] = _Node(atom, implied)
         return atom
 
-    def _add_entity(self, name: str, kind: str) -> bytes:
+    def _mark(self, atom: bytes, *, implied: bool) -> None:
+        """Record in the `meta` of a live entity whether the entity is implied."""
+        record = self._tx.atom(atom)
+        meta = {} if record is None else dict(self._tx.body(record).meta or {})
+        if (meta.pop(forms.IMPLIED, None) is True) != implied:
+            meta |= {forms.IMPLIED: True} if implied else {}
+            Revise(show_id(atom), meta=meta or None).decide(self._tx)
+
+    def _add_entity(self, name: str, kind: str, *, implied: bool) -> bytes:
         for key, atom in forms.keys_and_ids(self._tx.id_key, name):
             if self._tx.atom(atom) is None:
-                self._entity(name, kind, key).decide(self._tx)
+                added = self._entity(name, kind, key)
+                (replace(added, meta={forms.IMPLIED: True}) if implied else added).decide(self._tx)
                 return atom
         raise ConflictError(
             f"other atoms already use the keys of the entity {quoted(name)}",
@@ -119,10 +145,14 @@ class GraphTransaction:
         return None
 
     def delete_entity(self, name: str) -> bool:
-        """Hide the entity, its observations and its relations. Return False if there is no such entity."""
-        atom = self.entity(name)
-        if atom is None:
+        """Hide the entity, its observations and its relations, even if it is implied.
+
+        Return False if there is no such entity.
+        """
+        node = self._node(name)
+        if node is None:
             return False
+        atom = node.id
         for edge in [*self._edges(EDGE_FROM, atom), *self._edges(EDGE_TO, atom)]:
             other = self._tx.atom(far_end(edge, atom))
             if other is None:
@@ -132,16 +162,18 @@ class GraphTransaction:
             elif edge.type == forms.PART_OF and edge.dst == atom and other.kind in forms.PARTS:
                 self._hide(edge, other, name)
         Tombstone(show_id(atom), DELETED).decide(self._tx)
-        self._entities[name] = None
+        self._nodes[name] = None
         self._parts.pop(atom, None)
         return True
 
     def add_part(self, name: str, kind: str, content: str) -> bool:
         """Add an observation to a live entity, or a relation of the entity to itself.
 
-        Return False if the observation or relation exists already.
+        Return False if the observation or relation exists already. Only a relation can be added to an implied
+        entity.
         """
-        entity = self.required(name)
+        node = self._node(name)
+        entity = node.id if node is not None and kind == forms.SELF_RELATION else self.required(name)
         parts = self._parts_of(name, entity)
         if self._found(parts, name, kind, content):
             return False
@@ -177,9 +209,10 @@ class GraphTransaction:
 
         Return False if the observation or relation does not exist.
         """
-        entity = self.entity(name)
-        if entity is None or not forms.is_valid_text(content):
+        node = self._node(name)
+        if node is None or not forms.is_valid_text(content):
             return False
+        entity = node.id
         parts = self._parts_of(name, entity)
         found = self._found(parts, name, kind, content)
         for atom in sorted(found):
@@ -214,14 +247,17 @@ class GraphTransaction:
                 parts.changed.setdefault(key, set()).add(record.id)
         return parts
 
-    def create_relation(self, relation: Relation) -> bool:
+    def create_relation(self, relation: Relation, *, imply: bool = False) -> bool:
         """Add a relation between two live entities. Return False if the relation exists already.
 
+        With `imply`, an entity that is missing is added as an implied entity.
+
         Raises:
-            NotFoundError: an entity is missing.
+            NotFoundError: an entity is missing, and `imply` is False.
             ConflictError: the edge for the relation already represents a relation of a different type.
         """
-        src, dst = self.required(relation.src), self.required(relation.dst)
+        end = self._implied if imply else self.required
+        src, dst = end(relation.src), end(relation.dst)
         if src == dst:
             content = forms.sentence(relation.src, relation.type)
             return self.add_part(relation.src, forms.SELF_RELATION, content)
@@ -238,11 +274,17 @@ class GraphTransaction:
         UpsertEdge(src, predicate, dst, data, override=True).decide(self._tx)
         return True
 
+    def _implied(self, name: str) -> bytes:
+        """Return the id of the live entity with this name. If there is none, add it as an implied entity."""
+        node = self._node(name)
+        return self.create_entity(name, "", implied=True) if node is None else node.id
+
     def delete_relation(self, relation: Relation) -> bool:
         """Hide a relation. Return False if there is no such relation."""
-        src, dst = self.entity(relation.src), self.entity(relation.dst)
-        if src is None or dst is None or not forms.is_valid_text(relation.type):
+        begin, end = self._node(relation.src), self._node(relation.dst)
+        if begin is None or end is None or not forms.is_valid_text(relation.type):
             return False
+        src, dst = begin.id, end.id
         if src == dst:
             content = forms.sentence(relation.src, relation.type)
             return self.delete_part(relation.src, forms.SELF_RELATION, content)

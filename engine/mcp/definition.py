@@ -135,3 +135,8 @@ class Profile:
     tools: tuple[Tool, ...]
     resources: tuple[Resource, ...] = ()
     prompts: tuple[Prompt, ...] = ()
+    error_text: Callable[[str, Fields], str] | None = None
+    """A function that returns the text of an error, given the name of the tool and the error's members.
+
+    If it is None, an error is a JSON object with the members `code`, `message` and `hint`.
+    """

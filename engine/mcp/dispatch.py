@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import EngineError, RefusedError
+from engine.base.invisible import visible
 from engine.base.json_text import dumped
 from engine.mcp.definition import Arguments, Fields, Profile, Prompt, Resource, Tool
 from engine.mcp.lease import Lease
@@ -119,7 +120,14 @@ class Dispatcher:
     # Tools
 
     def _call_tool(self, params: Params) -> Fields:
-        tool = self._tool(params["name"])
+        name = params["name"]
+        tool = self._tools.get(name) or self._refused.get(name)
+        if tool is None:
+            raised = ProtocolError(INVALID_PARAMS, f"there is no tool {ascii(name)[:80]}")
+            if self.profile.error_text is None:
+                raise raised
+            unknown = _error("unknown_tool", raised.message, "")
+            return _text(self.profile.error_text(name, unknown), is_error=True)
         try:
             if tool.name in self._refused:
                 raise RefusedError(
@@ -129,18 +137,26 @@ class Dispatcher:
             given = self._checked(tool, params.get("arguments") or {})
             with self._lease.memory() as engine:
                 answer = tool.run(engine, given)
-            return _text(answer) if isinstance(answer, str) else _result(answer, tool.text(answer))
+            if isinstance(answer, str):
+                return _text(answer)
+            # A client parses the structured content, so escapes of JSON would not reach the model.
+            fields = _visible(answer)
+            return _result(fields, tool.text(fields))
         except EngineError as error:
-            return _failure(tool, error.code, str(error), error.hint)
+            return self._failure(tool, _error(error.code, str(error), error.hint))
         except Exception:
             log.exception("the tool %s failed unexpectedly", tool.name)
-            return _failure(tool, "unexpected", "the tool failed unexpectedly", "see the log of the server")
+            failed = _error("unexpected", "the tool failed unexpectedly", "see the log of the server")
+            return self._failure(tool, failed)
 
-    def _tool(self, name: str) -> Tool:
-        found = self._tools.get(name) or self._refused.get(name)
-        if found is None:
-            raise ProtocolError(INVALID_PARAMS, f"there is no tool {ascii(name)[:80]}")
-        return found
+    def _failure(self, tool: Tool, error: Fields) -> Fields:
+        """Return the answer for a call that failed."""
+        if self.profile.error_text is not None:
+            return _text(self.profile.error_text(tool.name, error), is_error=True)
+        if tool.output is None:
+            return _text(error_lines(**error), is_error=True)
+        fields = _visible({"error": error})
+        return _result(fields, dumped(fields), is_error=True)
 
     def _checked(self, tool: Tool, given: Fields) -> Arguments:
         # Imported late: jsonschema would delay the first answer.
@@ -173,7 +189,7 @@ class Dispatcher:
         except Exception:
             log.exception("the resource %s cannot be read", resource.name)
             raise ProtocolError(INTERNAL_ERROR, "the resource cannot be read") from None
-        return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}]}
+        return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": visible(text)}]}
 
     def _resource(self, uri: str) -> tuple[Resource, str]:
         """Return the resource with this URI and the value of its placeholder."""
@@ -195,7 +211,7 @@ class Dispatcher:
         missing = [wanted for wanted in prompt.arguments if wanted not in given]
         if missing:
             raise ProtocolError(INVALID_PARAMS, f"the prompt {prompt.name} needs {', '.join(missing)}")
-        content = {"type": "text", "text": prompt.render(given)}
+        content = {"type": "text", "text": visible(prompt.render(given))}
         return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
 
 
@@ -242,17 +258,21 @@ def _error(code: str, message: str, hint: str) -> Fields:
     return {"code": code, "message": message, "hint": hint}
 
 
-def _failure(tool: Tool, code: str, message: str, hint: str) -> Fields:
-    if tool.output is None:
-        return _text(error_lines(code, message, hint), is_error=True)
-    fields = {"error": _error(code, message, hint)}
-    return _result(fields, dumped(fields), is_error=True)
-
-
 def _text(text: str, *, is_error: bool = False) -> Fields:
-    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+    return {"content": [{"type": "text", "text": visible(text)}], "isError": is_error}
 
 
 def _result(fields: Mapping[str, object], text: str, *, is_error: bool = False) -> Fields:
-    content = [{"type": "text", "text": text}]
+    content = [{"type": "text", "text": visible(text)}]
     return {"content": content, "structuredContent": fields, "isError": is_error}
+
+
+def _visible(value: Any) -> Any:
+    """Return a JSON value with invisible characters escaped in every text."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {visible(name): _visible(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_visible(one) for one in value]
+    return value

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.mcp.definition import Arguments, Fields, Schema, Tool, described, members, text, texts
 from engine.mcp.exploring import ID, beginning, received
+from engine.mcp.screening import redacted
 
 if TYPE_CHECKING:
     from engine.commands import Command
@@ -33,6 +34,7 @@ def _remember(engine: Engine, arguments: Arguments) -> str:
     held_back = engine.held_back(receipt.subject)
     # Without this report, a model might repeatedly store a text that recall always leaves out.
     held: dict[str, Any] = {} if held_back is None else {"not_recalled": held_back}
+    held |= redacted(engine, arguments)
     if receipt.held is not None:
         same = "this" if receipt.held.equal else f"nearly this: {beginning(receipt.held.snippet)}"
         return received(engine, [receipt], not_stored=f"this atom says {same}", **held)
@@ -79,7 +81,7 @@ def _revise(engine: Engine, arguments: Arguments) -> str:
 
     fields = {"content" if name == "text" else name: value for name, value in arguments.items()}
     atom = engine.resolve(fields.pop("id"))
-    return received(engine, engine.apply([Revise(atom, **fields)]))
+    return received(engine, engine.apply([Revise(atom, **fields)]), **redacted(engine, arguments))
 
 
 REVISE = Tool(

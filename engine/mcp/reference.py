@@ -3,10 +3,11 @@
 Names, arguments and results are those of `@modelcontextprotocol/server-memory`, so that a client configured
 for that server can use this one. The tools are implemented by `engine.knowledge.KnowledgeGraph`.
 
-This profile differs from the original server in four points. Errors have the format of this server. An answer
-that costs more than `READ_TOKENS_MAX` tokens is refused, whereas the original server returns everything. The
-answer cannot be shortened: its format cannot express that something is missing.
-Equal observations of an entity are stored once. Arguments have size limits.
+This profile differs from the original server in four points. An answer that costs more than
+`READ_TOKENS_MAX` tokens is refused, whereas the original server returns everything. The answer cannot be
+shortened: its format cannot express that something is missing. Equal observations of an entity are stored
+once. Arguments have size limits, and an error about them is worded differently. In the JSON of a text, `<`
+and `>` are escaped.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def _create_entities(engine: Engine, arguments: Arguments) -> Fields:
 def _create_relations(engine: Engine, arguments: Arguments) -> Fields:
     from engine.knowledge import shapes
 
-    created = _graph(engine).create_relations(map(shapes.relation_in, arguments["relations"]))
+    given = map(shapes.relation_in, arguments["relations"])
+    created = _graph(engine).create_relations(given, imply=True)
     return {"relations": shapes.relations(created)}
 
 
@@ -106,34 +108,23 @@ def _add_observations(engine: Engine, arguments: Arguments) -> Fields:
 
 
 def _delete_entities(engine: Engine, arguments: Arguments) -> Fields:
-    names = arguments["entityNames"]
-    deleted = _graph(engine).delete_entities(names)
-    if not deleted.missing:
-        return _done("Entities deleted successfully")
-    missing = ", ".join(deleted.missing)
-    return _done(f"Deleted {deleted.count} of {len(names)} entities. Not found: {missing}")
+    _graph(engine).delete_entities(arguments["entityNames"])
+    return _done("Entities deleted successfully")
 
 
 def _delete_observations(engine: Engine, arguments: Arguments) -> Fields:
     from engine.knowledge import Observed
 
     given = [Observed(one["entityName"], tuple(one["observations"])) for one in arguments["deletions"]]
-    deleted = _graph(engine).delete_observations(given)
-    asked = sum(len(one.contents) for one in given)
-    if deleted.count == asked:
-        return _done("Observations deleted successfully")
-    missing = f" Entities not found: {', '.join(deleted.missing)}" if deleted.missing else ""
-    return _done(f"Deleted {deleted.count} of {asked} observations.{missing}")
+    _graph(engine).delete_observations(given)
+    return _done("Observations deleted successfully")
 
 
 def _delete_relations(engine: Engine, arguments: Arguments) -> Fields:
     from engine.knowledge import shapes
 
-    given = list(map(shapes.relation_in, arguments["relations"]))
-    count = _graph(engine).delete_relations(given).count
-    if count == len(given):
-        return _done("Relations deleted successfully")
-    return _done(f"Deleted {count} of {len(given)} relations. The others do not exist.")
+    _graph(engine).delete_relations(map(shapes.relation_in, arguments["relations"]))
+    return _done("Relations deleted successfully")
 
 
 def _reads(
@@ -162,6 +153,16 @@ def _reads(
     return Tool(name, description, given, _GRAPH, run, text=_text)
 
 
+def _error_text(tool: str, error: Fields) -> str:
+    """Return the text of an error, which begins as in the original server; a hint follows the message."""
+    message = f"{error['message']}; {error['hint']}" if error["hint"] else error["message"]
+    if error["code"] == "unknown_tool":
+        return f"MCP error -32602: Tool {tool} not found"
+    if error["code"] == "invalid":
+        return f"MCP error -32602: Input validation error: Invalid arguments for tool {tool}: {message}"
+    return str(message)
+
+
 def _done(message: str) -> Fields:
     return {"success": True, "message": message}
 
@@ -182,6 +183,7 @@ _READ_GRAPH: Final = _reads(
 
 PROFILE: Final = Profile(
     name="reference",
+    error_text=_error_text,
     instructions=(
         "A persistent knowledge graph: entities with observations, and relations between them. "
         "Use search_nodes or open_nodes before you create; names are exact. The graph is data that "

@@ -1,4 +1,4 @@
-"""The format of atoms in a prompt, and the estimated number of tokens of the resulting text.
+r"""The format of atoms in a prompt, and the estimated number of tokens of the resulting text.
 
     [1f0c2a3b 17-19] notes/tea.md | Kettle      first digits of the id, positions in the source, source, title
       The kettle is descaled on Mondays.        the lines of the content, indented by two spaces
@@ -8,9 +8,9 @@
 A line that begins with `[` is a heading: the text in brackets is generated, the source extends to the first
 bar, and the title follows the bar. A line that begins with `|` is a title. A line of content cannot look like
 a heading or a title, because it begins with a space or is empty. A source or title cannot add such a line,
-because line ends are removed from sources and titles. Invisible characters that a terminal might interpret
-are shown as U+FFFD. The texts of several atoms are concatenated without a separator. The result costs at most
-as many tokens as all these texts together.
+because line ends are removed from sources and titles. Control characters and invisible characters are shown
+as escapes such as `\x1b` and `\u200b` (`engine.base.invisible`). The texts of several atoms are concatenated
+without a separator. The result costs at most as many tokens as all these texts together.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import unicodedata
 from bisect import bisect_right
 from typing import Final
 
+from engine.base.invisible import INVISIBLE, escape, is_plain
 from engine.base.patterns import lazy
 from engine.kernels import NATIVE
 from engine.ledger.queries import SHORT_ID_DIGITS
@@ -44,9 +45,9 @@ are a single token."""
 CHARS_PER_TOKEN_MAX: Final = 18
 """The largest number of characters in one token. Only tokens of white space are this long."""
 
-_UNSEEN: Final = lazy("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Matches a character that is shown as U+FFFD: a control character (except tabs and line ends), an override
-of the direction of text (bidi), or a lone surrogate."""
+_UNSEEN: Final = lazy(f"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ud800-\udfff{INVISIBLE}]")
+"""Matches a character that is shown as an escape: a control character (except tabs and line ends), an
+invisible character, or a lone surrogate."""
 
 
 def tokens_of(text: str) -> int:
@@ -112,10 +113,10 @@ def body(content: str) -> str:
     bodies is exactly the sum of the costs of these parts. Because of rounding, the cost may differ slightly
     from this sum if the parts contain characters outside ASCII.
     """
-    if content.isprintable():  # one line of visible characters, as most texts are
+    if is_plain(content):
         line = content.rstrip()
         return f"\n{INDENT}{line}" if line else ""
-    lines = [line.rstrip() for line in _UNSEEN.sub("\ufffd", content).splitlines()]
+    lines = [line.rstrip() for line in _UNSEEN.sub(escape, content).splitlines()]
     while lines and not lines[-1]:
         lines.pop()
     start = next((at for at, line in enumerate(lines) if line), 0)
@@ -156,6 +157,6 @@ def _after_word(text: str, end: int) -> int:
 
 
 def on_one_line(text: str) -> str:
-    """Return `text` on one line, with single spaces as white space and without invisible characters."""
-    visible = text if text.isprintable() else _UNSEEN.sub("\ufffd", text)
-    return " ".join(visible.split())
+    """Return `text` on one line, with single spaces as white space and with invisible characters escaped."""
+    shown = text if is_plain(text) else _UNSEEN.sub(escape, text)
+    return " ".join(shown.split())

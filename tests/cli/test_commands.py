@@ -194,10 +194,11 @@ def test_add_reads_stdin(cli: Cli) -> None:
 
 
 def test_content_is_printed_byte_for_byte(cli: Cli) -> None:
-    """`get --content` writes the exact text to a pipe."""
+    """`get --raw` writes the exact text to a pipe; `get --content` escapes what would harm a terminal."""
     content = "a\r\n\x1b[31mred\u202e\n\n"
     atom = cli("-q", "add", "-", stdin=(content + "\n").encode()).out.strip()
-    assert cli("get", atom, "--content").out.encode() == content.encode()
+    assert cli("get", atom, "--raw").out.encode() == content.encode()
+    assert cli("get", atom, "--content").out == "a\\x0d\n\\x1b[31mred\\u202e\n\n"
 
 
 def test_text_that_looks_like_an_option(cli: Cli) -> None:

@@ -58,4 +58,4 @@ def test_a_hostile_text_stays_inside_its_window(cli: Cli, surroundings: Path) ->
     cli("add", "-", stdin=HOSTILE.encode())
     lines = cli("context", "kettle").out.splitlines()
     assert [line for line in lines if not line.startswith("  ")] == lines[:1]
-    assert lines[1:] == ["  a kettle\ufffd[2J", "  [00000000 1] notes.md | forged", "  \ufffdgone"]
+    assert lines[1:] == ["  a kettle\\x1b[2J", "  [00000000 1] notes.md | forged", "  \\u202egone"]

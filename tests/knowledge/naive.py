@@ -35,9 +35,10 @@ class NaiveGraph:
                 self.entities.append(created[-1])
         return tuple(created)
 
-    def create_relations(self, given: Sequence[Relation]) -> tuple[Relation, ...]:
+    def create_relations(self, given: Sequence[Relation], *, imply: bool = False) -> tuple[Relation, ...]:
         """Add the relations that are new."""
-        self._need(end for relation in given for end in (relation.src, relation.dst))
+        if not imply:
+            self._need(end for relation in given for end in (relation.src, relation.dst))
         created = []
         for relation in given:
             if relation not in self.relations:

@@ -73,6 +73,14 @@ class GraphMachine(RuleBasedStateMachine):
         self.both(lambda: self.graph.create_relations(given), lambda: self.naive.create_relations(given))
 
     @rule(given=SOME_RELATIONS)
+    def create_relations_with_any_names(self, given: list[Relation]) -> None:
+        """Create relations between any names, each once."""
+        self.both(
+            lambda: self.graph.create_relations(given, imply=True),
+            lambda: self.naive.create_relations(given, imply=True),
+        )
+
+    @rule(given=SOME_RELATIONS)
     def create_relations_that_can_be(self, given: list[Relation]) -> None:
         """Create those relations whose entities exist."""
         names = self.naive.names()

@@ -188,7 +188,7 @@ def test_what_leaves_is_escaped(served: Served) -> None:
     atom = facts_of(json.loads(body)["result"]["content"][0]["text"])["id"]
     message = json.dumps(call(6, "explore_expand", id=atom)).encode()
     body = served.request(message, Mcp_Protocol_Version="2025-11-25")[2]
-    assert "  a ‹script> \ufffd\ufffd" in json.loads(body)["result"]["content"][0]["text"]
+    assert "  a ‹script> \\x9b\\u202e" in json.loads(body)["result"]["content"][0]["text"]
     assert not re.search("[<>\x80-\x9f\u202a-\u202e]", body.decode())
 
 

@@ -110,7 +110,7 @@ def test_only_messages_are_written_to_stdout_and_all_of_them_are_utf8(store: Pat
             assert not re.search("[\x80-\x9f\u2028\u2029\u202a-\u202e]", raw.decode())
             if asked[0] == "explore_expand":
                 shown = json.loads(raw)["result"]["content"][0]["text"]
-                assert "\n  kettle é 茶 🫖 ‹b>bold‹/b> \ufffd[31m" in shown
+                assert "\n  kettle é 茶 🫖 ‹b>bold‹/b> \\x1b[31m" in shown
         code, out, _ = server.end()
     assert (code, out) == (0, b"")
 

@@ -27,6 +27,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Any, Final
 
+from engine.base.invisible import visible
 from engine.base.json_text import dumped
 from engine.query.budget import INDENT, body, heading, on_one_line, origin
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
@@ -34,12 +35,6 @@ from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Pee
 UNPRICED: Final = 99_999_999
 """A placeholder for the cost while the cost is counted. It is longer than any real cost, so the result may
 be a few tokens too high but never too low."""
-
-HIDDEN: Final = re.compile(
-    "[\xad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
-"""Invisible characters with which a text can be hidden. The joiners that some scripts need are not
-included."""
 
 _MARKUP: Final = re.compile(r"<(?=[A-Za-z/|!?])")
 
@@ -59,8 +54,8 @@ def plain(answer: Answer) -> dict[str, Any]:
 
 
 def unmarked(text: str) -> str:
-    """Replace each hidden character by U+FFFD, and each `<` that could begin markup by `‹`."""
-    return _MARKUP.sub("‹", HIDDEN.sub("\ufffd", text))
+    """Escape invisible characters, and replace each `<` that could begin markup by `‹`."""
+    return _MARKUP.sub("‹", visible(text))
 
 
 def as_json(answer: Answer) -> str:

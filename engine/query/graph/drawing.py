@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from engine.base.invisible import INVISIBLE, is_needed
+from engine.base.patterns import lazy
 from engine.query.graph.bright import BrightGraph, BrightNode, Relation, RelationKind
 
 LABEL_CHARS: Final = 48
 """The largest number of characters in a label. A longer text is cut and ends in `…`."""
 
-_UNSEEN: Final = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
-)
-"""Matches an invisible character that is removed, because a terminal or a parser might interpret it. Joiners
-are not removed, because emoji need them."""
+_UNSEEN: Final = lazy(f"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff{INVISIBLE}]")
+"""Matches a character that is removed, because a terminal or a parser might interpret it, or because nobody
+sees it. A joiner that an emoji or a word needs is not removed."""
 
 _SPECIAL: Final = re.compile(
     "[^0-9A-Za-z ,.()?'/\x80-\U0010ffff-]|[\u00b0\u00b6\u00df\ufb02]|(?i:(?<=directio)n)"
@@ -99,8 +99,12 @@ def _style(relation: Relation) -> str:
 
 def _short(text: str) -> str:
     """Return a text on one line, without invisible characters, cut to at most LABEL_CHARS characters."""
-    line = " ".join(_UNSEEN.sub("", text).split())
+    line = " ".join(_UNSEEN.sub(_needed, text).split())
     return line if len(line) <= LABEL_CHARS else line[: LABEL_CHARS - 1] + "…"
+
+
+def _needed(found: re.Match[str]) -> str:
+    return found[0] if is_needed(found.string, found.start()) else ""
 
 
 def _encoded(text: str) -> str:

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from engine import Add, Engine, Link, Relate
 from engine.base.errors import EngineError, InvalidInputError
+from engine.base.invisible import visible
 from engine.base.json_text import dumped
 from engine.commands import Command
 from engine.query.budget import on_one_line
 from engine.query.explore.answers import Answer, Neighbors
-from engine.query.explore.form import HIDDEN, text_of, unmarked
+from engine.query.explore.form import text_of, unmarked
 from tests.query.explore.support import FORGED, wrong_with_json, wrong_with_text
 from tests.query.recall.support import id_of, memory
 from tests.shared import needs
@@ -194,8 +195,8 @@ def test_json_says_the_same_without_a_dangerous_character(text: str) -> None:
 
 @given(ANY)
 def test_markup_is_shown_and_nothing_else_is_changed(text: str) -> None:
-    """Only `<` before possible markup, and hidden characters, are changed."""
+    """Only `<` before possible markup, and invisible characters, are changed."""
     shown = unmarked(text)
-    assert shown.replace("‹", "<") == HIDDEN.sub("\ufffd", text).replace("‹", "<")
+    assert shown.replace("‹", "<") == visible(text).replace("‹", "<")
     assert not wrong_with_text("  " + shown.replace("\n", " ")) or any(not one.isprintable() for one in text)
     assert unmarked("a < b <3 <- << 1<2") == "a < b <3 <- << 1<2"

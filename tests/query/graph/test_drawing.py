@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from engine.base.invisible import INVISIBLE, is_needed
 from engine.cli.shapes import shown
 from engine.query.graph.bright import BrightGraph, BrightNode, Relation, RelationKind
 from engine.query.graph.drawing import LABEL_CHARS, dot, mermaid
@@ -68,11 +70,12 @@ def graph(texts: list[str]) -> BrightGraph:
 
 def cut(text: str) -> str:
     """The label of a text: one line, no invisible characters, 48 characters."""
-    invisible = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
     seen = [
         char
-        for char in text
-        if char.isspace() or not (char < " " or "\x7f" <= char < "\xa0" or char in invisible)
+        for at, char in enumerate(text)
+        if char.isspace()
+        or is_needed(text, at)
+        or not (char < " " or "\x7f" <= char < "\xa0" or re.match(f"[{INVISIBLE}]", char))
     ]
     line = " ".join("".join(seen).split())
     return line if len(line) <= LABEL_CHARS else line[: LABEL_CHARS - 1] + "…"

@@ -116,10 +116,22 @@ def test_what_was_deleted_since_comes_back(engine: Engine, tmp_path: Path) -> No
     assert (report.new_entities, report.new_observations, report.new_relations) == (1, 2, 1)
 
 
+def test_a_relation_of_something_that_is_no_entity_comes_in_and_goes_out(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """The memory server's files have such relations; they are kept, and the name is no entity."""
+    file = written(tmp_path, text_of(ALICE, KNOWS | {"to": "Carol"}))
+    report = import_file(engine.store, file)
+    assert (report.new_entities, report.new_relations, report.skipped) == (1, 1, ())
+    graph = KnowledgeGraph(engine.store).read_graph()
+    assert [entity.name for entity in graph.entities] == ["Alice"]
+    assert [relation.dst for relation in graph.relations] == ["Carol"]
+    assert import_file(engine.store, file).new_relations == 0
+
+
 def test_bad_lines_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: Path) -> None:
     """Invalid lines are reported with number and reason, in the order of the file."""
     bad = [
-        (KNOWS | {"to": "Carol"}, "Entity with name Carol not found"),
         ({"type": "thing"}, "the type is 'thing'; it must be entity or relation"),
         ({"type": "entity", "observations": []}, "`name` is missing"),
         (ALICE | {"name": 7}, "`name` must be a string"),
@@ -140,7 +152,7 @@ def test_bad_lines_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: P
         engine.store, written(tmp_path, "\n".join([text_of(ALICE), *lines, *raw, text_of(KNOWS)]))
     )
     assert reasons(report.skipped[: len(bad)]) == [(at, reason) for at, (_, reason) in enumerate(bad, 2)]
-    for item, line, beginning in zip(report.skipped[len(bad) :], range(10, 14), told, strict=True):
+    for item, line, beginning in zip(report.skipped[len(bad) :], range(9, 13), told, strict=True):
         assert item.line == line
         assert item.reason.startswith(beginning)
     assert KnowledgeGraph(engine.store).read_graph() == GRAPH
@@ -191,12 +203,12 @@ def test_files_that_cannot_be_read_are_refused(engine: Engine, tmp_path: Path) -
 def test_a_dry_run_counts_and_writes_nothing(engine: Engine, tmp_path: Path) -> None:
     """A dry run reports the counts of the following import, including invalid lines."""
     KnowledgeGraph(engine.store).create_entities([Entity("Bob")])
-    bad = KNOWS | {"to": "Carol"}
-    file = written(tmp_path, text_of(ALICE, KNOWS, bad, BOB, ALICE, KNOWS) + "\n{")
+    unknown = KNOWS | {"to": "Carol"}
+    file = written(tmp_path, text_of(ALICE, KNOWS, unknown, BOB, ALICE, KNOWS) + "\n{")
     size = engine.size
     expected = import_file(engine.store, file, dry_run=True)
     assert engine.size == size
-    assert (expected.new_entities, expected.new_observations, expected.new_relations) == (1, 2, 1)
+    assert (expected.new_entities, expected.new_observations, expected.new_relations) == (1, 2, 2)
     assert import_file(engine.store, file) == expected
 
 

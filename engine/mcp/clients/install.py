@@ -1,0 +1,162 @@
+"""Enters the server in the configuration of a client."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from engine.base.error_translation import system_failure
+from engine.base.errors import ConflictError, EngineError, InvalidInputError
+from engine.mcp.clients.json_edit import with_member
+from engine.mcp.clients.known import Client
+from engine.mcp.clients.toml_edit import with_table, written
+
+PROGRAMS: Final = ("engine", "memroot")
+"""The names under which the command is installed."""
+
+NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""The names of servers that every client accepts."""
+
+BYTES_MAX: Final = 64 << 20
+"""The maximum size of a configuration file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What was done to the configuration of a client."""
+
+    file: str
+    changed: bool
+    """False if the file had this entry already."""
+    backup: str | None
+    """The copy of the file before the change; None if there was no file or nothing was changed."""
+
+
+def program() -> list[str]:
+    """Return the beginning of a command line that starts this program from every folder.
+
+    If the program runs in an environment that uv or pipx will delete, the command runs it with that program
+    again.
+    """
+    invoked = shutil.which(sys.argv[0]) or sys.argv[0]
+    if Path(invoked).name not in PROGRAMS or not Path(invoked).is_file():
+        return [sys.executable, "-m", "engine"]
+    parts = Path(invoked).resolve().parts
+    if any(part.startswith("archive-v") for part in parts) and "uv" in parts:
+        return [_beside("uvx", os.environ.get("UV")), *_origin("--from"), "memroot"]
+    if "pipx" in parts and "venvs" not in parts and {".cache", "Caches"} & set(parts):
+        return [_beside("pipx", None), "run", *_origin("--spec"), "memroot"]
+    return [str(Path(invoked).absolute())]
+
+
+def _origin(option: str) -> list[str]:
+    """Return the option that names the file or address that the package came from, if it is not an index."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        said = distribution("memroot").read_text("direct_url.json")
+    except PackageNotFoundError:
+        return []
+    url = "" if said is None else json.loads(said)["url"]
+    if url.startswith("file:"):
+        url = unquote(urlsplit(url).path)
+    return [option, url] if url else []
+
+
+def _beside(name: str, other: str | None) -> str:
+    """Return the path of a program in the folder of `other`, or else on the PATH, or else only its name."""
+    if other is not None and (found := Path(other).with_name(name)).is_file():
+        return str(found)
+    return shutil.which(name) or name
+
+
+def snippet(client: Client, name: str, entry: Mapping[str, Any]) -> str:
+    """Return the text to paste into the file of a client, without a line end."""
+    if client.is_toml:
+        return written([client.key, name], entry).rstrip("\n")
+    return json.dumps({client.key: {name: entry}}, indent=2, ensure_ascii=False)
+
+
+def install(client: Client, file: Path, name: str, entry: Mapping[str, Any], *, replace: bool) -> Installed:
+    """Add the entry of the server `name` to a file; a copy of the file before the change is kept beside it.
+
+    The rest of the file, with its comments, is unchanged. The file is replaced as a whole, so that it is
+    never half-written. A symbolic link stays, and the file that it names is replaced.
+
+    Raises:
+        InvalidInputError: the file is malformed; nothing was written.
+        ConflictError: the file has another entry with this name, and `replace` is False; or another program
+            changed the file meanwhile. Nothing was written.
+        SystemFailureError: the file cannot be read or written.
+    """
+    before = _read(file)
+    try:
+        text = "" if before is None else before.decode()
+        edit = with_table if client.is_toml else with_member
+        after = edit(text, [client.key, name], dict(entry), replace=replace).encode()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"{file} is not UTF-8 at byte {error.start}", hint="repair the file"
+        ) from None
+    except ConflictError:
+        raise ConflictError(
+            f"{file} has another entry {client.key}.{name}",
+            hint="--replace replaces it; --name NAME adds an entry with another name",
+        ) from None
+    except EngineError as error:
+        raise type(error)(f"{file}: {error}", hint=error.hint) from None
+    if after == before:
+        return Installed(str(file), changed=False, backup=None)
+    backup = None if before is None else _backed_up(file, before)
+    _replace(file, before, after)
+    return Installed(str(file), changed=True, backup=backup)
+
+
+def _read(file: Path) -> bytes | None:
+    """Return the content of a file, or None if the file does not exist."""
+    try:
+        with file.open("rb") as opened:
+            found = opened.read(BYTES_MAX + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise system_failure(error, f"{file} cannot be read") from error
+    if len(found) > BYTES_MAX:
+        raise InvalidInputError(f"{file} is larger than {BYTES_MAX:,} bytes")
+    return found
+
+
+def _backed_up(file: Path, content: bytes) -> str:
+    """Write a copy of a file beside it, under a name that is free, and return the name."""
+    from engine.transfer.atomic_output import new_file
+
+    number, backup = 1, file.with_name(f"{file.name}.bak")
+    while backup.exists() or backup.is_symlink():
+        number += 1
+        backup = file.with_name(f"{file.name}.bak{number}")
+    with new_file(backup) as copy:
+        copy.write(content)
+    return str(backup)
+
+
+def _replace(file: Path, before: bytes | None, after: bytes) -> None:
+    from engine.transfer.atomic_output import new_file
+
+    place = file.resolve()
+
+    def check(new: Path) -> None:
+        if before is not None:
+            new.chmod(place.stat().st_mode & 0o7777)
+        if _read(place) != before:
+            raise ConflictError(f"{file} was changed by another program meanwhile", hint="try again")
+
+    with new_file(place, replace=True, check=check) as out:
+        out.write(after)

@@ -1,0 +1,163 @@
+"""Adds one member to a JSON text and leaves every other character as it is.
+
+The text may have comments and commas before closing brackets, as the settings of many editors do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from engine.base.errors import ConflictError, InvalidInputError
+
+_STRING = r'"(?:[^"\\\n]|\\.)*+"'
+_COMMENT: Final = re.compile(r"//[^\n]*+|/\*.*?\*/", re.DOTALL)
+_COMMENTED: Final = re.compile(f"{_STRING}|(?P<blank>{_COMMENT.pattern})", re.DOTALL)
+_SURPLUS: Final = re.compile(rf"{_STRING}|[\[{{,]\s*+,|(?P<blank>,)(?=\s*+[}}\]])", re.DOTALL)
+"""Matches a comma before a closing bracket. There must be a value before the comma."""
+_INDENT: Final = re.compile(r"^([ \t]+)\S", re.MULTILINE)
+_DECODER: Final = json.JSONDecoder()
+_WHITE: Final = " \t\r\n"
+
+
+class _Member(NamedTuple):
+    name: str
+    begin: int
+    """The index of the first quote of the name."""
+    value: int
+    """The index of the first character of the value."""
+    end: int
+    """The index after the value."""
+
+
+def with_member(text: str, path: Sequence[str], value: Any, *, replace: bool = False) -> str:
+    """Return `text` with `value` at `path`, which names a member at each level of objects.
+
+    Missing objects are added. An empty text is read as an empty object. With `replace`, an existing value is
+    replaced; the text is unchanged if the value is equal already.
+
+    Raises:
+        InvalidInputError: the text is not JSON, or a value on the path is not an object.
+        ConflictError: another value is at `path`, and `replace` is False.
+    """
+    plain = _without_comments(text)
+    at = _skip(plain, 0)
+    if at == len(plain):
+        begun = text + "\n" if text and not text.endswith("\n") else text
+        return begun + json.dumps(_nested(path, value), indent=2, ensure_ascii=False) + "\n"
+    _check(plain, at)
+    for depth, name in enumerate(path):
+        if plain[at] != "{":
+            where = ".".join(path[:depth]) or "the JSON text"
+            raise InvalidInputError(f"{where} is not an object", hint="repair the file")
+        members, close = _members(plain, at)
+        found = [one for one in members if one.name == name]
+        if len(found) > 1:
+            raise InvalidInputError(f"the key {name!r} occurs twice", hint="remove one of the two")
+        if not found:
+            return _inserted(text, at, close, members, name, _nested(path[depth + 1 :], value))
+        at = found[0].value
+    [(_, begin, start, end)] = found
+    if _DECODER.raw_decode(plain, start)[0] == value:
+        return text
+    if not replace:
+        raise ConflictError(f"{'.'.join(path)} is configured already", hint="replace it, or choose a name")
+    return text[:start] + _written(value, text, _indent_at(text, begin)) + text[end:]
+
+
+def _nested(path: Sequence[str], value: Any) -> Any:
+    for name in reversed(path):
+        value = {name: value}
+    return value
+
+
+def _without_comments(text: str) -> str:
+    """Return the text with spaces in place of comments and surplus commas; positions do not change."""
+
+    def blanked(found: re.Match[str]) -> str:
+        blank = found["blank"]
+        return found[0] if blank is None else "".join(one if one in "\r\n" else " " for one in blank)
+
+    text = _SURPLUS.sub(blanked, _COMMENTED.sub(blanked, text))
+    return " " + text[1:] if text.startswith("\ufeff") else text
+
+
+def _check(plain: str, at: int) -> None:
+    """Check that one JSON value begins at `at` and nothing follows it.
+
+    Raises:
+        InvalidInputError: the text is not JSON; the message has the line and the column.
+    """
+    try:
+        _, end = _DECODER.raw_decode(plain, at)
+    except json.JSONDecodeError as error:
+        raise _malformed(plain, error.pos, error.msg) from None
+    except (ValueError, RecursionError):
+        raise _malformed(plain, at, "the value is too deep, or a number is too long") from None
+    if (after := _skip(plain, end)) < len(plain):
+        raise _malformed(plain, after, "unexpected text after the value")
+
+
+def _malformed(plain: str, at: int, reason: str) -> InvalidInputError:
+    line, column = plain.count("\n", 0, at) + 1, at - plain.rfind("\n", 0, at)
+    return InvalidInputError(
+        f"line {line}, column {column}: not JSON: {reason}",
+        hint="repair the file, or use --print and paste the entry",
+    )
+
+
+def _skip(plain: str, at: int) -> int:
+    while at < len(plain) and plain[at] in _WHITE:
+        at += 1
+    return at
+
+
+def _members(plain: str, start: int) -> tuple[list[_Member], int]:
+    """Return the members of the object that begins at `start`, and the index of its closing bracket."""
+    members: list[_Member] = []
+    at = _skip(plain, start + 1)
+    while plain[at] != "}":
+        begin = _skip(plain, at + 1) if plain[at] == "," else at
+        name, after = _DECODER.raw_decode(plain, begin)
+        value = _skip(plain, _skip(plain, after) + 1)
+        _, end = _DECODER.raw_decode(plain, value)
+        members.append(_Member(name, begin, value, end))
+        at = _skip(plain, end)
+    return members, at
+
+
+def _inserted(text: str, start: int, close: int, members: list[_Member], name: str, value: Any) -> str:
+    """Return the text with a new last member in the object from `start` to `close`; comments stay."""
+    outer = _indent_at(text, start)
+    own_lines = bool(members) and "\n" in text[start : members[-1].begin]
+    indent = _indent_at(text, members[-1].begin) if own_lines else outer + _unit(text)
+    end = members[-1].end if members else start + 1
+    rest = text[end:close].rstrip(_WHITE)
+    comma = "," if members and "," not in _COMMENT.sub("", rest) else ""
+    newline = _newline(text)
+    member = f"{json.dumps(name, ensure_ascii=False)}: {_written(value, text, indent)}"
+    return f"{text[:end]}{comma}{rest}{newline}{indent}{member}{newline}{outer}{text[close:]}"
+
+
+def _written(value: Any, text: str, indent: str) -> str:
+    """Return a value as JSON in the layout of `text`; all lines but the first begin with `indent`."""
+    lines = json.dumps(value, indent=_unit(text), ensure_ascii=False).split("\n")
+    return (_newline(text) + indent).join(lines)
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _unit(text: str) -> str:
+    """Return the white space of one level of indentation: that of the first indented line."""
+    found = _INDENT.search(text)
+    return found[1] if found else "  "
+
+
+def _indent_at(text: str, at: int) -> str:
+    """Return the white space at the beginning of the line of the character at `at`."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]

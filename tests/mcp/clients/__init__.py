@@ -1,0 +1,1 @@
+"""Tests of the configuration files of MCP clients."""
