@@ -279,6 +279,10 @@ class LevelDBBackend(Backend):
                 delete(key)
             else:
                 put(key, value)
+        # Forget these values first, because a signal may interrupt this after the write.
+        changed = [key for key in self._guarded if key in batch.rows]
+        for key in changed:
+            del self._guarded[key]
         try:
             self._send(built, sync=sync, durable=durable)
         except BaseException as error:
@@ -288,9 +292,8 @@ class LevelDBBackend(Backend):
                 what = f"a write to {self._handle_state.where} failed and may have taken effect"
                 raise convert_doubt(what, error) from error
             raise
-        for key in self._guarded:
-            if key in batch.rows:
-                self._guarded[key] = batch.rows[key]
+        for key in changed:
+            self._guarded[key] = batch.rows[key]
 
     def _guarded_row(self, key: bytes) -> bytes | None:
         """Return the value of a row that a guard names. Measured: 4 µs less for each durable write."""

@@ -46,6 +46,7 @@ from engine.store.store import Store
 if TYPE_CHECKING:
     from engine.base.checkpoint import Checkpoint
     from engine.base.model import Atom, Edge, HistoryItem, Receipt, Scalar
+    from engine.commands.atoms import Add
     from engine.commands.base import Command
     from engine.commands.edges import TypeName
     from engine.erase.run import Erasable, Erasure
@@ -369,6 +370,7 @@ class Engine:
         key: str | None = None,
         id: str | None = None,  # noqa: A002
         force: bool = False,
+        once: bool = False,
     ) -> Receipt:
         """Add an atom. If the atom is already recorded, append no event. `receipt.id` is the id of the atom.
 
@@ -395,6 +397,8 @@ class Engine:
             id: A UUID chosen by the caller. If neither `id` nor `key` is given, the id is derived from
                 source, content and `occurrence`.
             force: Also add content that was erased, or an atom that was erased.
+            once: Do not add a text that another atom holds already, equal or nearly equal (`add_once`).
+                Then `receipt.id` is the id of that atom, and `receipt.held` describes it.
 
         Returns:
             The receipt. It has no events if nothing changed.
@@ -406,12 +410,44 @@ class Engine:
         """
         from engine.commands.atoms import Add
 
-        return self._apply_one(
-            Add(
-                content, title, kind, tags, buckets, source, sequence, provenance, trust, created,
-                occurrence, key, id, force, meta, aliases, folder,
-            )
+        wanted = Add(
+            content, title, kind, tags, buckets, source, sequence, provenance, trust, created,
+            occurrence, key, id, force, meta, aliases, folder,
         )  # fmt: skip
+        return self.add_once(wanted) if once else self._apply_one(wanted)
+
+    def add_once(self, command: Add, *, actor: str | None = None) -> Receipt:
+        """Carry out `command` unless a live atom holds the text already. Nothing comes between the two steps.
+
+        An atom holds the text if its content is equal, apart from white space and the case of the letters A
+        to Z, or if the two are near-duplicates and neither a number nor a negation is in only one of them. It
+        must be in a bucket of the new text. If the command gives the text a name or a place of its own (an
+        id, a key, an occurrence or a sequence), or if the kind is `entity`, the text is added without a
+        comparison.
+
+        Args:
+            command: The atom to add.
+            actor: The author of the event; None for the memory's own actor.
+
+        Returns:
+            The receipt. If the text is held, it has no events, and `held` describes the atom.
+
+        Raises:
+            InvalidInputError: A field is not valid according to SPEC.md.
+            ConflictError: An atom with the given id or key is already recorded and has different content.
+            RefusedError: The atom or its content was erased, and `force` is not set.
+        """
+        from engine.commands.atoms import Add
+        from engine.ledger.entities import ENTITY
+
+        instance(command, Add, "command")
+        place = command.id, command.key, command.sequence
+        if place != (None, None, None) or command.occurrence or command.kind == ENTITY:
+            return self.apply([command], actor=actor)[0]
+        from engine.query.held import add_unless_held
+
+        with self._writing(now=False), translated():
+            return add_unless_held(self.view, command, self._actor(actor))
 
     def revise(
         self,

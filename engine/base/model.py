@@ -18,6 +18,7 @@ __all__ = [
     "EdgeType",
     "EventKind",
     "EventRef",
+    "Held",
     "HistoryItem",
     "Receipt",
     "Scalar",
@@ -95,6 +96,20 @@ class EventRef:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """The atom that holds a text already, which therefore was not added."""
+
+    id: str
+    equal: bool
+    """True if the texts differ at most in white space and in the case of the letters A to Z."""
+    distance: int
+    """The number of bits in which the fingerprints of nearly equal texts differ; 0 for equal texts."""
+    title: str | None
+    snippet: str
+    """The beginning of the atom's text, on one line."""
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """The result of one command.
 
@@ -105,6 +120,8 @@ class Receipt:
     subject: str
     events: tuple[EventRef, ...]
     state: State
+    held: Held | None = None
+    """The atom named by `subject`, if it holds the text that was to be added; otherwise None."""
 
     @property
     def id(self) -> str:

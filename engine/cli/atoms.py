@@ -41,20 +41,26 @@ TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
 @option("--id", metavar="UUID", help="The id to use instead of the computed id.")
 @option("--occurrence", metavar="N", type=WHOLE, help="The number of earlier identical texts in the source.")
 @FORCE
-def add(session: Session, text: str, force: bool, **fields: Any) -> int:
+@option("--again", help="Add the text even if another atom holds it already.")
+def add(session: Session, text: str, force: bool, again: bool, **fields: Any) -> int:
     """Add one atom.
 
-    Prints its id. Adding the same text from the same source again changes nothing. Defaults: kind
-    note, bucket inbox, provenance internal, created now. Creates the store if it does not exist.
+    Prints its id. If the memory holds the text already, equal or nearly equal, nothing is added: the id
+    of the atom with this text is printed. Defaults: kind note, bucket inbox, provenance internal, created
+    now. Creates the store if it does not exist.
     """
     tell_tags(session, fields["tags"])
     wanted = Add(_given_text(text), **_given(fields), force=force)
     wanted.body()  # Validate before the store is created: invalid input must not leave an empty store behind.
     with session.engine(create=True) as engine:
-        receipt = engine.apply([wanted])[0]
-    return session.done(
-        receipt, "added", f"nothing to do: the atom already exists ({receipt.state.name.lower()})"
-    )
+        receipt = engine.apply([wanted])[0] if again else engine.add_once(wanted)
+    same = f"nothing to do: the atom already exists ({receipt.state.name.lower()})"
+    if receipt.held is not None:
+        same = (
+            f"nothing was added: the memory holds {'this' if receipt.held.equal else 'nearly this'} text "
+            "already; revise that atom, or add the text with --again"
+        )
+    return session.done(receipt, "added", same)
 
 
 @command("engine revise 1f0c 'The kettle is descaled on Fridays.'", "engine revise 1f0c --title Kettle")

@@ -333,13 +333,14 @@ def receipts(subjects: Iterable[bytes], state: State, entries: Iterable[Entry]) 
         _set_subject(one, shown)
         _set_events(one, (event,))
         _set_state(one, state)
+        _set_held(one, None)
         made.append(one)
     return made
 
 
 _set_seq, _set_kind, _set_event_id = (getattr(EventRef, name).__set__ for name in ("seq", "kind", "event_id"))
-_set_subject, _set_events, _set_state = (
-    getattr(Receipt, name).__set__ for name in ("subject", "events", "state")
+_set_subject, _set_events, _set_state, _set_held = (
+    getattr(Receipt, name).__set__ for name in ("subject", "events", "state", "held")
 )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -162,15 +163,15 @@ class PostingsCache:
             ]
             read = iter(self._read(rows, segments, roots, wanted))
             for number, known in zip(new, older, strict=True):
-                own = tuple([known[root] if root in known else next(read) for root in roots])
-                there = [row for row in own if row is not None]
-                df = sum(map(df_of, there))
-                size = sum(map(len, there)) + ROW_BYTES * len(there) + ENTRY_BYTES + 8 * len(own)
-                entry = found[number] = _CachedRows(roots, own, df, size)
+                if known:
+                    own = tuple([known[root] if root in known else next(read) for root in roots])
+                else:
+                    own = tuple(islice(read, len(roots)))
+                entry = found[number] = _cached(roots, own)
                 self._keep(terms[number], entry)
                 if len(self._dfs) >= DFS_MAX:
                     self._dfs = {}
-                self._dfs[terms[number]] = roots, df
+                self._dfs[terms[number]] = roots, entry.df
         return [one for one in found if one is not None]
 
     def _read(
@@ -187,25 +188,28 @@ class PostingsCache:
         packs = self._packs
         if packs is None or packs[0] != roots:
             packs = self._packs = roots, self._names_of_packs(rows, segments)
-        keys: list[bytes | None] = []
+        parts, sizes = packs[1], [name.size for name, _ in segments]
+        keys: list[bytes] = []
         for part, term in wanted:
-            prefix, names = packs[1][part]
+            prefix, names = parts[part]
             at = bisect_right(names, term)
-            keys.append(prefix + names[at - 1] if at else None)
-        distinct = [key for key in dict.fromkeys(keys) if key is not None]
-        values = dict(zip(distinct, rows.multi_get(distinct), strict=True))
-        for key, value in values.items():
-            if value is None:
-                raise CorruptionError(f"{describe(key)} is missing")
-        raws = [None if key is None else values[key] for key in keys]
-        sizes = [segments[part][0].size for part, _ in wanted]
+            keys.append(prefix + names[at - 1] if at else b"")
+        distinct = list(dict.fromkeys(filter(None, keys)))
+        values: dict[bytes, bytes | None] = dict(zip(distinct, rows.multi_get(distinct), strict=True))
+        if None in values.values():
+            missing = next(key for key, value in values.items() if value is None)
+            raise CorruptionError(f"{describe(missing)} is missing")
+        raws = list(map(values.get, keys))
         found: list[bytes | None] = [None] * len(wanted)
         if NATIVE is not None:
-            found = NATIVE.find_postings(raws, [term for _, term in wanted], sizes)
-        return [
-            (row or None) if row is not None or key is None or raw is None else find_row(key, raw, term, size)
-            for row, key, raw, (_, term), size in zip(found, keys, raws, wanted, sizes, strict=True)
-        ]
+            found = NATIVE.find_postings(
+                raws, [term for _, term in wanted], [sizes[part] for part, _ in wanted]
+            )
+        for number, (row, raw) in enumerate(zip(found, raws, strict=True)):
+            if row is None and raw is not None:
+                part, term = wanted[number]
+                found[number] = find_row(keys[number], raw, term, sizes[part])
+        return [row or None for row in found]
 
     def _names_of_packs(self, rows: Reader, segments: Segments) -> list[tuple[bytes, list[bytes]]]:
         """Return, for each segment, the prefix of its rows and the first terms of its packs."""
@@ -325,6 +329,16 @@ def _differ(buffer: NDArray[np.uint64], filled: int, start: int, facts: Facts) -
     return any((stored[start : start + count] != column[:count]).any() for stored, column in pairs)
 
 
+def _cached(roots: tuple[bytes, ...], rows: tuple[bytes | None, ...]) -> _CachedRows:
+    """Return the entry with the rows of a term."""
+    df, size = 0, ENTRY_BYTES + 8 * len(rows)
+    for row in rows:
+        if row is not None:
+            df += df_of(row)
+            size += len(row) + ROW_BYTES
+    return _CachedRows(roots, rows, df, size)
+
+
 def _known(older: _CachedRows | None) -> dict[bytes, bytes | None]:
     """Return the cached rows of a term, by the roots of the segments."""
     return {} if older is None else dict(zip(older.roots, older.rows, strict=True))
@@ -409,7 +423,7 @@ class IndexView:
         if heads:
             wanted += [HEAD + raw for raw in wanted]
         read = self._cache.rows(self._rows, self._segments, wanted)
-        newest = list(map(self._tail.row, wanted)) if self._tail.documents else [None] * len(wanted)
+        newest = self._tail.found(wanted) if self._tail.documents else [None] * len(wanted)
         others = len(wanted) // 2
         found, at = [], 0
         for key in keys:

@@ -307,6 +307,11 @@ class Tail:
         own = tfs[start:end]
         return b"%b%c%b%b" % ((end - start).to_bytes(4, "big"), max(own), offsets[2 * start : 2 * end], own)
 
+    def found(self, terms: Sequence[bytes]) -> list[bytes | None]:
+        """Return the row of each of `terms` (see `row`)."""
+        known = self._ranges
+        return [self.row(term) if term in known else None for term in terms]
+
     def df(self, term: bytes) -> int:
         """Return the number of documents that have `term`. A term of a head begins with HEAD."""
         start, end = self._ranges.get(term, (0, 0))

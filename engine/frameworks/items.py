@@ -14,21 +14,20 @@ from engine.base.errors import InvalidInputError, RefusedError
 from engine.base.model import Receipt
 from engine.base.validation import integer, show_id
 from engine.base.validation import provenance as checked_provenance
-from engine.commands.atoms import Add, Revise, Revive, Tombstone
+from engine.commands.atoms import ERASED, Add, Revise, Revive, Tombstone, is_destroyed
 from engine.commands.base import Transaction
 from engine.engine import Engine
 from engine.frameworks.questions import hits_of
-from engine.frameworks.reading import Held, live_records, snapshot, sources_in, values_of, values_passing
+from engine.frameworks.reading import Held, live_records, records_passing, snapshot, sources_in, values_of
+from engine.frameworks.screening import packed
 from engine.frameworks.sources import coded, decoded, parts_of, source_of
-from engine.frameworks.values import only_text, pack, plain, unpack
+from engine.frameworks.values import UNINDEXED, only_text, unpack
 from engine.ledger.records import default_id, read_atom
 from engine.query.filters import Filters
 from proofs.leaves import State
 
 FRAMEWORK: Final = "langgraph"
 """The bucket of every item, and the first part of its source."""
-UNINDEXED: Final = "langgraph.unindexed"
-"""The key of `meta` that marks an item that no question finds."""
 
 Namespace = tuple[str, ...]
 Matches = Callable[[dict[str, Any]], bool]
@@ -77,27 +76,27 @@ class PutItem:
             if record is None:
                 return Receipt(show_id(atom), (), State.TOMBSTONED)
             return Tombstone(show_id(atom), "deleted").decide(tx)
-        packed = self._packed(tx)
+        if not isinstance(self.value, Mapping):
+            raise InvalidInputError(f"the value of an item must be a map, not {type(self.value).__name__}")
+        content, meta = packed(tx, self.value, only_text, "value")
+        if not self.indexed:
+            meta = meta | {UNINDEXED: True}
         if record is None or record.state is State.ERASED:
+            # The name of an erased item may be used again, but not the erased text.
+            if record is not None and is_destroyed(tx.rows, tx.id_key, content):
+                raise RefusedError(ERASED, hint="put a different value")
             return Add(
-                packed[0],
+                content,
                 source=source,
                 key=key,
                 buckets=(FRAMEWORK,),
                 provenance=self.provenance,
-                meta=packed[1],
+                meta=meta,
+                force=record is not None,
             ).decide(tx)
         revived = Revive(show_id(atom), "stored again").decide(tx).events
-        revised = Revise(show_id(atom), packed[0], meta=packed[1]).decide(tx)
+        revised = Revise(show_id(atom), content, meta=meta).decide(tx)
         return Receipt(revised.subject, revived + revised.events, revised.state)
-
-    def _packed(self, tx: Transaction) -> tuple[str, dict[str, Any]]:
-        # Secrets are searched in each text, because JSON escapes the line breaks that end some of them.
-        if not isinstance(self.value, Mapping):
-            raise InvalidInputError(f"the value of an item must be a map, not {type(self.value).__name__}")
-        value = plain(self.value, lambda text: tx.screened(text, "value"))
-        packed = pack(value, only_text(value))
-        return packed.content, packed.meta | ({} if self.indexed else {UNINDEXED: True})
 
 
 class Items:
@@ -159,7 +158,7 @@ class Items:
     def _newest(self, filters: Filters, matches: Matches | None, need: int) -> list[StoredItem]:
         found: list[StoredItem] = []
         with snapshot(self._memory) as rows:
-            for held in values_passing(rows, filters):
+            for held in values_of(rows, records_passing(rows, filters)):
                 item = _item(held)
                 if matches is None or matches(item.value):
                     found.append(item)

@@ -17,6 +17,7 @@ try:
     )
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
+    from pydantic import InstanceOf
 except ImportError as error:
     raise missing("langchain-core", "langchain", error) from error
 
@@ -33,7 +34,7 @@ class MemrootRetriever(BaseRetriever):
     """The open memory; the caller closes it."""
     k: int = 10
     """The maximum number of documents, 1 to 10,000."""
-    filters: Filters = NO_FILTERS
+    filters: InstanceOf[Filters] = NO_FILTERS
     """The conditions that an atom must meet."""
 
     def _get_relevant_documents(

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, Final, Protocol
 from uuid import uuid4
 
@@ -18,10 +18,12 @@ from engine.base.validation import provenance as checked_provenance
 from engine.commands.atoms import Add, Tombstone
 from engine.commands.base import Transaction
 from engine.engine import Engine
-from engine.frameworks.reading import Held, snapshot, values_passing
+from engine.frameworks.reading import Held, records_passing, snapshot, values_of
+from engine.frameworks.screening import packed
 from engine.frameworks.sources import source_of
 from engine.frameworks.threads import in_thread
-from engine.frameworks.values import Path, pack, plain, unpack
+from engine.frameworks.values import Path, unpack
+from engine.ledger.records import AtomRecord
 from engine.query.filters import Filters
 
 FRAMEWORK: Final = "openai-agents"
@@ -50,17 +52,15 @@ class AppendItem:
         Raises:
             RefusedError: The text of the item was erased earlier, or contains a secret that is refused.
         """
-        item = plain(self.item, lambda text: tx.screened(text, "item"))
-        packed = pack(item, _text_of(item))
-        role = item.get("role")
+        content, meta = packed(tx, self.item, _text_of, "item")
         return Add(
-            packed.content,
+            content,
             source=self.source,
             key=self.key,
             sequence=tx.next_ordinal,  # it rises with each item, also if several programs append
             buckets=(FRAMEWORK,),
             provenance=self.provenance,
-            meta=packed.meta | ({"role": role} if isinstance(role, str) and len(role) <= _ROLE_MAX else {}),
+            meta=meta,
         ).decide(tx)
 
 
@@ -133,21 +133,21 @@ class MemrootSession:
         return AppendItem(self._source, item, uuid4().hex, self._provenance)
 
     def _newest(self, limit: int | None) -> list[Any]:
-        held = self._held()
-        newest = held if limit is None else held[len(held) - min(integer(limit, "limit"), len(held)) :]
-        return [_item(one) for one in newest]
+        held = self._held(None if limit is None else integer(limit, "limit"))
+        return [_item(one) for one in reversed(held)]
 
-    def _held(self) -> Sequence[Held]:
-        """Return the items in the order in which they were added."""
+    def _held(self, most: int | None = None) -> list[Held]:
+        """Return the items, the newest first. An item keeps its place when its text is revised."""
         with snapshot(self._memory) as rows:
             filters = Filters(buckets=(FRAMEWORK,), sources=(self._source,))
-            return sorted(values_passing(rows, filters), key=lambda one: one.record.created_seq)
+            records = sorted(records_passing(rows, filters), key=_added, reverse=True)
+            return list(islice(values_of(rows, records), most))
 
     def _pop(self) -> Any:
-        while held := self._held():
+        while held := self._held(1):
             # If another program popped the same item, the next one is tried.
-            if self._memory.apply([Tombstone(held[-1].id, "popped")])[0].changed:
-                return _item(held[-1])
+            if self._memory.apply([Tombstone(held[0].id, "popped")])[0].changed:
+                return _item(held[0])
         return None
 
     def _clear(self) -> None:
@@ -156,7 +156,8 @@ class MemrootSession:
             continue
 
 
-_ROLE_MAX: Final = 64
+def _added(record: AtomRecord) -> int:
+    return record.created_seq
 
 
 def _item(held: Held) -> Any:

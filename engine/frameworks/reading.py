@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from backends.base import Snapshot
 from engine.base.error_translation import translated
@@ -20,8 +20,10 @@ from proofs.events import AtomBody
 from proofs.leaves import State
 from proofs.sets import Group
 
-_AT_ONCE: Final = 256
-"""The number of atoms that are read together."""
+Item = TypeVar("Item")
+
+_FIRST, _AT_ONCE = 16, 512
+"""The number of atoms that are read together at first, and at most."""
 
 
 class Held(NamedTuple):
@@ -43,20 +45,26 @@ def snapshot(memory: Engine) -> Iterator[Snapshot]:
         yield rows
 
 
-def values_passing(rows: Snapshot, filters: Filters) -> Iterator[Held]:
-    """Yield the live atoms that pass `filters` and hold a value, those first that got their content last."""
-    ordinals = iter(sorted(allowed(rows, filters), reverse=True))
-    while some := list(islice(ordinals, _AT_ONCE)):
-        yield from values_of(rows, records_of(rows, ids_at(rows, some)))
+def records_passing(rows: Snapshot, filters: Filters) -> Iterator[AtomRecord]:
+    """Yield the records of the live atoms that pass `filters`, those first that got their content last."""
+    for some in _in_parts(sorted(allowed(rows, filters), reverse=True)):
+        yield from records_of(rows, ids_at(rows, some))
 
 
 def values_of(rows: Snapshot, records: Iterable[AtomRecord]) -> Iterator[Held]:
     """Yield the atoms of these records. Atoms that hold no value are left out."""
-    rest = iter(records)
-    while some := list(islice(rest, _AT_ONCE)):
+    for some in _in_parts(records):
         for record, body in zip(some, bodies_of(rows, some), strict=True):
             if is_packed(body.meta or {}):
                 yield Held(record, body)
+
+
+def _in_parts(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Yield the items in lists that become longer: the caller often needs only the first ones."""
+    rest, most = iter(items), _FIRST
+    while some := list(islice(rest, most)):
+        yield some
+        most = min(2 * most, _AT_ONCE)
 
 
 def sources_in(rows: Snapshot, bucket: str, first: str) -> Iterator[str]:

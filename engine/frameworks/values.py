@@ -1,8 +1,9 @@
 """Storing a JSON value as an atom, so that the atom reads well and the value comes back exactly.
 
-If one text of the value can stand for the whole value, this text is the content of the atom. The rest of the
-value is kept in `meta` as JSON. Otherwise, the content is the whole value as JSON. In both forms, an edit of
-the atom's content by a person is an edit of the value.
+If one text of the value can stand for the whole value, this text is the content of the atom. The other fields
+are fields of `meta`, so that filters find them; what `meta` cannot hold exactly is kept there as JSON.
+Otherwise, the content is the whole value as JSON. In both forms, an edit of the atom's content by a person is
+an edit of the value.
 """
 
 from __future__ import annotations
@@ -10,11 +11,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from engine.base import json_text, limits, validation
+from engine.base import json_text, validation
 from engine.base.errors import ConflictError, InvalidInputError
 from engine.base.validation import quoted
 from proofs.further import Scalar
@@ -22,12 +22,15 @@ from proofs.further import Scalar
 Path = tuple[str | int, ...]
 """The place of a text in a value: the keys and positions that lead to it."""
 
-PATH, REST, WHOLE = "value.path", "value.rest", "value.whole"
-"""The keys of `meta`: where the content belongs in the value; the value without it; the content is it all."""
+PATH, REST, WHOLE, UNINDEXED = "value.path", "value.rest", "value.whole", "value.unindexed"
+"""The keys of `meta` that the adapters use: the place of the content in the value; the part of the value that
+is kept as JSON; the content is the whole value; no question finds the value. Any other key is a field."""
+_BITS_MAX: Final = 1023
+"""The number of bits of the largest integer: it is as large as the largest float."""
+_OURS = frozenset({PATH, REST, WHOLE, UNINDEXED})
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(NamedTuple):
     """A value as the content and the `meta` of an atom."""
 
     content: str
@@ -41,18 +44,20 @@ def plain(value: object, screen: Callable[[str], str] = str, depth: int = 0) -> 
 
     Raises:
         InvalidInputError: the value is not JSON: it contains another type, a key that is not text, a number
-            that is not finite, or over 64 levels.
+            that is not finite or too large, or over 64 levels.
     """
     if isinstance(value, str):
-        return screen(str(value))
-    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
+        return screen(str.__str__(value))  # an enumeration's own form would be its name
+    if value is None or (isinstance(value, int) and value.bit_length() <= _BITS_MAX):
+        return value
+    if isinstance(value, float) and isfinite(value):
         return value
     if depth >= json_text.DEPTH_MAX:
         raise InvalidInputError(f"a value has more than {json_text.DEPTH_MAX} levels of lists and maps")
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise InvalidInputError("a value has a map with a key that is not text")
-        return {str(key): plain(one, screen, depth + 1) for key, one in value.items()}
+        return {str.__str__(key): plain(one, screen, depth + 1) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [plain(one, screen, depth + 1) for one in value]
     raise InvalidInputError(
@@ -73,12 +78,12 @@ def pack(value: Any, path: Path | None) -> Packed:
         rest = deepcopy(value)
         *before, last = path
         text = _at(rest, before).pop(last)
-        meta: dict[str, Scalar] = {PATH: _json(list(path))}
+        meta: dict[str, Scalar] = {name: one for name, one in rest.items() if _is_field(name, one)}
+        rest = {name: one for name, one in rest.items() if name not in meta}
+        meta[PATH] = _json(list(path))
         if rest:
             meta[REST] = _json(rest)
-        if _is_content(text) and all(
-            len(str(one).encode()) <= limits.META_TEXT_BYTES_MAX for one in meta.values()
-        ):
+        if _is_valid(text, meta):
             return Packed(text, meta)
     return Packed(_json(value), {WHOLE: True})
 
@@ -88,17 +93,19 @@ def is_packed(meta: Mapping[str, Scalar]) -> bool:
     return PATH in meta or WHOLE in meta
 
 
-def unpack(content: str, meta: Mapping[str, Scalar], what: str) -> Any:
+def unpack(content: str, meta: Mapping[str, Scalar], what: str) -> dict[str, Any]:
     """Return the value of an atom with this content and `meta`.
 
     Raises:
-        ConflictError: the content was edited and is no longer JSON, or `meta` was; `what` names the atom.
+        ConflictError: the content or the `meta` was edited, and is no longer that of a value; `what`
+            names the atom.
     """
     try:
         if PATH not in meta:
-            return json.loads(content)
+            return _map(json.loads(content))
         *before, last = json.loads(str(meta[PATH]))
-        value = json.loads(str(meta.get(REST, "{}")))
+        value = _map(json.loads(str(meta.get(REST, "{}"))))
+        value |= {name: one for name, one in meta.items() if name not in _OURS}
         _at(value, before)[last] = content
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise ConflictError(
@@ -116,9 +123,25 @@ def only_text(value: Mapping[str, Any]) -> Path | None:
     return (texts[0],)
 
 
-def _is_content(text: str) -> bool:
+def _map(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError("it is JSON, but not a map")
+    return value
+
+
+def _is_field(name: str, value: Any) -> bool:
+    """Return True if `meta` can hold a field exactly. For example, it would turn 1.0 into 1."""
+    try:
+        kept = (validation.meta({name: value}) or {})[name]
+    except InvalidInputError:
+        return False
+    return name not in _OURS and type(kept) is type(value) and kept == value
+
+
+def _is_valid(text: str, meta: Mapping[str, Scalar]) -> bool:
     try:
         validation.content(text)
+        validation.meta(meta)
     except InvalidInputError:
         return False
     return True

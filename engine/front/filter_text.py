@@ -1,9 +1,10 @@
 """Filters written as one line of text, such as `tag:kitchen -tag:draft source:notes/* after:2026-01-01`.
 
 A filter is a sequence of terms with spaces between them. A term is a name, a colon and a value. A value with
-spaces is put in double quotes, with the escapes of JSON: `source:"my notes.md"`. A condition on meta is
-`meta:KEY=VALUE`. A term for a name in `REPEATED` may occur several times; the conditions are those of
-`engine.query.filters.Filters`.
+spaces is put in double quotes, with the escapes of JSON: `source:"my notes.md"`. A term for a name in
+`REPEATED` may occur several times; the conditions are those of `engine.query.filters.Filters`. A term
+`meta.KEY:VALUE` asks for an entry of meta. Its value is a JSON number, true or false, or else a text; in
+quotes it is a text. Several terms with one key allow several values.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Final
 from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
 from engine.base.validation import quoted
-from engine.front.meta_text import parse_conditions
+from engine.front.meta_text import parse_value
 from engine.front.times import Moment, parse_moment, parse_time
 from engine.query.filters import NO_FILTERS, Filters
 
@@ -33,9 +34,13 @@ REPEATED: Final = {
 TIMES: Final = {"after": "since", "since": "since", "before": "until", "until": "until"}
 """The name of a term → the field of `Filters` that the term sets to a time."""
 
-NAMES: Final = (*REPEATED, "meta", "after", "before", "superseded", "as_of")
+META: Final = "meta."
 
-_TERM: Final = re.compile(r'\s*(?P<name>-?[a-z_]+):(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]\S*)(?=\s|$)', re.DOTALL)
+NAMES: Final = (*REPEATED, "meta.KEY", "after", "before", "superseded", "as_of")
+
+_TERM: Final = re.compile(
+    r'\s*(?P<name>meta\.[\w.-]+|-?[a-z_]+):(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]\S*)(?=\s|$)', re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,6 @@ def parse_filter(text: str) -> Wanted:
             value is not valid.
     """
     fields: dict[str, Any] = {}
-    entries: list[str] = []
     at = 0
     while rest := text[at:].strip():
         term = _TERM.match(text, at)
@@ -63,8 +67,9 @@ def parse_filter(text: str) -> Wanted:
             shown = rest.split(maxsplit=1)[0]
             raise InvalidInputError(f"{quoted(shown)} in the filter is not name:value", hint=_hint())
         name, value = term["name"], _value(term["value"])
-        if name == "meta":
-            entries.append(value)
+        if name.startswith(META):
+            values = fields.setdefault("meta", {}).setdefault(name.removeprefix(META), [])
+            values.append(parse_value(term["value"], name))
         elif name in REPEATED:
             fields[REPEATED[name]] = (*fields.get(REPEATED[name], ()), value)
         else:
@@ -73,8 +78,6 @@ def parse_filter(text: str) -> Wanted:
                 raise InvalidInputError(f"the filter has two terms {name}:", hint=_hint())
             fields[field] = read
         at = term.end()
-    if entries:
-        fields["meta"] = parse_conditions(entries, "meta: in the filter:")
     as_of = fields.pop("as_of", None)
     return Wanted(Filters(**fields), as_of)
 

@@ -56,6 +56,24 @@ def best_documents(
     most: int,
     /,
 ) -> tuple[bytes, bytes] | None: ...
+def candidates(
+    lists: tuple[
+        Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
+        float,
+        Sequence[tuple[float, bytes]],
+        Sequence[int],
+        Sequence[bytes],
+        bytes,
+    ],
+    allowed: tuple[Sequence[float], bytes, Sequence[tuple[float, bytes]]],
+    orders: Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]],
+    limit: int,
+    most: int,
+    factors: Sequence[float],
+    source_most: int,
+    weights: tuple[float, float, float, float],
+    /,
+) -> tuple[bytes, bytes, bytes, bytes, bytes] | None: ...
 def gains_at(
     lists: tuple[
         Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],

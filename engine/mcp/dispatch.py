@@ -203,11 +203,13 @@ def _shown_tool(tool: Tool) -> Fields:
     hints: Fields = {"readOnlyHint": True}
     if tool.writes:
         hints = {"destructiveHint": tool.destructive, "idempotentHint": tool.idempotent}
+    shown: Fields = {"name": tool.name, "description": tool.description}
+    if tool.output is None:
+        return {**shown, "inputSchema": without_bounds(tool.input), "annotations": hints}
     return {
-        "name": tool.name,
-        "description": tool.description,
-        "inputSchema": tool.input if tool.output is not None else without_bounds(tool.input),
-        **({} if tool.output is None else {"outputSchema": tool.output}),
+        **shown,
+        "inputSchema": tool.input,
+        "outputSchema": tool.output,
         "annotations": {**hints, "openWorldHint": False},
     }
 

@@ -218,8 +218,8 @@ NEIGHBORS: Final = verb(
     "Edges, tags, neighbours in the source: → or ← relation id name (evidence).",
     {
         "node": text("Id, entity, title or #tag.", most=256),
-        "direction": described({"enum": ["out", "in", "both"], "default": "both"}, "Direction of the edges."),
-        "types": text("Only these relations, comma-separated.", most=256),
+        "direction": described({"enum": ["out", "in", "both"], "default": "both"}, "Edge direction."),
+        "types": text("Only these relations, by commas.", most=256),
         "offset": OFFSET,
     },
     lambda at, given, filters, most: at.explore_neighbors(

@@ -38,7 +38,7 @@ LINE_CHARS: Final = 80
 
 GRAMMAR: Final = (
     "Conditions: `tag:tea -tag:old bucket:inbox source:notes/* kind:note provenance:internal "
-    "category:causal meta:k=v after:2026-01-31 before:2026-02-01`; `as_of:17` or `as_of:TIME` reads the past."
+    "category:causal meta.k:v after:2026-01-31 before:2026-02-01`; `as_of:17` or `as_of:TIME` reads the past."
 )
 
 
@@ -265,11 +265,9 @@ FIND: Final = Tool(
     members(
         {
             "from": ID,
-            "follow": text("Relations to follow, comma-separated.", most=256),
-            "direction": described(
-                {"enum": ["out", "in", "both"], "default": "out"}, "Direction of the edges."
-            ),
-            "hops": number("Maximum distance in edges.", least=1, most=6, default=1),
+            "follow": text("Relations to follow, by commas.", most=256),
+            "direction": described({"enum": ["out", "in", "both"], "default": "out"}, "Edge direction."),
+            "hops": number("Maximum distance.", least=1, most=6, default=1),
             "query": QUERY,
             "limit": number("Maximum atoms.", least=1, most=100, default=10),
             "offset": number("From `more`.", most=5000),

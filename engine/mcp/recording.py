@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.mcp.definition import Arguments, Fields, Schema, Tool, described, members, text, texts
 from engine.mcp.exploring import ID, beginning, received
@@ -25,12 +25,17 @@ def _tags(about: str) -> Schema:
 
 def _remember(engine: Engine, arguments: Arguments) -> str:
     from engine.commands import Add
+    from engine.front.meta_text import parse_meta
 
-    fields = {name: value for name, value in arguments.items() if name != "text"}
-    receipt = engine.apply([Add(arguments["text"], **fields)])[0]
+    fields = {name: value for name, value in arguments.items() if name not in {"text", "again", "meta"}}
+    wanted = Add(arguments["text"], **fields, meta=parse_meta(arguments.get("meta", ()), "meta"))
+    receipt = engine.apply([wanted])[0] if arguments.get("again") else engine.add_once(wanted)
     held_back = engine.held_back(receipt.subject)
     # Without this report, a model might repeatedly store a text that recall always leaves out.
-    held = {} if held_back is None else {"not_recalled": held_back}
+    held: dict[str, Any] = {} if held_back is None else {"not_recalled": held_back}
+    if receipt.held is not None:
+        same = "this" if receipt.held.equal else f"nearly this: {beginning(receipt.held.snippet)}"
+        return received(engine, [receipt], not_stored=f"this atom says {same}", **held)
     return received(engine, [receipt], near=_near(engine, receipt.subject), **held)
 
 
@@ -45,19 +50,21 @@ def _near(engine: Engine, atom: str) -> list[Fields]:
 
 REMEMBER = Tool(
     "remember",
-    "Store one fact or note; the same text again changes nothing. `near` lists near-duplicates: revise "
-    "these instead.",
+    "Store one fact or note. If an atom holds the text already, or nearly, nothing is stored: revise that "
+    "atom.",
     members(
         {
-            "text": text("Understandable by itself.", most=TEXT_CHARS_MAX),
+            "text": text("Self-contained.", most=TEXT_CHARS_MAX),
             "title": text("Short title.", most=LINE_CHARS_MAX),
             "tags": _tags("Prefer existing tags."),
-            "source": text("Where the text comes from.", most=LINE_CHARS_MAX),
+            "source": text("Its origin.", most=LINE_CHARS_MAX),
             "kind": text("Kind; note by default.", most=KIND_CHARS_MAX),
             "key": text("Your name for the atom.", most=LINE_CHARS_MAX),
             "provenance": described(
                 {"enum": ["internal", "external", "quarantine"]}, "external: written by others."
             ),
+            "meta": texts("KEY=VALUE.", each=1200, most=32),
+            "again": described({"type": "boolean"}, "Store anyway."),
         },
         "text",
     ),

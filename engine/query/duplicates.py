@@ -211,7 +211,7 @@ def _duplicate_group(
     keep = int(fingerprints[records[0].ordinal])
     bodies = bodies_of(rows, records)
     terms = _terms_of(bodies[0])
-    alike = [_share_words(terms, _terms_of(body)) for body in bodies]
+    alike = [share_words(terms, _terms_of(body)) for body in bodies]
     records, bodies = list(compress(records, alike)), list(compress(bodies, alike))
     if len(records) == 1:
         return None
@@ -235,5 +235,6 @@ def _terms_of(body: AtomBody) -> frozenset[str]:
     return frozenset(index_terms(body.content[:COMPARED_CHARS]))
 
 
-def _share_words(one: frozenset[str], other: frozenset[str]) -> bool:
+def share_words(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Return True if two texts with these terms have enough words in common to be near-duplicates."""
     return len(one & other) >= SHARED_MIN * len(one | other)

@@ -33,6 +33,24 @@ class GuardSuite(Opening):
         backend.write(batch_of([(b"c", b"3")]))
         assert backend.get(b"c") == b"3"
 
+    def test_a_guard_is_about_the_present_value_whoever_wrote_it(self, backend: Backend) -> None:
+        """Writes with other guards, without guards, and deletions change what a guard must expect."""
+        backend.write(batch_of([(b"a", b"1")]), guard=Guard(b"a", None))
+        for value in (b"2", None, b"3"):
+            other = Batch()
+            other.rows[b"a"] = value
+            before = backend.get(b"a")
+            backend.write(other)
+            with pytest.raises(GuardFailed):
+                backend.write(batch_of([(b"b", b"x")]), guard=Guard(b"a", before))
+            backend.write(batch_of([(b"b", b"x")]), guard=Guard(b"a", value))
+        many = [b"many %d" % number for number in range(100)]
+        for key in many:
+            backend.write(batch_of([(key, b"y")]), guard=[Guard(key, None), Guard(b"a", b"3")])
+        for key in many:
+            with pytest.raises(GuardFailed):
+                backend.write(batch_of([(key, b"z")]), guard=Guard(key, None))
+
     def test_several_guards_that_hold_let_the_write_through(self, backend: Backend) -> None:
         """Several guards that hold allow the write, for present and missing rows."""
         backend.write(batch_of([(b"a", b"1")]), guard=[Guard(b"a", None), Guard(b"b", None)])

@@ -15,8 +15,7 @@ def test_every_condition_can_be_written() -> None:
     """Each term sets its field, and a term for a list may occur several times."""
     text = (
         "tag:a tag:b -tag:c bucket:inbox source:notes/* kind:note provenance:external category:causal "
-        "after:2024-01-31 before:2024-02-01T12:00:00+01:00 superseded:yes as_of:17 "
-        "meta:project=atlas meta:level=2 meta:level=3"
+        "after:2024-01-31 before:2024-02-01T12:00:00+01:00 superseded:yes as_of:17"
     )
     assert parse_filter(text) == Wanted(
         Filters(
@@ -30,7 +29,6 @@ def test_every_condition_can_be_written() -> None:
             since=datetime(2024, 1, 31, tzinfo=UTC),
             until=datetime(2024, 2, 1, 11, tzinfo=UTC),
             superseded=True,
-            meta={"project": ("atlas",), "level": (2, 3)},
         ),
         17,
     )
@@ -60,6 +58,13 @@ def test_values_with_spaces_are_quoted() -> None:
     assert (found.sources, found.tags) == (('my notes: a "b" é',), ("x y", "a:b"))
 
 
+def test_entries_of_meta_are_terms_of_their_own() -> None:
+    """A value is a JSON scalar or a text; terms with one key allow several values."""
+    found = parse_filter('meta.n:1 meta.n:true meta.n:"1" meta.a.b-C:"x y" meta.a.b-C:tea').filters
+    assert found.meta == {"n": [1, True, "1"], "a.b-C": ["x y", "tea"]}
+    assert [type(value) for value in found.meta["n"]] == [int, bool, str]  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -74,7 +79,8 @@ def test_values_with_spaces_are_quoted() -> None:
         ("after:2024-01-01 since:2025-01-01", "two terms"),
         ("as_of:1 as_of:2", "two terms as_of:"),
         ("superseded:maybe", "superseded:yes"),
-        ("meta:project", "is not KEY=VALUE"),
+        ("meta.a:null", "meta.a: the value must be text, a number, true or false"),
+        ("meta.:x", "is not name:value"),
     ],
 )
 def test_what_is_not_a_filter_is_refused_with_the_reason(text: str, said: str) -> None:

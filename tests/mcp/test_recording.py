@@ -28,11 +28,38 @@ def test_remember_keeps_all_that_is_given(memory: Memory) -> None:
     assert memory.engine.history(atom.id)[0].actor == "agent"
 
 
-def test_remember_tells_what_says_almost_the_same(memory: Memory) -> None:
-    """A text that differs only in white space is reported as a near-duplicate."""
-    first = memory.found("remember", text=LONG, title="Kettle")["id"]
-    [near] = memory.found("remember", text=LONG.replace(" ", "  "), title="Kettle")["near"]
-    assert near.startswith(f"{first} | Kettle | The kettle in the kitchen")
+def test_a_text_that_comes_back_is_not_stored(memory: Memory) -> None:
+    """An equal text from another source, and a nearly equal text, are answered with the atom."""
+    first = memory.found("remember", text=LONG, title="Kettle", source="notes.md")["id"]
+    size = memory.engine.size
+    same = memory.found("remember", text=LONG.replace(" ", "  "), title="Kettle")
+    assert (same["id"], same["changed"]) == (first, False)
+    assert same["not_stored"] == ["this atom says this"]
+    assert memory.engine.size == size
+    longer = " ".join(f"{LONG} {word.title()} said so." for word in ("Anna", "Boris", "Clara"))
+    other = memory.found("remember", text=longer)["id"]
+    near = memory.found("remember", text=longer.replace("Clara", "Dora"))
+    assert (near["id"], near["changed"]) == (other, False)
+    assert near["not_stored"][0].startswith("this atom says nearly this: The kettle in the kitchen")
+
+
+def test_a_text_is_stored_again_on_request(memory: Memory) -> None:
+    """With `again`, the text is stored, and the near-duplicates are listed."""
+    first = memory.found("remember", text=LONG, title="Kettle", source="notes.md")["id"]
+    answer = memory.found("remember", text=LONG.replace(" ", "  "), title="Kettle", again=True)
+    assert answer["changed"]
+    assert answer["near"][0].startswith(f"{first} | Kettle | The kettle in the kitchen")
+
+
+def test_meta_is_recorded_and_filtered(memory: Memory) -> None:
+    """Entries are KEY=VALUE, and a term `meta.KEY:VALUE` of a filter finds them."""
+    first = memory.found("remember", text=LONG, meta=["project=atlas", "n=2"])["id"]
+    memory.found("remember", text="The kettle was sold.", meta=['n="2"'])
+    assert memory.engine.get(first).meta == {"n": 2, "project": "atlas"}
+    assert "sold" not in memory.said("recall", query="kettle", filter="meta.n:2 meta.project:atlas")
+    assert "sold" in memory.said("recall", query="kettle", filter='meta.n:"2"')
+    assert "descaled" in memory.said("recent", filter="meta.n:2")
+    assert "KEY=VALUE" in memory.call("remember", text="x", meta=["project"]).error["message"]
 
 
 def test_another_text_under_the_same_key_is_a_conflict(memory: Memory) -> None:

@@ -13,6 +13,8 @@ from engine.base.errors import EngineError
 from engine.engine import Engine
 from engine.ledger.journal import read_log
 from engine.ledger.layout import journal_key
+from engine.transfer.rescue.journal import ACTOR
+from proofs.codec import decode_header
 from tests.support.engines import ticking
 from tests.torture.programs import salts
 
@@ -96,6 +98,9 @@ def _rescue(url: str, target: str) -> int:
 def _examined(how: str, url: str, expected: Journal, acknowledged: int, *, verify: bool) -> Found:
     with Engine.open(url, create=False, clock=ticking(), salts=salts) as engine:
         headers = _headers(engine)
+        # A rescue records its own events at the end, for instance if it saw a part of an erasure.
+        while how == "rescued" and headers and decode_header(headers[-1], len(headers) - 1).actor == ACTOR:
+            headers.pop()
         lost = sum(
             seq >= len(headers) or headers[seq] != expected[seq]
             for seq in range(min(acknowledged, len(expected)))

@@ -24,6 +24,7 @@ mod packs;
 mod pages;
 mod parts;
 mod places;
+mod pool;
 mod question;
 mod records;
 mod replay;
@@ -52,6 +53,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         log::register,
         packs::register,
         pages::register,
+        pool::register,
         question::register,
         records::register,
         replay::register,

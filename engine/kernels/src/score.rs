@@ -211,19 +211,22 @@ impl List<'_> {
 }
 
 /// The arguments that both kernels share.
-struct Scores<'a> {
+pub struct Scores<'a> {
     parts: Vec<Part<'a>>,
     norms: &'a [u8],
     lists: Vec<List<'a>>,
 }
 
-type Rows<'py> = Vec<Option<Bound<'py, PyBytes>>>;
-type Term<'py> = (f64, Rows<'py>, Rows<'py>);
-type Tag<'py> = (f64, Bound<'py, PyBytes>);
+pub type Rows<'py> = Vec<Option<Bound<'py, PyBytes>>>;
+pub type Term<'py> = (f64, Rows<'py>, Rows<'py>);
+pub type Tag<'py> = (f64, Bound<'py, PyBytes>);
 /// The weighted terms, the weight of heads, the weighted tags; and the first ordinal of each part, the lengths of
 /// its documents and the norm of each length.
-type Lists<'py> =
+pub type Lists<'py> =
     (Vec<Term<'py>>, f64, Vec<Tag<'py>>, Vec<usize>, Vec<Bound<'py, PyBytes>>, Bound<'py, PyBytes>);
+
+/// The norm of the shortest document of each part, the allowed documents, and the factors of documents.
+pub type RawAllowed<'py> = (Vec<f64>, Bound<'py, PyBytes>, Vec<Tag<'py>>);
 
 fn rows_of<'a>(rows: &'a Rows<'_>) -> Option<Vec<Option<Row<'a>>>> {
     rows.iter()
@@ -232,7 +235,7 @@ fn rows_of<'a>(rows: &'a Rows<'_>) -> Option<Vec<Option<Row<'a>>>> {
 }
 
 impl<'a> Scores<'a> {
-    fn parse((terms, head, tags, starts, lengths, norms): &'a Lists<'_>) -> Option<Self> {
+    pub fn parse((terms, head, tags, starts, lengths, norms): &'a Lists<'_>) -> Option<Self> {
         let (head, norms) = (*head, norms.as_bytes());
         if starts.len() != lengths.len() || starts.windows(2).any(|pair| pair[0] > pair[1]) {
             return None;
@@ -272,8 +275,8 @@ impl<'a> Scores<'a> {
 }
 
 /// Which documents may be found, and by what their scores are multiplied.
-struct Allowed<'a> {
-    bits: &'a [u8],
+pub struct Allowed<'a> {
+    pub bits: &'a [u8],
     factors: Vec<(f64, &'a [u8])>,
     largest: f64,
 }
@@ -286,9 +289,9 @@ impl Allowed<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Found {
+pub struct Found {
     micros: i64,
-    ordinal: u32,
+    pub ordinal: u32,
 }
 
 impl Ord for Found {
@@ -349,12 +352,43 @@ impl Best {
 }
 
 impl Scores<'_> {
+    /// Return the least norms and the allowed documents, or None if `best` cannot be called with these arguments.
+    pub fn allowed<'a>(
+        &self,
+        (least_norms, bits, factors): &'a RawAllowed<'_>,
+        limit: usize,
+        most: usize,
+    ) -> Option<(&'a [f64], Allowed<'a>)> {
+        let usable = factors.iter().all(|one| one.0.is_finite() && one.0 >= 0.0)
+            && least_norms.len() == self.parts.len()
+            && (1..=1 << 20).contains(&limit)
+            && (limit..=1 << 21).contains(&most);
+        let allowed = Allowed {
+            bits: bits.as_bytes(),
+            factors: factors.iter().map(|(factor, bits)| (*factor, bits.as_bytes())).collect(),
+            largest: factors.iter().fold(1.0, |largest, one| f64::max(largest, one.0)) * ROUNDED_UP,
+        };
+        usable.then_some((&least_norms[..], allowed))
+    }
+
+    /// Return the number of terms; the lists of terms are before those of tags.
+    pub fn terms(&self) -> usize {
+        self.lists.iter().filter(|list| matches!(list.postings, Postings::Term { .. })).count()
+    }
+
+    /// Return the length of a document.
+    pub fn length(&self, ordinal: usize) -> Option<u16> {
+        let part = self.parts.partition_point(|part| part.start <= ordinal).checked_sub(1)?;
+        let at = 2 * (ordinal - self.parts[part].start);
+        Some(u16::from_le_bytes(self.parts[part].lengths.get(at..at + 2)?.try_into().ok()?))
+    }
+
     /// Return the best documents, the best first, or None if a row does not fit its part.
     ///
     /// The lists are visited one after another, from the one with the highest bound to the one with the lowest.
     /// A document that is in none of the lists visited so far cannot gain more than the bounds of the rest, so
     /// the visit ends as soon as their sum is too low (MaxScore: Turtle & Flood 1995).
-    fn best(&self, least_norms: &[f64], allowed: &Allowed, limit: usize, most: usize) -> Option<Vec<Found>> {
+    pub fn best(&self, least_norms: &[f64], allowed: &Allowed, limit: usize, most: usize) -> Option<Vec<Found>> {
         let count = self.lists.len();
         let largest: Vec<Vec<f64>> = self
             .lists
@@ -464,7 +498,7 @@ impl Scores<'_> {
     }
 
     /// Return what each document gains from each list, list by list, and the sums for all documents.
-    fn at(&self, ordinals: &[i64]) -> Option<(Vec<f64>, Vec<f64>)> {
+    pub fn at(&self, ordinals: &[i64]) -> Option<(Vec<f64>, Vec<f64>)> {
         let mut matrix = vec![0.0; self.lists.len() * ordinals.len()];
         let mut sums = vec![0.0; ordinals.len()];
         let places: Vec<Option<(usize, usize, f64)>> = ordinals
@@ -573,7 +607,7 @@ fn covering(scores: &[u8], height: usize, terms: Vec<(f64, Vec<usize>)>, least: 
     Some(covered.iter().filter(|sum| **sum >= least).count())
 }
 
-fn bytes_of(numbers: &[f64]) -> Vec<u8> {
+pub fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
@@ -582,25 +616,12 @@ fn bytes_of(numbers: &[f64]) -> Vec<u8> {
 fn best_documents<'py>(
     py: Python<'py>,
     lists: Lists<'py>,
-    allowed: (Vec<f64>, Bound<'py, PyBytes>, Vec<Tag<'py>>),
+    allowed: RawAllowed<'py>,
     limit: usize,
     most: usize,
 ) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
     let scores = Scores::parse(&lists)?;
-    let (least_norms, allowed, factors) = &allowed;
-    let usable = factors.iter().all(|one| one.0.is_finite() && one.0 >= 0.0);
-    if least_norms.len() != scores.parts.len()
-        || !(1..=1 << 20).contains(&limit)
-        || !(limit..=1 << 21).contains(&most)
-        || !usable
-    {
-        return None;
-    }
-    let allowed = Allowed {
-        bits: allowed.as_bytes(),
-        factors: factors.iter().map(|(factor, bits)| (*factor, bits.as_bytes())).collect(),
-        largest: factors.iter().fold(1.0, |largest, one| f64::max(largest, one.0)) * ROUNDED_UP,
-    };
+    let (least_norms, allowed) = scores.allowed(&allowed, limit, most)?;
     let found = py.detach(|| scores.best(least_norms, &allowed, limit, most))?;
     let ordinals: Vec<u8> = found.iter().flat_map(|one| i64::from(one.ordinal).to_le_bytes()).collect();
     let micros: Vec<u8> = found.iter().flat_map(|one| one.micros.to_le_bytes()).collect();

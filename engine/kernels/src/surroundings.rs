@@ -14,11 +14,11 @@ fn numbers<T>(raw: &[u8], decode: fn([u8; 8]) -> T) -> Vec<T> {
         .collect()
 }
 
-fn bytes_of(numbers: &[f64]) -> Vec<u8> {
+pub fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-fn ordinals_of(ordinals: impl Iterator<Item = i64>) -> Vec<u8> {
+pub fn ordinals_of(ordinals: impl Iterator<Item = i64>) -> Vec<u8> {
     ordinals.flat_map(i64::to_le_bytes).collect()
 }
 
@@ -31,8 +31,48 @@ fn larger(one: f64, other: f64) -> f64 {
     }
 }
 
+/// The neighbours of the hits in one direction and at one distance, −1 for none.
+pub type Others = Vec<i64>;
+
 /// Return the hits and their neighbours, ascending; and the neighbours of the hits in each direction, first
-/// before them and then after them, at each distance up to `steps`. The twin is `anchors.neighbourhood`.
+/// before them and then after them, at each distance up to `steps`.
+pub fn neighbours(
+    places: &Places<'_>,
+    live: &[u8],
+    hits: &[i64],
+    steps: usize,
+) -> Option<(Vec<i64>, Vec<Others>)> {
+    if steps > 8 {
+        return None;
+    }
+    // All neighbours of a hit have the title of the hit.
+    let mut starts = Vec::with_capacity(hits.len());
+    let mut titles = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let hit = usize::try_from(*hit).ok()?;
+        starts.push(places.place(hit).map(|at| (hit, at)));
+        titles.push(places.title(hit).unwrap_or(0));
+    }
+    let mut all = hits.to_vec();
+    let mut near = Vec::with_capacity(2 * steps);
+    for after in [false, true] {
+        let mut others = starts.clone();
+        for _ in 0..steps {
+            for (other, title) in others.iter_mut().zip(&titles) {
+                *other = other.and_then(|(_, at)| places.beside(at, *title, live, after));
+            }
+            let found: Others =
+                others.iter().map(|other| other.map_or(-1, |(ordinal, _)| ordinal as i64)).collect();
+            all.extend(found.iter().filter(|other| **other >= 0));
+            near.push(found);
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    Some((all, near))
+}
+
+/// Return the results of `neighbours` as bytes. The twin is `anchors.neighbourhood`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 fn near_documents<'py>(
@@ -42,41 +82,17 @@ fn near_documents<'py>(
     hits: &[u8],
     steps: usize,
 ) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyList>)> {
-    let places = Places::new(&orders);
     let hits = numbers(hits, i64::from_le_bytes);
-    if steps > 8 || hits.iter().any(|hit| *hit < 0) {
-        return None;
-    }
-    // All neighbours of a hit have the title of the hit.
-    let mut starts = Vec::with_capacity(hits.len());
-    let mut titles = Vec::with_capacity(hits.len());
-    for hit in &hits {
-        let hit = usize::try_from(*hit).ok()?;
-        starts.push(places.place(hit).map(|at| (hit, at)));
-        titles.push(places.title(hit).unwrap_or(0));
-    }
-    let mut all = hits.clone();
-    let near = PyList::empty(py);
-    for after in [false, true] {
-        let mut others = starts.clone();
-        for _ in 0..steps {
-            for (other, title) in others.iter_mut().zip(&titles) {
-                *other = other.and_then(|(_, at)| places.beside(at, *title, live, after));
-            }
-            let found = || others.iter().map(|other| other.map_or(-1, |(ordinal, _)| ordinal as i64));
-            near.append(PyBytes::new(py, &ordinals_of(found()))).ok()?;
-            all.extend(found().filter(|other| *other >= 0));
-        }
-    }
-    all.sort_unstable();
-    all.dedup();
-    Some((PyBytes::new(py, &ordinals_of(all.into_iter())), near))
+    let (all, near) = neighbours(&Places::new(&orders), live, &hits, steps)?;
+    let near = near.into_iter().map(|others| PyBytes::new(py, &ordinals_of(others.into_iter())));
+    let near: Vec<Bound<'py, PyBytes>> = near.collect();
+    Some((PyBytes::new(py, &ordinals_of(all.into_iter())), PyList::new(py, near).ok()?))
 }
 
 /// The candidates in ascending order, and the scores of the terms, one row for each term.
-struct Candidates {
-    ordinals: Vec<i64>,
-    scores: Vec<f64>,
+pub struct Candidates {
+    pub ordinals: Vec<i64>,
+    pub scores: Vec<f64>,
 }
 
 impl Candidates {
@@ -85,7 +101,7 @@ impl Candidates {
     }
 
     /// Return the sum of the best scores of each term that nearby hits pass on to each candidate.
-    fn nearby(&self, hits: &[i64], near: &[(f64, Vec<i64>)]) -> Option<Vec<f64>> {
+    fn nearby(&self, hits: &[i64], near: &[(f64, Others)]) -> Option<Vec<f64>> {
         let row = |ordinal: &i64| self.ordinals.binary_search(ordinal).ok();
         let givers: Vec<usize> = hits.iter().map(row).collect::<Option<_>>()?;
         let mut pairs = Vec::new();
@@ -107,6 +123,28 @@ impl Candidates {
             sums.iter_mut().zip(&best).for_each(|(sum, best)| *sum += best);
         }
         Some(sums)
+    }
+
+    /// Return what each candidate gains from its neighbours and from its source (`surroundings.amounts_of`).
+    pub fn amounts(
+        &self,
+        places: &Places,
+        length: impl Fn(usize) -> Option<f64>,
+        hits: &[i64],
+        near: &[(f64, Others)],
+        most: usize,
+        (of_near, of_sources, full, titled): Weights,
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
+        let mut nearby = self.nearby(hits, near)?;
+        let mut of_source = self.of_sources(places, most);
+        for ((ordinal, near), source) in self.ordinals.iter().zip(&mut nearby).zip(&mut of_source) {
+            let ordinal = usize::try_from(*ordinal).ok()?;
+            let gain = f64::min(1.0, full / f64::max(length(ordinal)?, 1.0));
+            let gain = gain * gain * if places.title(ordinal)? > 0 { titled } else { 1.0 };
+            *near *= of_near * gain;
+            *source *= of_sources * gain;
+        }
+        Some((nearby, of_source))
     }
 
     /// Return the sum of the best scores of each term in the source of each candidate, if it is small.
@@ -138,7 +176,7 @@ type Lengths<'py> = (Vec<usize>, Vec<Bound<'py, PyBytes>>);
 
 /// The weights of neighbours and of sources, the length above which a document gains less, and the share that a
 /// document with a title gains from both.
-type Weights = (f64, f64, f64, f64);
+pub type Weights = (f64, f64, f64, f64);
 
 /// Return the length of a document (`IndexView.lengths_at`).
 fn length_of((starts, lengths): &Lengths<'_>, ordinal: usize) -> Option<f64> {
@@ -174,16 +212,9 @@ fn surrounding_scores<'py>(
     }
     let near: Vec<(f64, Vec<i64>)> =
         near.iter().map(|(factor, raw)| (*factor, numbers(raw.as_bytes(), i64::from_le_bytes))).collect();
-    let mut nearby = candidates.nearby(&numbers(hits, i64::from_le_bytes), &near)?;
-    let mut of_source = candidates.of_sources(&places, most);
-    let (of_near, of_sources, full, titled) = weights;
-    for ((ordinal, near), source) in candidates.ordinals.iter().zip(&mut nearby).zip(&mut of_source) {
-        let ordinal = usize::try_from(*ordinal).ok()?;
-        let gain = f64::min(1.0, full / f64::max(length_of(&lengths, ordinal)?, 1.0));
-        let gain = gain * gain * if places.title(ordinal)? > 0 { titled } else { 1.0 };
-        *near *= of_near * gain;
-        *source *= of_sources * gain;
-    }
+    let length = |ordinal| length_of(&lengths, ordinal);
+    let hits = numbers(hits, i64::from_le_bytes);
+    let (nearby, of_source) = candidates.amounts(&places, length, &hits, &near, most, weights)?;
     Some((PyBytes::new(py, &bytes_of(&nearby)), PyBytes::new(py, &bytes_of(&of_source))))
 }
 

@@ -119,7 +119,7 @@ class Chosen:
         if original is not None:
             self._duplicates.setdefault(original, []).append(one.ordinal)
             return f"duplicate of {self.hits[original].id}"
-        if self.is_full:
+        if len(self.hits) == self._target:
             return "beyond the limit"
         of_page = self._pages.get(one.source, 0)
         if 0 < self._per_page <= of_page:

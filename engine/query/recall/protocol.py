@@ -24,9 +24,9 @@ from engine.query.recall.signals import (
     aliases,
     anchors,
     boosts,
+    candidates,
     feedback,
     phrases,
-    surroundings,
     text_signals,
     walk,
 )
@@ -69,11 +69,8 @@ def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
     """
     weights = anchors.weights_of(scope, scope.question.terms)
     found = anchors.by_words(scope, weights)
-    hits = found.best(scope, max(scope.config.protocol.candidates, most))
-    ordinals, near = anchors.neighbourhood(scope, hits)
-    heaviest, term_scores, scores = found.by_term(ordinals)
-    pool = Pool(ordinals, scores, explained=scope.explain)
-    surroundings.propagate(scope, pool, near, term_scores)
+    most = max(scope.config.protocol.candidates, most)
+    pool, heaviest, term_scores = candidates.pool_of(scope, found, most)
     boosts.speakers(scope, pool)
     boosts.dated(scope, pool)
     boosts.provenance(scope, pool)

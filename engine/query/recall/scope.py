@@ -59,6 +59,7 @@ class RecallScope:
     """Atoms that were read for earlier questions in the same state of the journal."""
     _loaded: dict[int, LoadedAtom] = field(default_factory=dict, init=False)
     _found: dict[str, TermRows] = field(default_factory=dict, init=False)
+    _idfs: dict[str, float] = field(default_factory=dict, init=False)
 
     @property
     def allowed(self) -> BitMap:
@@ -107,7 +108,10 @@ class RecallScope:
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency of a term. It is highest if no document contains the term."""
-        return idf(self.index.counted, self.df(term))
+        known = self._idfs.get(term)
+        if known is None:
+            known = self._idfs[term] = idf(self.index.counted, self.df(term))
+        return known
 
     @cached_property
     def reader(self) -> TextReader:

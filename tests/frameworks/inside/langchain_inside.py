@@ -67,6 +67,20 @@ def test_a_filter_limits_the_documents() -> None:
     assert [one.page_content for one in found] == [TEXTS[3]]
 
 
+def test_a_filter_on_meta_limits_the_documents() -> None:
+    """Filters of any kind are passed on as they are."""
+    filters = Filters(meta={"level": (2, 3)})
+    retriever = MemrootRetriever(memory=filled(), filters=filters)
+    assert retriever.filters is filters
+    assert [one.page_content for one in retriever.invoke("chess and the kettle")] == ["Bob plays chess."]
+
+
+def test_a_filter_of_another_kind_is_refused() -> None:
+    """A map is not a filter: LangChain reports it when the retriever is made."""
+    with pytest.raises(ValueError, match="filters"):
+        MemrootRetriever(memory=filled(), filters={"tags": ["kettle"]})
+
+
 def test_a_question_without_words_has_no_documents() -> None:
     """Punctuation and blanks find nothing, and are no error."""
     retriever = MemrootRetriever(memory=filled())

@@ -43,7 +43,7 @@ class WordScores:
 
     def __init__(self, lists: Lists, terms: Sequence[WeightedTerm]) -> None:
         """Store the lists: one for each of `terms`, in the same order, and then the lists of tags."""
-        self._lists = lists
+        self.lists = lists
         self.terms = terms
 
     def best(self, scope: RecallScope, most: int) -> NDArray[np.int64]:
@@ -52,16 +52,16 @@ class WordScores:
         The scores are first multiplied by the factors for provenance. Up to `most` further documents with the
         same score as the last document are included.
         """
-        ordinals, _ = self._lists.best(scope.atoms, most)
+        ordinals, _ = self.lists.best(scope.atoms, most)
         return ordinals[: 2 * most]
 
     def at(self, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the scores of documents."""
-        return self._lists.at(ordinals).scores
+        return self.lists.at(ordinals).scores
 
     def lacking(self, ordinals: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return True for each document whose score is 0."""
-        return self._lists.lacking(ordinals)
+        return self.lists.lacking(ordinals)
 
     def by_term(
         self, ordinals: NDArray[np.int64]
@@ -71,7 +71,7 @@ class WordScores:
         The terms are in ascending order of their code points. The matrix has one row for each of these terms,
         and one column for each document.
         """
-        gains = self._lists.at(ordinals)
+        gains = self.lists.at(ordinals)
         count = len(self.terms)
         if count <= HEAVIEST_TERMS_MAX:
             return tuple(one.term for one in self.terms), gains.by_list[:count], gains.scores

@@ -36,7 +36,7 @@ def speakers(scope: RecallScope, pool: Pool) -> None:
     heads = [
         WeightedTerm(term, 1.0, TermRows(found.df, found.heads, ()))
         for term, found in scope.find(scope.question.terms, heads=True).items()
-        if any(row is not None for row in found.heads)
+        if found.heads.count(None) < len(found.heads)
     ]
     if not heads:
         return

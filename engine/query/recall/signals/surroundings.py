@@ -76,9 +76,14 @@ def propagate(
         nearby, of_sources = amounts_of(scope.positions, lengths, pool, near, term_scores, signals)
     else:
         nearby, of_sources = np.frombuffer(found[0]), np.frombuffer(found[1])
-    if signals.near:
+    add(scope, pool, nearby, of_sources)
+
+
+def add(scope: RecallScope, pool: Pool, nearby: NDArray[np.float64], of_sources: NDArray[np.float64]) -> None:
+    """Add to each candidate what it gains from its neighbours and from its source."""
+    if scope.signals.near:
         pool.add("near", nearby)
-    if signals.source:
+    if scope.signals.source:
         pool.add("source", of_sources)
 
 

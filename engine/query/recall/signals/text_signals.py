@@ -30,10 +30,11 @@ def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[L
     """
     signals = scope.signals
     dated = atoms if scope.question.ask is Ask.WHEN else ()
+    trusted = any(atom.record.trust is not None for atom in atoms)
     shares = {
         "proximity": [signals.proximity * atom.reading.proximity for atom in atoms if signals.proximity],
         "time": [signals.time * (not _TIME_TERMS.isdisjoint(atom.terms)) for atom in dated],
-        "trust": [signals.trust * trust_of(atom) for atom in atoms],
+        "trust": [signals.trust * trust_of(atom) for atom in atoms] if trusted else [],
     }
     for signal, found in shares.items():
         if any(found):
