@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from engine.base import limits
-from engine.ledger.journal import Entry
 from engine.store.store import Recent
+from proofs.events import Entry
 from tests.support.engines import engine_on
 
 COUNT = 40
