@@ -328,9 +328,9 @@ def test_start_up_loads_only_what_is_needed(surroundings: Path, command: list[st
     assert loaded(SLOW, "--store", "new", "-q", *command) == []
 
 
-@pytest.mark.parametrize("command", [["root"], ["status"], ["add", "x"], ["log"], ["checkpoint"]])
+@pytest.mark.parametrize("command", [["root"], ["status"], ["add", "x", "--again"], ["log"], ["checkpoint"]])
 def test_the_kernels_need_no_numpy(surroundings: Path, command: list[str]) -> None:
-    """With the compiled kernels, numpy and the modules of queries are loaded to answer questions only."""
+    """With the compiled kernels, numpy is loaded only to answer questions and to compare texts."""
     native()
     run("--store", "new", "init")
     run("--store", "new", "add", "The kettle is descaled on Fridays.")

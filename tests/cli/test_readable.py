@@ -35,7 +35,7 @@ def linked(cli: Cli, pair: Pair) -> Pair:
     cli("link", pair[0], "references", pair[1])
     cli("relate", "kettle", "listens on", "stove", "--source", pair[0])
     for text in ("The tea kettle is descaled on every first Monday.",) * 2:
-        cli("add", text, "--source", f"notes/{len(cli('find', '--json').data)}.md")
+        cli("add", text, "--again", "--source", f"notes/{len(cli('find', '--json').data)}.md")
     cli("supersede", pair[1], pair[0])
     return pair
 
