@@ -7,6 +7,7 @@ entries are divided into batches, on which process writes the rows, or on when a
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -19,7 +20,7 @@ from engine.base import limits
 from engine.base.errors import CorruptionError, EngineError
 from engine.ledger.codec import fields, unpack
 from engine.ledger.journal import LogState, read_log
-from engine.ledger.layout import TREE, cursor_key, journal_key, seal_key
+from engine.ledger.layout import cursor_key, journal_key
 from engine.ledger.records import Lookup
 from proofs.codec import pack
 from proofs.events import Entry
@@ -71,6 +72,9 @@ class Cursor(NamedTuple):
     leaf: bytes
 
 
+VOID = 0
+"""The version of a void cursor. No follower has this version."""
+
 _CURSOR_FIELDS = (uint(255), uint(limits.SEQ_MAX), sized(32))
 
 
@@ -80,8 +84,18 @@ def encode_cursor(cursor: Cursor) -> bytes:
     return pack(list(cursor))
 
 
+def void_cursor() -> bytes:
+    """Return a cursor row that says that the rows of the projection must be rebuilt.
+
+    In place of the leaf, the row has random bytes, so no two of these rows are equal. A batch that is guarded
+    by such a row fails if the rows were rebuilt and marked as void again meanwhile. A guard on a missing row
+    would be satisfied.
+    """
+    return pack([VOID, 0, os.urandom(32)])
+
+
 def read_cursor(rows: Lookup, name: str) -> Cursor | None:
-    """Return the cursor of the projection `name`, or None if its rows must be rebuilt.
+    """Return the cursor of the projection `name`, or None if it is missing or void: the rows must be rebuilt.
 
     Raises:
         CorruptionError: the row does not hold a valid cursor.
@@ -100,11 +114,14 @@ def processed(rows: Lookup, name: str) -> int:
 
 
 def _decode_cursor(raw: bytes | None, name: str) -> Cursor | None:
-    return None if raw is None else decode_cursor(raw, name)
+    if raw is None:
+        return None
+    cursor = decode_cursor(raw, name)
+    return None if cursor.version == VOID else cursor
 
 
 def decode_cursor(raw: bytes, name: str) -> Cursor:
-    """Decode the row that stores the cursor of the projection `name`.
+    """Decode the row that stores the cursor of the projection `name`; the cursor may be void.
 
     Raises:
         CorruptionError: the row does not hold a valid cursor.
@@ -181,16 +198,12 @@ def catch_up(
     key = cursor_key(follower.name)
     while True:
         with backend.snapshot() as rows:
-            guards = [Guard(key, rows.get(key))]
-            cursor = _decode_cursor(guards[0].expected, follower.name)
+            guard = Guard(key, rows.get(key))
+            cursor = _decode_cursor(guard.expected, follower.name)
             size = read_log(rows).size
             stop = size if stop is None else stop
             if cursor is None or cursor.version < follower.version:
                 batch, reached = _restart(rows, follower), 0
-                # While the cursor was missing, another process may have written the rows and deleted them
-                # again.
-                seals = [seal_key(prefix) for prefix in follower.prefixes if prefix.startswith(TREE)]
-                guards += [Guard(seal, rows.get(seal)) for seal in seals]
             else:
                 _check_version(follower, cursor)
                 check_cursor(rows, follower.name, cursor, size)
@@ -203,7 +216,7 @@ def catch_up(
                 follower.follow(entries, rows, batch)
                 batch.put(key, encode_cursor(Cursor(follower.version, reached, entries[-1].leaf)))
         with suppress(GuardFailed):
-            backend.write(batch, guard=tuple(guards), durable=False)
+            backend.write(batch, guard=guard, durable=False)
             if reached >= stop:
                 return
 
@@ -229,14 +242,15 @@ def _next_entries(
 
 
 def _restart(rows: Reader, follower: Follower) -> Batch:
-    # The old rows are deleted first. These batches are guarded by the missing or outdated cursor, which marks
-    # the rows as void. Only the batch that deletes the last old rows sets the cursor to the beginning.
+    # The old rows are deleted first. These batches are guarded by the void, missing or outdated cursor. Only
+    # the batch that deletes the last old rows sets the cursor to the beginning. Each earlier batch replaces
+    # the cursor, so a batch that was computed before it can no longer be written.
     batch = Batch()
     for prefix in follower.prefixes:
         for key in rows.keys(prefix, SWEEP_ROWS - len(batch)):
             batch.delete(key)
         if len(batch) >= SWEEP_ROWS:
-            batch.delete(cursor_key(follower.name))
+            batch.put(cursor_key(follower.name), void_cursor())
             return batch
     batch.put(cursor_key(follower.name), encode_cursor(Cursor(follower.version, 0, bytes(32))))
     return batch
@@ -245,29 +259,32 @@ def _restart(rows: Reader, follower: Follower) -> Batch:
 def drop(backend: Backend, followers: Sequence[Follower]) -> None:
     """Durably mark all rows of `followers` as void, so that catching up rebuilds them.
 
-    The cursors are deleted first, in a separate batch, so that after a crash at any later point the old rows
-    are not mistaken for current rows.
+    The cursors are replaced first, in a separate batch, so that after a crash at any later point the old rows
+    are not mistaken for current rows. The new cursors are void, and differ from all earlier ones. If the
+    cursors were deleted, another process that had found a cursor missing before the rows were last rebuilt
+    could still set the cursor to the beginning, although the old rows are there.
     """
     batch = Batch()
     for follower in followers:
-        batch.delete(cursor_key(follower.name))
+        batch.put(cursor_key(follower.name), void_cursor())
     backend.write(batch, durable=True)
 
 
 def sweep(backend: Backend, followers: Iterable[Follower]) -> None:
-    """Delete the rows of all `followers` that have no cursor, and set their cursors to the beginning.
+    """Delete the rows of all `followers` whose cursor is void or missing; set the cursors to the beginning.
 
-    No value is read, so this also deletes damaged rows. A damaged row would otherwise stop a follower that
-    reads nearby rows. After a crash, some of the rows may be left, without a cursor; catching up deletes
-    these rows.
+    No value but the cursor's is read, so this also deletes damaged rows. A damaged row would otherwise stop
+    a follower that reads nearby rows. After a crash, some of the rows may be left, with a void cursor;
+    catching up deletes these rows.
     """
     for follower in followers:
         key = cursor_key(follower.name)
         while True:
             with backend.snapshot() as rows:
                 rows.confirm_missing = False
-                if rows.get(key) is not None:
+                guard = Guard(key, rows.get(key))
+                if _decode_cursor(guard.expected, follower.name) is not None:
                     break
                 batch = _restart(rows, follower)
             with suppress(GuardFailed):
-                backend.write(batch, guard=Guard(key, None), durable=False)
+                backend.write(batch, guard=guard, durable=False)

@@ -38,8 +38,8 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     """Delete all data that is derived from the journal, and compute it again from the journal alone.
 
     Before anything is deleted, the whole journal is read and checked. Then the cursors of all derived data
-    are deleted durably. If the process crashes after this step, the rebuild is finished when the store is
-    next opened, or when this function is called again. Only the journal needs to be intact. `progress` is
+    are durably marked as void. If the process crashes after this step, the rebuild is finished when the store
+    is next opened, or when this function is called again. Only the journal needs to be intact. `progress` is
     called with (events done, all events); the check counts as the first half of the events.
 
     Raises:

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends import open_backend
+from backends.base import Backend, Batch, Guards
 from backends.memory import MemoryBackend
 from engine.base import limits
 from engine.base.errors import CorruptionError
 from engine.engine import Engine
-from engine.followers.base import Cursor, Follower, catch_up, drop, encode_cursor, read_cursor
+from engine.followers.base import Cursor, Follower, catch_up, drop, encode_cursor, read_cursor, sweep
 from engine.followers.tags import TagsFollower
 from engine.ledger.journal import read_entries, read_log
 from engine.ledger.layout import INDEX_SUMMARIES, cursor_key, subtree_key
@@ -128,6 +129,47 @@ def test_a_follower_may_be_killed_at_any_write(name: str, kind: str, monkeypatch
             return
         assert own(dict(store.scan()), follower(name)) == own(SMALL_ROWS, follower(name)), at
     raise AssertionError("there was no end to the writes")
+
+
+class Overtaken(FaultBackend):
+    """A handle whose n-th write waits until another process has rebuilt the rows and marked them as void."""
+
+    def __init__(self, inner: Backend, name: str, nth: int) -> None:
+        super().__init__(inner)
+        self.followed, self.nth = name, nth
+
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
+        """Let the other process act, then write."""
+        self.nth -= 1
+        if self.nth == 0:
+            catch_up(self.inner, follower(self.followed), read_entries)
+            drop(self.inner, [follower(self.followed)])
+        super().write(batch, guard=guard, durable=durable)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("how", ["sweep", "catch up"])
+@pytest.mark.parametrize("void", ["without rows", "with rows"])
+@pytest.mark.parametrize("nth", [1, 2, 3])
+def test_a_restart_that_was_overtaken_leaves_no_rows_behind(
+    name: str, how: str, void: str, nth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that found void rows does not keep the rows that others wrote and dropped meanwhile."""
+    monkeypatch.setattr("engine.followers.base.SWEEP_ROWS", 8)
+    store, one = copied_rows(SMALL), follower(name)
+    catch_up(store, one, read_entries)
+    drop(store, [one])
+    if void == "without rows":
+        sweep(store, [one])
+        drop(store, [one])
+    overtaken = Overtaken(store, name, nth)
+    if how == "sweep":
+        sweep(overtaken, [one])
+        if nth == 1:
+            rows = own(dict(store.scan()), one)
+            assert list(rows) == [cursor_key(name)]
+    catch_up(overtaken, one, read_entries)
+    assert own(dict(store.scan()), one) == own(SMALL_ROWS, one)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -32,7 +32,7 @@ class Interrupted(MemoryBackend):
         super().write(batch, guard=guard, durable=durable)
 
     def sweep_records(self) -> None:
-        """Delete all cursors and then the records, as the first step of a rebuild in another process does."""
+        """Mark all cursors as void and delete the records, as a rebuild in another process begins."""
         drop(self, projections())
         batch = Batch()
         for prefix in RECORD_PREFIXES:

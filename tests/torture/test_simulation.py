@@ -11,6 +11,8 @@ from tests.torture.simulation import FAILURES, simulate
 HISTORIES = 20
 REFUSED = (56, 71, 99, 247, 5065)
 """Histories in which a sound row is taken for damaged."""
+REBUILT_TWICE = 2026112400025235
+"""A history in which one rebuild is overtaken by another while it deletes rows."""
 
 
 @pytest.mark.parametrize("processes", [2, 3])
@@ -37,3 +39,9 @@ def test_sound_rows_are_not_taken_for_damaged() -> None:
     for seed in REFUSED:
         total += simulate(seed, 3)[0]
     assert {name: total[name] for name in FAILURES} == dict.fromkeys(FAILURES, 0), total
+
+
+def test_a_rebuild_that_was_overtaken_voids_no_rows() -> None:
+    """A process whose rebuild another one has finished does not set a cursor back before rows that exist."""
+    counts, _ = simulate(REBUILT_TWICE, 3)
+    assert {name: counts[name] for name in FAILURES} == dict.fromkeys(FAILURES, 0), counts

@@ -210,7 +210,7 @@ class _Verification:
             self.differ(Difference("meta", key, None, str(error)))
             return
         if cursor is None:
-            # Either the follower never ran and has no rows, or an interrupted rebuild deleted its cursor.
+            # Either the follower never ran and has no rows, or an interrupted rebuild made its cursor void.
             for prefix in follower.prefixes:
                 for row, _ in self._rows.scan_prefix(prefix):
                     self.differ(Difference(family_of(row), row.hex(), None, NO_CURSOR))
