@@ -388,7 +388,13 @@ impl Scores<'_> {
     /// The lists are visited one after another, from the one with the highest bound to the one with the lowest.
     /// A document that is in none of the lists visited so far cannot gain more than the bounds of the rest, so
     /// the visit ends as soon as their sum is too low (MaxScore: Turtle & Flood 1995).
-    pub fn best(&self, least_norms: &[f64], allowed: &Allowed, limit: usize, most: usize) -> Option<Vec<Found>> {
+    pub fn best(
+        &self,
+        least_norms: &[f64],
+        allowed: &Allowed,
+        limit: usize,
+        most: usize,
+    ) -> Option<Vec<Found>> {
         let count = self.lists.len();
         let largest: Vec<Vec<f64>> = self
             .lists
