@@ -457,6 +457,9 @@ fn near_earlier(raw: &[u8], start: usize) -> Vec<bool> {
     (start..all.len()).map(|at| all[..at].iter().any(|other| near(all[at], *other))).collect()
 }
 
+/// A term and its relevance.
+type Relevant<'py> = (Bound<'py, PyString>, f64);
+
 /// Return the most relevant terms of texts, the best first, with their relevance; None if a text is not simple. The
 /// twins are `analyzer.index_terms` and `feedback.most_relevant`, which describes the arguments.
 #[pyfunction]
@@ -468,7 +471,7 @@ fn most_relevant<'py>(
     shares: Vec<f64>,
     known: Vec<String>,
     most: usize,
-) -> PyResult<Option<Vec<(Bound<'py, PyString>, f64)>>> {
+) -> PyResult<Option<Vec<Relevant<'py>>>> {
     let simple: Option<Vec<Cow<'_, [u8]>>> =
         texts.iter().map(|text| text.to_str().ok().and_then(simplified)).collect();
     let usable = texts.len() == shares.len() && shares.iter().all(|share| share.is_finite() && *share >= 0.0);

@@ -392,14 +392,12 @@ fn parts_of(sentence: &Sentence<'_>, times: &[Range]) -> Vec<Option<Part>> {
     sentence.pieces.iter().zip(tags).map(part).collect()
 }
 
-/// Return the text, as a range, the terms, and whether it is a name, of each subject that has one of `among`; None
-/// if a word of a subject is not in the table.
-fn subjects(
-    table: &Table,
-    read: &Read<'_>,
-    among: &[TermId],
-) -> Option<Vec<(usize, usize, Vec<TermId>, bool)>> {
-    let mut found: Vec<(usize, usize, Vec<TermId>, bool)> = Vec::new();
+/// A subject of a question: the range of its text, its terms, and whether it is a name.
+type Subject = (usize, usize, Vec<TermId>, bool);
+
+/// Return each subject that has one of the terms `among`; None if a word of a subject is not in the table.
+fn subjects(table: &Table, read: &Read<'_>, among: &[TermId]) -> Option<Vec<Subject>> {
+    let mut found: Vec<Subject> = Vec::new();
     let mut seen: Vec<Vec<TermId>> = Vec::new();
     let pieces = &read.sentence.pieces;
     for ((first, last), name) in read.subjects() {

@@ -33,6 +33,8 @@ def whole_store() -> Engine:
         engine.add(f"to be erased {number}", id=id_of(number), tags=["red"])
         engine.link(id_of(0), "references", id_of(number))
         engine.erase(id_of(number), "asked for")
+    for number in range(92, 98):
+        engine.add(f"with meta {number}", id=id_of(number), meta={"parity": number % 2, "number": number})
     engine.register_type("far")
     engine.checkpoint()
     engine.apply(made[40:])
