@@ -1,4 +1,4 @@
-"""Reading the rows in LevelDB's files without LevelDB, past damaged places.
+"""Reading the rows in LevelDB's files without LevelDB, even if the files are damaged.
 
 LevelDB refuses a table whose index is damaged, and drops the rest of a log block after a damaged record. The
 functions here yield each row that can still be decoded. Checksums are not compared, so a row may be damaged:
@@ -48,7 +48,7 @@ def table_rows(data: bytes) -> Iterator[Row]:
 
 
 def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """Return a number that has LevelDB's variable-length encoding, and the position after the number."""
+    """Decode a variable-length number of LevelDB; return the number and the position after it."""
     number = shift = 0
     while at < end and shift < 64:
         byte = data[at]
@@ -91,7 +91,7 @@ def _consecutive_blocks(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each block of a table that has no index, such as a truncated table.
 
     A block ends with the positions of its restarts (four bytes each) and the number of restarts. The first
-    position is 0, and no row begins with four zero bytes.
+    position is 0, so it consists of four zero bytes. No row begins with four zero bytes.
     """
     start = 0
     while start < len(data):

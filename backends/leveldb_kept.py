@@ -1,10 +1,11 @@
-"""Second names for the logs of a LevelDB while LevelDB opens it.
+"""Second names that preserve the logs of a database while LevelDB opens the database.
 
-While LevelDB opens a folder, it writes the rows of the logs to a table, gives a new list of tables the name
-`CURRENT`, and deletes the logs. It does not sync the new name. On a file system where changes of names reach
-the disk in any order, a power failure may undo the new name and not the deletion. Then `CURRENT` names the
-older list, the logs are missing, and LevelDB opens the folder without their rows. So each log gets a second
-name beside the folder, and keeps it until the new name `CURRENT` is synced.
+While LevelDB opens a folder, it writes the rows of the logs to a table and writes a new list of tables. It
+then replaces the file `CURRENT`, which names the list, and deletes the logs. It does not sync the
+replacement. On a file system where changes of names reach the disk in any order, a power failure may undo the
+replacement but not the deletion. Then `CURRENT` names the older list, the logs are missing, and LevelDB opens
+the folder without their rows. So each log gets a second name beside the folder. This name is removed only
+after the new `CURRENT` is synced.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from backends.files import fsync_path
 _PREFIX = ".kept-"
 _UNFINISHED = ".kept-unfinished"
 _WITHOUT_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
-"""The errors of file systems that cannot give a file a second name."""
+"""The errors of a system call if the file system cannot give a file a second name."""
 
 
 @contextmanager
 def kept_logs(data: Path) -> Iterator[None]:
-    """Keep the logs of the LevelDB at `data`, and its lists of tables, until the block has opened it.
+    """Preserve the logs and the lists of tables at `data` until the `with` block has opened the database.
 
-    If the block raises an exception or the process dies, `put_back` undoes this. If no log has rows, nothing
-    is written.
+    If the block raises an exception or the process dies, the preserved files stay, and `put_back` restores
+    them later. If all logs are empty, nothing is written.
 
     Raises:
         OSError: the system refuses a change of names.
@@ -48,7 +49,7 @@ def kept_logs(data: Path) -> Iterator[None]:
 
 
 def put_back(data: Path) -> None:
-    """After an interrupted opening, give the kept files back to the LevelDB at `data`."""
+    """After an interrupted opening, restore the files that are missing in `data`."""
     if not _kept(data):
         return
     for name, file in lost_logs(data).items():
@@ -59,7 +60,7 @@ def put_back(data: Path) -> None:
 
 
 def lost_logs(data: Path) -> dict[str, Path]:
-    """Return the files that are kept beside `data` and missing in it, by their names in `data`."""
+    """Return the preserved files that are missing in `data`, by their names in `data`."""
     names = {file.name.removeprefix(_PREFIX): file for file in _kept(data) if file.name != _UNFINISHED}
     return {name: file for name, file in names.items() if not (data / name).exists()}
 
@@ -69,7 +70,7 @@ def _kept(data: Path) -> list[Path]:
 
 
 def _keep(file: Path, target: Path) -> None:
-    """Give a file a second name, or make a synced copy where the file system has no second names."""
+    """Give a file a second name; if the file system has no second names, make a synced copy."""
     try:
         os.link(file, target)
     except OSError as error:

@@ -156,8 +156,8 @@ def swap(path: Path) -> None:
 def recover(path: Path) -> None:
     """Clean up after an interrupted rewrite or opening; the caller holds the lock.
 
-    If `db` is missing, the new LevelDB is complete and is renamed to `db`. Otherwise `db` stays unchanged,
-    except that it gets back the logs that an interrupted opening has deleted.
+    If `db` is missing, the new LevelDB is complete and is renamed to `db`. Otherwise, `db` stays unchanged,
+    except that the logs that an interrupted opening deleted are restored.
     """
     data, new = path / DATA, path / NEW
     if not data.exists() and new.exists():

@@ -47,7 +47,7 @@ def _data_folder(place: Path) -> Path:
 
 
 def _own_rows(data: Path, copy: Path, problems: list[str]) -> Iterator[Row]:
-    """Yield the rows that LevelDB finds in a copy. A copy that LevelDB refuses is opened less strictly."""
+    """Yield the rows that LevelDB finds in a copy. A refused copy is opened again with fewer checks."""
     try:
         plyvel = plyvel_module()
     except BackendUnusable:
@@ -100,7 +100,7 @@ def _copy(data: Path, copy: Path) -> None:
 
 
 def _files(data: Path) -> dict[str, Path]:
-    """Return the files of the LevelDB by name, with those that an interrupted opening of it kept."""
+    """Return the files of the database by name, including files that an interrupted opening preserved."""
     return {path.name: path for path in data.iterdir()} | lost_logs(data)
 
 

@@ -1,1 +1,1 @@
-"""Benchmark of what agents pay over MCP, compared with whole texts: `python -m bench.agents`."""
+"""Benchmark of what agents receive over MCP, compared with whole texts: `python -m bench.agents`."""

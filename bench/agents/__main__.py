@@ -1,12 +1,13 @@
-"""Measure what agents pay over MCP, and print Markdown: `python -m bench.agents`.
+"""Measure the tokens that agents receive over MCP, and print Markdown: `python -m bench.agents`.
 
-Question: how many tokens does an agent receive until it has the evidence for a question, compared with ten
-    whole texts; and how much evidence does it find for its tokens? A token is four characters.
-Data: the sets of `bench.retrieval` that are named, or the shared sets. Seed: `--seed`, by default 1, for the
-    salts.
+Question: how many tokens does an agent receive until it has the evidence for a question? How does this number
+    compare with ten whole texts? How much evidence does the agent find for its tokens? A token is four
+    characters.
+Data: the sets of `bench.retrieval` that the command line names, or the shared sets. Seed: `--seed`, by
+    default 1, for the salts.
 How: no language model is used. `bench.agents.ways` calls the tools. With `--stdio`, every call goes through
-    a session of the official client with a server process; without it, the same tools are called in this
-    process. Both give the same figures.
+    a session of the official client with a server process; without `--stdio`, the same tools are called in
+    this process. Both ways give the same figures.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Ask the questions of a memory in each way, over a real stdio session or inside this process.
 
 Question: what does an agent receive, and is the evidence in it?
-Data: a set of `bench.retrieval.sets`. Seed: that of the salts.
-How: a text counts as found if all of it is in what the agent received, apart from white space and from
-    characters that the server replaces. The same holds for the whole texts that are compared.
+Data: a set of `bench.retrieval.sets`. Seed: the seed of the salts.
+How: a text counts as found if the agent received all of it, apart from white space and characters that the
+    server replaces. The same rule applies to the whole texts that are compared.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CHARS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The result of one way with one size for one question."""
+    """The result of asking one question in one way with one size."""
 
     tokens: float
     """The tokens of the text blocks."""
@@ -62,9 +62,9 @@ class Results:
     name: str
     questions: int
     whole: tuple[Curve, ...]
-    """The tokens and the share found after each further whole text, with a heading as in `hit_text`."""
+    """The tokens and the share found after each whole text. Each text has a heading as in `hit_text`."""
     bare: tuple[Curve, ...]
-    """The same without headings: texts alone, one after the other, without ids and sources."""
+    """The same figures for texts without headings, that is, without ids and sources."""
     asked: Mapping[tuple[str, int], tuple[Asked, ...]]
     """(way, size) → the results."""
 
@@ -72,7 +72,7 @@ class Results:
 def measure(
     question_set: QuestionSet, work: Path, seed: int, report: Callable[[str], None], *, stdio: bool
 ) -> Results:
-    """Ask all questions of a set; questions without search terms are left out."""
+    """Ask all questions of a set that have search terms."""
     whole: list[Curve] = []
     bare: list[Curve] = []
     asked: dict[tuple[str, int], list[Asked]] = {
@@ -182,7 +182,7 @@ async def _in_process(store: Path, seed: int) -> AsyncIterator[Call]:
 
 @asynccontextmanager
 async def _over_stdio(store: Path) -> AsyncIterator[Call]:
-    """Yield a function that calls tools of `engine mcp` in a process of its own, with the official client."""
+    """Yield a function that calls the tools of an `engine mcp` process with the official client."""
     # An optional package: only this function needs it.
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters, stdio_client

@@ -1,7 +1,8 @@
-"""Print the results of a set: what each way costs and finds, and its cost at the evidence of ten whole texts.
+"""Print what each way costs and finds, and its cost when it finds as much as ten whole texts.
 
-Question: none. Data, seed: those of the results. How: a way is measured with several sizes. Its cost at the
-evidence of ten whole texts is interpolated linearly between the two sizes around this evidence.
+Question: none. Data, seed: as in the results. How: a way is measured with several sizes. The cost at which it
+finds as much as ten whole texts is interpolated linearly between two sizes. One size finds less, the other
+finds more.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _summary(result: Results) -> str:
 
 
 def curve_of(result: Results, way: str) -> Path:
-    """Return the mean tokens and the mean share found of a way, for each of its sizes."""
+    """Return, for each size of a way, the mean tokens and the mean share found."""
     some: list[Sequence[Asked]] = [asked for (name, _), asked in result.asked.items() if name == way]
     points = [
         Point(mean([one.tokens for one in asked]), mean([one.found for one in asked])) for asked in some
@@ -73,7 +74,7 @@ def curve_of(result: Results, way: str) -> Path:
 
 
 def _tokens_at(curve: Path, found: float) -> float | None:
-    """Return the tokens at which a curve reaches a share found, or None if the curve does not reach it."""
+    """Return the tokens at which the curve reaches the share `found`, or None if it stays below."""
     before: Point | None = None
     for point in curve:
         if point.found >= found:

@@ -21,7 +21,7 @@ TEXTS = {f"d{at}": f"Kettle number {at} boils {'and boils ' * at}<b>loudly</b>."
 
 @pytest.fixture
 def small(tmp_path: Path) -> QuestionSet:
-    """Twelve texts, one of which has only a title, and two questions, one of which has no word."""
+    """Twelve texts and two questions. One text has only a title, and one question has no words."""
     folder = tmp_path / "small"
     folder.mkdir()
     corpus = [{"id": name, "text": text} for name, text in TEXTS.items()]
@@ -37,7 +37,7 @@ def small(tmp_path: Path) -> QuestionSet:
 
 @pytest.mark.parametrize("stdio", [False, True])
 def test_a_small_set_is_measured(small: QuestionSet, tmp_path: Path, *, stdio: bool) -> None:
-    """Every way finds all texts with its largest size, also over stdio, and the table has a line for each."""
+    """With its largest size, every way finds all texts, also over stdio, and has a line in the table."""
     if stdio:
         pytest.importorskip("mcp")
     found = measure(small, tmp_path, 1, lambda line: None, stdio=stdio)
@@ -61,7 +61,7 @@ def test_both_transports_give_the_same_figures(small: QuestionSet, tmp_path: Pat
 
 
 def test_the_cost_at_equal_evidence_is_interpolated() -> None:
-    """Between two sizes, the cost is interpolated; evidence that no size reaches is said so."""
+    """Between two sizes, the cost is interpolated; if no size finds enough, the table says so."""
     ten = tuple(Point(100 * at, at / 10) for at in range(21))
     asked = {
         ("recall", 1): (Asked(200, 0, 1, 0.5),),
@@ -78,7 +78,7 @@ def test_the_cost_at_equal_evidence_is_interpolated() -> None:
 
 
 def test_hints_that_are_texts_are_not_read_again() -> None:
-    """Only good hints without a text are expanded."""
+    """Only good hints that do not show a whole text are expanded."""
     import asyncio
 
     calls: list[tuple[str, object]] = []

@@ -1,7 +1,7 @@
 """The ways in which an agent without a language model asks a question over MCP.
 
-Question: none of its own. Data, seed: none. How: a way calls tools, and keeps everything that it received.
-Each way has a size, which is a token budget or a number of hints. A larger size costs and finds more.
+Question: none. Data, seed: none. How: a way calls tools, and records everything that it receives. Each way
+has a size, which is a token budget or a number of hints. A larger size costs and finds more.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 _HINT: Final = re.compile(r"\[(\d+)%( ~\d+)?[^\]]*\] ([0-9a-f]+) ")
 
 READ: Final = 0.5
-"""The hints-and-texts way reads a text if its hint has at least this share of the best hint's score."""
+"""The hints-and-texts way reads a text if the score of the hint is at least this share of the best score."""
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Received:
     text: str = ""
     """The text blocks of all answers."""
     structured: int = 0
-    """The number of characters of the structured content of all answers, written as JSON."""
+    """The number of characters in the structured content of all answers, as JSON."""
     calls: int = 0
 
 
@@ -62,7 +62,7 @@ async def explore(agent: Agent, question: str, size: int) -> None:
 
 
 async def hints_and_texts(agent: Agent, question: str, size: int) -> None:
-    """Call `explore_recall` for `size` hints, then `explore_expand` for each good hint that is not a text."""
+    """Call `explore_recall` for `size` hints, then `explore_expand` for good hints without whole texts."""
     hints = _HINT.findall(await agent.use("explore_recall", query=question, limit=size))
     best = max((int(score) for score, _, _ in hints), default=0)
     for score, longer, atom in hints:

@@ -45,7 +45,7 @@ _PLAIN = lazy(
 
 
 def is_plain(text: str) -> bool:
-    """Return True if `text` is one line of common visible characters, as most texts are. This is fast."""
+    """Return True if `text` is one line of common visible characters. Most texts pass this fast test."""
     return _PLAIN.fullmatch(text) is not None
 
 
@@ -66,7 +66,7 @@ def code(character: str) -> str:
 
 
 def escape(found: re.Match[str]) -> str:
-    """Return the escape of the one character that was found, or the character itself if it is needed."""
+    """Return the character that was found if it is needed; otherwise, return its escape."""
     return found[0] if is_needed(found.string, found.start()) else code(found[0])
 
 

@@ -45,8 +45,8 @@ TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
 def add(session: Session, text: str, force: bool, again: bool, **fields: Any) -> int:
     """Add one atom.
 
-    Prints its id. If the memory holds the text already, equal or nearly equal, nothing is added: the id
-    of the atom with this text is printed. Defaults: kind note, bucket inbox, provenance internal, created
+    Prints its id. If the memory already contains an equal or nearly equal text, nothing is added, and the id
+    of the atom with that text is printed. Defaults: kind note, bucket inbox, provenance internal, created
     now. Creates the store if it does not exist.
     """
     tell_tags(session, fields["tags"])
@@ -101,7 +101,7 @@ def revise(session: Session, atom: str, text: str | None, force: bool, **options
 def get(session: Session, atom: str, as_of: Moment | None, content: bool, raw: bool) -> int:
     """Show an atom (even if it is hidden or erased) or a page.
 
-    A page consists of the atoms from one ingested file. It is shown with its links and its backlinks.
+    A page consists of the atoms from one ingested file. A page is shown with its links and its backlinks.
     """
     with session.engine() as engine:
         page = page_of(engine, atom, as_of)

@@ -195,7 +195,7 @@ def _row(edge: Edge, own: frozenset[str], named: Labels) -> tuple[str, ...]:
 
 
 def _type_of(edge: Edge) -> str:
-    """Return the type of an edge. If a relation's words cannot be an edge type, return these words."""
+    """Return the type of an edge. For a relation whose words cannot be an edge type, return the words."""
     exact = exact_type_in(data_of(edge))
     return edge.type if exact is None else exact
 

@@ -300,7 +300,7 @@ def _things(report: GraphImportReport) -> Iterator[Line]:
 
 
 def said(items: Iterable[Skipped]) -> list[str]:
-    """Return a sentence for each item. It states the place of the item and the reason."""
+    """Return one sentence for each item, with the item's place and the reason."""
     return [f"{item.source}{'' if item.line is None else f':{item.line}'}: {item.reason}" for item in items]
 
 

@@ -1,4 +1,4 @@
-"""The action `install` of the command mcp, which enters the server in the configuration of a client."""
+"""The action `install` of the command mcp: it adds the server to the configuration of a client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.cli.shapes import line
 from engine.front.settings import VARIABLE
 
 NO_ENTRY: Final[dict[str, Any]] = {"name": "memory", "project": False, "replace": False, "printed": False}
-"""The options of install, if none is given."""
+"""The default options of install."""
 
 
 def install_server(
@@ -30,7 +30,7 @@ def install_server(
     replace: bool,
     printed: bool,
 ) -> int:
-    """Enter the server in the configuration of the client `given`, or print the entry; return the exit code.
+    """Add the server to the configuration of the client `given`, or print the entry; return the exit code.
 
     Raises:
         InvalidInputError: the client is unknown, the store is in memory, or the file is malformed.
@@ -61,7 +61,7 @@ def install_server(
 
 
 def _options(session: Session, *, read_only: bool, profile: str, mode: str | None) -> list[str]:
-    """Return the options of the server that the user gave, for the entry."""
+    """Return the server options that the user gave, for the client's entry."""
     found = ["--read-only"] if read_only else []
     found += ["--profile", profile] if profile != "memory" else []
     found += ["--secrets", mode] if mode is not None else []
@@ -71,7 +71,7 @@ def _options(session: Session, *, read_only: bool, profile: str, mode: str | Non
 
 
 def _absolute(url: str) -> str:
-    """Return the URL of a store with a full path: a client starts the server in a folder of its own.
+    """Return the URL of a store with a full path, because clients start the server in other folders.
 
     Raises:
         InvalidInputError: the store is in memory.

@@ -149,7 +149,7 @@ def _table(items: Iterable[HistoryItem], named: Labels) -> Table:
 
 
 def _subject(one: HistoryItem, named: Labels) -> str:
-    """Return the subject of an event, with the subject's name unless the details show the text."""
+    """Return the subject of an event. Its name is added unless the details show the text."""
     name = "" if "content" in one.detail or " " in one.subject else named.name(one.subject)
     return f"{named.subject(one.subject)} {name}".rstrip()
 

@@ -15,10 +15,10 @@ from engine.transfer.replaced_folder import ReplacedFolder
 
 @dataclass
 class MirrorEdits:
-    """Applies the edits in the pages of the mirror that the settings name.
+    """Applies the edits in the pages of the mirror; the settings name the mirror.
 
-    After the mirror is brought up to date, its pages are exactly as the program wrote them. This change of
-    the folder is therefore not mistaken for an edit, and the store is not even opened.
+    After the program updates the mirror, the pages are exactly as the program wrote them. The update is
+    therefore not mistaken for an edit, and the store is not opened.
     """
 
     session: Session

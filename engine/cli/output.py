@@ -65,7 +65,7 @@ def plain(value: Any, name: str = "") -> Any:
 
 
 def receipt_data(receipt: Receipt) -> dict[str, Any]:
-    """Return the receipt of a command as JSON types. The field `held` is there only if it has a value."""
+    """Return the receipt of a command as JSON types. The field `held` is included only if it has a value."""
     data = {**plain(receipt), "changed": receipt.changed}
     if receipt.held is None:
         del data["held"]

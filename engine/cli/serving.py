@@ -90,9 +90,9 @@ def mcp(
     and clients need the token. Only messages of the protocol are written to stdout; the log is written to
     stderr.
 
-    The server opens the store when a call needs it, creates it if it is missing, and closes it between
-    calls, so that other commands and servers can use it. A call waits up to --wait seconds (default: 10)
-    for a store that is in use.
+    The server opens the store when a call needs it, and closes the store between calls, so that other
+    commands and servers can use it. A missing store is created. A call waits up to --wait seconds (default:
+    10) for a store that is in use.
 
     A password or a key in a text is redacted before the text is stored, and agents are told so.
     `--secrets off` stores texts unchanged.

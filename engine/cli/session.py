@@ -39,7 +39,7 @@ class Move(Protocol):
     """A function that shows the progress of a command."""
 
     def __call__(self, done: int, total: int, activity: str = "", /) -> None:
-        """Show that `done` of `total` things are done; `activity` names a part that takes long."""
+        """Show that `done` of `total` things are done; `activity` names a part that takes a long time."""
 
 
 class Session:
@@ -98,7 +98,7 @@ class Session:
                     self.out.note(f"derived data is behind and was computed in memory: {engine.behind}")
 
     def _mirror_writes(self, engine: Engine, size: int) -> None:
-        """Update the mirror that the settings name, if the store now has more than `size` events."""
+        """Update the mirror in the settings if the store now has more than `size` events."""
         try:
             now = engine.size
         except EngineError:
@@ -170,7 +170,7 @@ class Session:
     def meter(self, what: str, unit: str) -> Iterator[Move]:
         """Yield a function (done, total) that shows a progress bar; print the totals at the end.
 
-        The function accepts a third argument, which names a part of the work that takes long.
+        The function accepts a third argument, which names a part of the work that takes a long time.
         """
         bar: Any = None
         last = 0

@@ -3,8 +3,8 @@
 The module of a command is imported only when the command is used, because its imports take time (measured:
 the engine 0.12 s, ingestion 0.08 s more, Rich 0.04 s). `engine --help` and a misspelt command must not need
 that time. Therefore the first lines of the help are listed here, and this module imports no part of the
-engine, directly or indirectly. For this reason only, some modules that this module imports have imports
-inside functions.
+engine, directly or indirectly. This is the only reason why some modules that it imports have imports inside
+functions.
 """
 
 from __future__ import annotations

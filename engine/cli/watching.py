@@ -123,7 +123,10 @@ class IngestBatches:
         return path.is_dir() or (not path.suffix and not path.exists())
 
     def take(self, changed: frozenset[Path]) -> bool:
-        """Ingest the changed files; without paths, ingest the folder. Return False if the store is in use."""
+        """Ingest the changed files; the first call ingests the folder.
+
+        Return False if the store is in use.
+        """
         is_first = self.number == 0
         try:
             only = None if is_first else self._to_read(changed)
@@ -155,7 +158,7 @@ class IngestBatches:
         return True
 
     def _to_read(self, changed: frozenset[Path]) -> frozenset[Path] | None:
-        """Return the files to read, or None for all files: links and renamed files depend on all files."""
+        """Return the files to read; None means all files, because links and renames depend on all files."""
         is_same = all(path.suffix.lower() in FORMATS and path in self._known for path in changed)
         if not (is_same and all(path.is_file() for path in changed)):
             has_rules = any(path.name == GITIGNORE for path in changed)

@@ -13,8 +13,8 @@ CONTEXT_WORDS: Final = 5
 SHOWN_CHARS: Final = 300
 """The maximum number of characters of a removed or added text that are shown."""
 COMPARED_MAX: Final = 4_000_000
-"""If more pairs of words than this would have to be compared, the changed part of the text is shown as one
-difference."""
+"""The maximum number of pairs of words that are compared. With more pairs, the changed part of the text is
+shown as one difference."""
 
 _WORD: Final = re.compile(r"\s+|\w+|[^\w\s]")
 

@@ -73,8 +73,7 @@ class NewDocument:
     def kernel_item(self) -> tuple[object, ...] | None:
         """The argument of the kernels for this document.
 
-        The argument contains the text, or the result of the Python analysis if the kernels decline such a
-        text.
+        The argument contains the text, or the result of the Python analysis if the kernels decline this text.
         """
         body = self.body
         if body is None:
@@ -335,7 +334,7 @@ def _fingerprints(
 def remove(columns: Columns, offsets: Collection[int]) -> Columns:
     """Return the columns with `NO_DOCUMENT` in place of the documents at `offsets`.
 
-    A document at `offsets` may not be `NO_DOCUMENT` already.
+    The documents at `offsets` must not already be `NO_DOCUMENT`.
     """
     import numpy as np
 

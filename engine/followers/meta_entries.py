@@ -2,10 +2,10 @@
 
     m/ ‖ hash[16] ‖ chunk u16    the atoms with this key and this value
 
-The rows are not hashed, and no root depends on them. The hash in the key of a row is that of the entry. A
-row is a chunk of a set of ordinals (`engine.followers.chunks`). As in the sets of the follower `tags`,
-ordinals of earlier versions of an atom stay, so each result is intersected with the live ordinals. Erasing an
-atom removes all its ordinals.
+The rows are not hashed, and no root depends on them. The key of a row contains the hash of the entry. A row
+is a chunk of a set of ordinals (`engine.followers.chunks`). Ordinals of earlier versions of an atom stay in
+the set, as in the sets of the follower `tags`. So each result is intersected with the live ordinals. Erasing
+an atom removes all its ordinals.
 
 Only queries with a condition on meta read these rows. Therefore other queries do not update them.
 """
@@ -35,14 +35,14 @@ _CHUNK_BYTES: Final = 2
 
 
 class MetaEntriesFollower(Follower):
-    """Maintains the rows that lead from an entry of meta to atoms."""
+    """Maintains the rows that list the atoms with each entry of meta."""
 
     name = "meta-entries"
     version = 1
     prefixes = (META_ENTRIES,)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Add ordinals of new versions of atoms to the rows of their entries; remove those of erased atoms.
+        """Add the ordinals of new versions to the rows of their entries; remove the ordinals of erased atoms.
 
         Raises:
             CorruptionError: a row is malformed.
@@ -80,7 +80,7 @@ def _of_chunk(ordinals: set[int], chunk: int) -> list[int]:
 
 
 def _prefix(key: str, value: Scalar) -> bytes:
-    """Return the beginning of the keys of an entry's rows. True and 1 are different values, as in CBOR."""
+    """Return the prefix of the keys of an entry's rows. True and 1 are different values, as in CBOR."""
     return META_ENTRIES + blake3(pack([key, value])).digest(_HASH_BYTES)
 
 

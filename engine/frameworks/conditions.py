@@ -1,4 +1,4 @@
-"""The conditions on values that a LangGraph search takes: fields with a value, or with operators.
+"""The conditions on values in a LangGraph search: fields with a value, or with operators.
 
 `{"status": "open", "votes": {"$gte": 3}}` matches the values whose field `status` is `open` and whose field
 `votes` is a number of at least 3.
@@ -25,7 +25,7 @@ OPERATORS: Final = ("$eq", "$ne", *_ORDERINGS)
 def condition(wanted: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
     """Return a function that returns True for the values that match all fields of `wanted`.
 
-    A missing field has the value None. The operators of order compare two numbers or two texts; any other
+    A missing field has the value None. The ordering operators compare two numbers or two texts; any other
     pair does not match. Inside a field, a map without operators matches the values that match its fields, and
     a list matches a list of the same length whose elements match.
 

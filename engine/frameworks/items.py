@@ -48,7 +48,7 @@ class StoredItem:
 
 @dataclass(frozen=True, slots=True)
 class PutItem:
-    """A command that makes the item `key` of a namespace have a value, or hides it if the value is None."""
+    """A command that sets the value of an item. If the value is None, the command hides the item."""
 
     namespace: Namespace
     key: str
@@ -58,7 +58,7 @@ class PutItem:
     provenance: str = "internal"
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the events that add, revise, revive or hide the item, or none if nothing would change.
+        """Append the events that add, revise, revive or hide the item. If nothing would change, append none.
 
         Raises:
             InvalidInputError: The value is not JSON, or a part of the name is not valid.
@@ -112,7 +112,7 @@ class Items:
         self._provenance = checked_provenance(provenance)
 
     def get(self, namespace: Namespace, key: str) -> StoredItem | None:
-        """Return an item, or None if there is none or it was deleted."""
+        """Return an item, or None if the item is missing or was deleted."""
         source, coded_key = _names(namespace, key)
         with snapshot(self._memory) as rows:
             atom = default_id(self._memory.store.identity.id_key, source, "", 0, coded_key)
@@ -122,7 +122,7 @@ class Items:
         return None if held is None else _item(held)
 
     def put(self, changes: Sequence[tuple[Namespace, str, Mapping[str, Any] | None, bool]]) -> None:
-        """Carry out changes (namespace, key, value or None, indexed), all or none, in one durable batch."""
+        """Make all changes (namespace, key, value or None, indexed), or none, in one durable batch."""
         self._memory.apply([PutItem(*change, self._provenance) for change in changes])
 
     def search(
@@ -167,7 +167,7 @@ class Items:
         return found
 
     def _ranked(self, query: str, filters: Filters, matches: Matches | None, need: int) -> list[StoredItem]:
-        """Ask recall for more and more hits until enough of them match."""
+        """Recall more and more hits until enough of them match."""
         most = need
         while True:
             most = min(most, limits.RESULTS_MAX)
@@ -187,8 +187,8 @@ class Items:
     def _scores(self, query: str, filters: Filters, most: int) -> dict[str, float]:
         """Return the ids of the atoms that answer a question, the best first, each with its score.
 
-        Recall folds near-duplicates; in a key-value store each of them is an item. They get the score of the
-        hit that they are like.
+        Recall folds near-duplicates into one hit, but in a key-value store each near-duplicate is an item. It
+        gets the score of the hit.
         """
         hits = hits_of(self._memory, query, most, filters)
         return {one: hit.score for hit in hits for one in (hit.id, *hit.duplicates)}
@@ -206,7 +206,7 @@ def _names(namespace: Namespace, key: str) -> tuple[str, str]:
 
 
 def _sources(prefix: Namespace) -> tuple[str, ...]:
-    """Return the patterns of the sources of all namespaces that begin with `prefix`."""
+    """Return the patterns that match the source of each namespace that begins with `prefix`."""
     source = source_of(FRAMEWORK, prefix, "a part of a namespace")
     return (source, f"{source}/*") if prefix else (f"{source}*",)
 

@@ -25,9 +25,9 @@ except ImportError as error:
 class MemrootRetriever(BaseRetriever):
     """A retriever whose documents are the atoms that recall returns, the best first.
 
-    The text of an atom is the `page_content`, and the id of the atom is the `id`. The `metadata` has the
-    other facts on the atom, among them its `source` and its `provenance`. A question without a searchable
-    word has no documents.
+    The text of an atom is the `page_content`, and the id of the atom is the `id`. The `metadata` contains the
+    other fields of the atom, such as `source` and `provenance`. A question without a searchable word returns
+    no documents.
     """
 
     memory: Engine

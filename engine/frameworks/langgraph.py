@@ -37,7 +37,7 @@ class MemrootStore(BaseStore):
 
     An item is an atom in the bucket `langgraph`: its namespace is the source, and its key is the key. Putting
     an item again revises the atom, and deleting it hides the atom; the history stays in the journal. A search
-    with a query is a recall. There is no time to live: a `ttl` is refused.
+    with a query is a recall. A time to live (`ttl`) is refused.
 
     Args:
         memory: The memory; the caller closes it.
@@ -52,8 +52,8 @@ class MemrootStore(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations. Reads see the store as it was before the writes of the batch.
 
-        The writes are carried out at the end, all or none, in one durable batch. If several of them put or
-        delete the same item, the last one counts.
+        The writes are carried out at the end, all or none, in one durable batch. If several writes put or
+        delete the same item, the last write counts.
 
         Raises:
             NotImplementedError: An item is put with a time to live. Nothing was written.

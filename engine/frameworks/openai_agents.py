@@ -27,7 +27,7 @@ from engine.ledger.records import AtomRecord
 from engine.query.filters import Filters
 
 FRAMEWORK: Final = "openai-agents"
-"""The bucket of every item of a session, and the first part of its source."""
+"""The bucket of every session item, and the first part of the item's source."""
 
 
 class Settings(Protocol):
@@ -47,7 +47,7 @@ class AppendItem:
     provenance: str = "internal"
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the event that adds the item, or no event if an item with this key is recorded.
+        """Append the event that adds the item; append nothing if an item with this key is already recorded.
 
         Raises:
             RefusedError: The text of the item was erased earlier, or contains a secret that is refused.
@@ -98,8 +98,8 @@ class MemrootSession:
         """Return the items, the oldest first.
 
         Args:
-            limit: The maximum number of items, counted from the newest; None for the limit of the settings,
-                or for all items if there is none.
+            limit: The maximum number of items, counted from the newest. None means the limit in the settings,
+                or all items if the settings have no limit.
 
         Raises:
             InvalidInputError: `limit` is negative.
@@ -165,7 +165,7 @@ def _item(held: Held) -> Any:
 
 
 def _text_of(item: dict[str, Any]) -> Path | None:
-    """Return the place of the text of a message; None if the item has no text, or several."""
+    """Return the place of the text of a message; None if the item has no text, or several texts."""
     content = item.get("content")
     if isinstance(content, str):
         return ("content",)

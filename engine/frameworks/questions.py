@@ -1,4 +1,4 @@
-"""Asking a memory on behalf of a framework: hits with their whole texts, and what is known of each."""
+"""Asking a memory on behalf of a framework: the hits, with their whole texts and other fields."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Answered:
 
 
 def hits_of(memory: Engine, query: str, most: int, filters: Filters) -> tuple[Hit, ...]:
-    """Return at most `most` hits of a recall. A question without a searchable word has none.
+    """Return at most `most` hits of a recall. A question without a searchable word has no hits.
 
     Raises:
         InvalidInputError: The question is too long, or `most` or `filters` is not valid.

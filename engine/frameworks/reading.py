@@ -1,4 +1,4 @@
-"""Reading the atoms that an adapter wrote, all of one call from one snapshot."""
+"""Reading the atoms that an adapter wrote. One call reads all its atoms from one snapshot."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from proofs.sets import Group
 Item = TypeVar("Item")
 
 _FIRST, _AT_ONCE = 16, 512
-"""The number of atoms that are read together at first, and at most."""
+"""The number of atoms in the first read, and the maximum number in one read."""
 
 
 class Held(NamedTuple):
@@ -40,19 +40,19 @@ class Held(NamedTuple):
 
 @contextmanager
 def snapshot(memory: Engine) -> Iterator[Snapshot]:
-    """Yield a snapshot of the memory in which the tags are at the head."""
+    """Yield a snapshot of the memory in which the follower `tags` is at the head of the journal."""
     with translated(), memory.store.view(memory.store.tags) as rows:
         yield rows
 
 
 def records_passing(rows: Snapshot, filters: Filters) -> Iterator[AtomRecord]:
-    """Yield the records of the live atoms that pass `filters`, those first that got their content last."""
+    """Yield the records of the live atoms that pass `filters`, the atom with the newest content first."""
     for some in _in_parts(sorted(allowed(rows, filters), reverse=True)):
         yield from records_of(rows, ids_at(rows, some))
 
 
 def values_of(rows: Snapshot, records: Iterable[AtomRecord]) -> Iterator[Held]:
-    """Yield the atoms of these records. Atoms that hold no value are left out."""
+    """Yield the atoms of these records. Atoms that do not contain a value are left out."""
     for some in _in_parts(records):
         for record, body in zip(some, bodies_of(rows, some), strict=True):
             if is_packed(body.meta or {}):
@@ -60,7 +60,7 @@ def values_of(rows: Snapshot, records: Iterable[AtomRecord]) -> Iterator[Held]:
 
 
 def _in_parts(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Yield the items in lists that become longer: the caller often needs only the first ones."""
+    """Yield the items in longer and longer lists, because the caller often needs only the first items."""
     rest, most = iter(items), _FIRST
     while some := list(islice(rest, most)):
         yield some
@@ -68,7 +68,7 @@ def _in_parts(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def sources_in(rows: Snapshot, bucket: str, first: str) -> Iterator[str]:
-    """Yield the sources that begin with `first` and have a live atom in the bucket, in ascending order."""
+    """Yield, in ascending order, the sources that begin with `first` and have a live atom in the bucket."""
     here = members(rows, LIVE) & members(rows, (Group.BUCKET, bucket))
     for source in values(rows, Group.SOURCE, first):
         if not source.startswith(first):
@@ -78,6 +78,6 @@ def sources_in(rows: Snapshot, bucket: str, first: str) -> Iterator[str]:
 
 
 def live_records(rows: Snapshot, ids: Sequence[str]) -> dict[str, AtomRecord]:
-    """Return the records of those of the atoms that are live, each with its id."""
+    """Return the records of the live atoms among `ids`, by id."""
     found = ((one, read_atom(rows, atom_id(one))) for one in ids)
     return {one: record for one, record in found if record is not None and record.state is State.LIVE}

@@ -14,8 +14,9 @@ from engine.frameworks.values import Packed, Path, pack, plain
 def packed(tx: Transaction, value: object, path_of: Callable[[Any], Path | None], what: str) -> Packed:
     """Return the content and the `meta` for a value of the caller.
 
-    Each text is searched for secrets by itself, because JSON escapes the line breaks that end some of them.
-    Then the value is searched as JSON, because the name of a field (`password`) can make its text a secret.
+    First, each text is searched for secrets on its own, because JSON escapes the line breaks that end some
+    secrets. Then the value is searched as JSON, because the name of a field (`password`) can make the field's
+    text a secret.
 
     Args:
         tx: The transaction that stores the value.

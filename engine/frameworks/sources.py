@@ -1,4 +1,4 @@
-"""The source of an atom that a framework named: the framework, then the parts of a name, separated by `/`."""
+"""The sources of atoms from frameworks: the framework, then the parts of a name, separated by `/`."""
 
 from __future__ import annotations
 

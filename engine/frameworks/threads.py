@@ -1,4 +1,4 @@
-"""Running the calls of an open memory beside an event loop."""
+"""Calling an open memory from an event loop without blocking the loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 async def in_thread(call: Callable[[], Result]) -> Result:
-    """Run `call` in another thread and return its result. The event loop goes on meanwhile.
+    """Run `call` in another thread and return its result. Meanwhile, the event loop continues.
 
     If the caller is cancelled, this function first waits for the end of the call, because a write that has
     begun cannot be stopped. Then it raises the cancellation.

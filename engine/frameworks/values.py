@@ -1,9 +1,9 @@
 """Storing a JSON value as an atom, so that the atom reads well and the value comes back exactly.
 
 If one text of the value can stand for the whole value, this text is the content of the atom. The other fields
-are fields of `meta`, so that filters find them; what `meta` cannot hold exactly is kept there as JSON.
-Otherwise, the content is the whole value as JSON. In both forms, an edit of the atom's content by a person is
-an edit of the value.
+become entries of `meta`, so that filters find them. Fields that `meta` cannot store exactly are stored in one
+entry as JSON. Otherwise, the content is the whole value as JSON. In both forms, a person who edits the atom's
+content edits the value.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ Path = tuple[str | int, ...]
 
 PATH, REST, WHOLE, UNINDEXED = "value.path", "value.rest", "value.whole", "value.unindexed"
 """The keys of `meta` that the adapters use: the place of the content in the value; the part of the value that
-is kept as JSON; the content is the whole value; no question finds the value. Any other key is a field."""
+is kept as JSON; the mark that the content is the whole value; the mark that no question finds the value. Any
+other key is a field."""
 _BITS_MAX: Final = 1023
-"""The number of bits of the largest integer: it is as large as the largest float."""
+"""The maximum number of bits of an integer. All such integers are in the range of floats."""
 _OURS = frozenset({PATH, REST, WHOLE, UNINDEXED})
 
 
@@ -44,7 +45,7 @@ def plain(value: object, screen: Callable[[str], str] = str, depth: int = 0) -> 
 
     Raises:
         InvalidInputError: the value is not JSON: it contains another type, a key that is not text, a number
-            that is not finite or too large, or over 64 levels.
+            that is not finite or too large, or more than 64 levels.
     """
     if isinstance(value, str):
         return screen(str.__str__(value))  # an enumeration's own form would be its name
@@ -71,8 +72,8 @@ def pack(value: Any, path: Path | None) -> Packed:
 
     Args:
         value: The value.
-        path: The place of the text that stands for the value, which is a field of a map; None if there is
-            no such text.
+        path: The place of the text that stands for the value. The text is a field of a map. None if there
+            is no such text.
     """
     if path is not None:
         rest = deepcopy(value)
@@ -89,7 +90,7 @@ def pack(value: Any, path: Path | None) -> Packed:
 
 
 def is_packed(meta: Mapping[str, Scalar]) -> bool:
-    """Return True if `meta` is that of a value, and not of an atom that has another origin."""
+    """Return True if `meta` belongs to a stored value, and not to an atom from another origin."""
     return PATH in meta or WHOLE in meta
 
 
@@ -97,7 +98,7 @@ def unpack(content: str, meta: Mapping[str, Scalar], what: str) -> dict[str, Any
     """Return the value of an atom with this content and `meta`.
 
     Raises:
-        ConflictError: the content or the `meta` was edited, and is no longer that of a value; `what`
+        ConflictError: the content or the `meta` was edited, so the atom no longer contains a value; `what`
             names the atom.
     """
     try:
@@ -116,7 +117,7 @@ def unpack(content: str, meta: Mapping[str, Scalar], what: str) -> dict[str, Any
 
 
 def only_text(value: Mapping[str, Any]) -> Path | None:
-    """Return the place of the only text of a value, if the other fields are numbers, booleans or None."""
+    """Return the place of the text in a value with exactly one text and no lists or maps; else None."""
     texts: Sequence[str] = [key for key, one in value.items() if isinstance(one, str)]
     if len(texts) != 1 or any(isinstance(one, dict | list) for one in value.values()):
         return None
@@ -130,7 +131,7 @@ def _map(value: Any) -> dict[str, Any]:
 
 
 def _is_field(name: str, value: Any) -> bool:
-    """Return True if `meta` can hold a field exactly. For example, it would turn 1.0 into 1."""
+    """Return True if `meta` can store a field exactly. It cannot store 1.0, which would become 1."""
     try:
         kept = (validation.meta({name: value}) or {})[name]
     except InvalidInputError:

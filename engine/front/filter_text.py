@@ -1,10 +1,11 @@
 """Filters written as one line of text, such as `tag:kitchen -tag:draft source:notes/* after:2026-01-01`.
 
 A filter is a sequence of terms with spaces between them. A term is a name, a colon and a value. A value with
-spaces is put in double quotes, with the escapes of JSON: `source:"my notes.md"`. A term for a name in
-`REPEATED` may occur several times; the conditions are those of `engine.query.filters.Filters`. A term
-`meta.KEY:VALUE` asks for an entry of meta. Its value is a JSON number, true or false, or else a text; in
-quotes it is a text. Several terms with one key allow several values.
+spaces is put in double quotes, with the escapes of JSON: `source:"my notes.md"`. Terms whose name is in
+`REPEATED` may occur several times. The conditions have the meaning that they have in
+`engine.query.filters.Filters`. A term `meta.KEY:VALUE` asks for an entry of meta. VALUE is a text if it is in
+quotes, or if it is not a JSON number, true or false. If several terms have the same key, an entry with any of
+their values matches.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def parse_value(text: str, where: str) -> Scalar:
 
     Args:
         text: The text.
-        where: What contains the text; it begins the error message.
+        where: The beginning of the error message: what contains the text.
 
     Raises:
         InvalidInputError: the text is a JSON list, a JSON object or null.
@@ -36,7 +36,7 @@ def parse_value(text: str, where: str) -> Scalar:
 
 
 def parse_meta(given: Iterable[str], option: str) -> dict[str, Scalar]:
-    """Return the entries of an atom's meta in texts of the form KEY=VALUE.
+    """Parse texts of the form KEY=VALUE, and return them as entries of an atom's meta.
 
     Args:
         given: The texts.
@@ -54,7 +54,7 @@ def parse_meta(given: Iterable[str], option: str) -> dict[str, Scalar]:
 
 
 def parse_conditions(given: Iterable[str], option: str) -> dict[str, tuple[Scalar, ...]]:
-    """Return the keys in texts of the form KEY=VALUE, each with its values in order.
+    """Parse texts of the form KEY=VALUE, and return each key with its values in order.
 
     Args:
         given: The texts.

@@ -35,8 +35,8 @@ def engine_opener(
 ) -> Callable[[], Engine]:
     """Return a function that opens the store at `url`.
 
-    `mirror` is the folder that is kept up to date as a mirror after each write, or None. `secrets` is the
-    secrets policy or its mode, or None for the policy of the settings.
+    `mirror` is the folder of the mirror that is updated after each write, or None. `secrets` is a secrets
+    policy, the mode of a policy, or None for the policy in the settings.
 
     Raises:
         InvalidInputError: A settings file or ENGINE_SECRETS has an unknown value.
@@ -63,7 +63,7 @@ def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
 
 
 def retry_while_busy(open_it: Callable[[], Opened], seconds: float) -> Opened:
-    """Call `open_it` and return its result. If it raises BusyError, repeat the call for at most `seconds`.
+    """Call `open_it` and return its result. If the call raises BusyError, repeat it for at most `seconds`.
 
     Raises:
         BusyError: The store is still locked by another process after that time.

@@ -102,7 +102,7 @@ def find_memory(flag: str | None, memory: str | None) -> MemorySetting | None:
 
 
 def find_secrets() -> tuple[SecretsPolicy | None, str]:
-    """Return the secrets policy and where it is set; the policy is None if there is no such setting.
+    """Return the secrets policy and where it is set; the policy is None if no setting contains a policy.
 
     Without a policy, secrets are treated as in the mode `off`. If ENGINE_SECRETS is set, its value is the
     mode. The kinds and patterns are taken from the nearest settings file with secrets settings.
@@ -125,9 +125,10 @@ def find_secrets() -> tuple[SecretsPolicy | None, str]:
 def find_secrets_for_agents(mode: str | None) -> SecretsPolicy | str:
     """Return the secrets policy of a server for agents. Unless a setting says otherwise, it redacts secrets.
 
-    The mode is `mode` or, if that is None, the mode that ENGINE_SECRETS or the nearest settings file with
-    secrets settings names, or `redact`. The kinds and patterns are those of that file. The result is the
-    string `redact` if nothing else is set, because to import the policy would delay a server's first answer.
+    The mode is taken from the first of these that names a mode: `mode`, ENGINE_SECRETS, the nearest settings
+    file with secrets settings. The default mode is `redact`. The kinds and patterns are taken from that
+    settings file. If nothing is set, the result is the string `redact`, because importing the policy would
+    delay a server's first answer.
 
     Raises:
         InvalidInputError: `mode`, a settings file or ENGINE_SECRETS has a value that is not valid.
@@ -182,7 +183,7 @@ def _default(name: str) -> str:
 
 
 def _user_folder(variable: str, default: str) -> Path:
-    """Return this program's folder, in the folder that `variable` contains or in the default folder."""
+    """Return this program's folder inside the folder that `variable` names, or inside the default folder."""
     folder = Path(os.environ.get(variable, ""))
     if not folder.is_absolute():
         on_mac = sys.platform == "darwin"

@@ -1,4 +1,4 @@
-"""Test servers: in this process with the SDK's client, and as processes with raw messages or that client."""
+"""Test servers in this process with the SDK's client, or in processes with raw messages or this client."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class Memory:
 
 @asynccontextmanager
 async def piped(dispatcher: Dispatcher) -> AsyncIterator[Any]:
-    """The streams of a client of a server that runs in a thread of this process, over pipes."""
+    """The client's ends of the pipes to a server that runs in a thread of this process."""
     (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
     wire = Wire(theirs_in, theirs_out)
     thread = threading.Thread(target=Server(dispatcher, wire).run, args=(lambda: None,))
@@ -233,7 +233,7 @@ class Raw:
         self.process.communicate()
 
     def send(self, *messages: dict[str, Any] | bytes) -> None:
-        """Write messages, or what is none."""
+        """Write messages, or lines that are not messages."""
         assert self.process.stdin is not None
         for message in messages:
             raw = message if isinstance(message, bytes) else json.dumps(message).encode()

@@ -1,4 +1,4 @@
-"""Invalid arguments are refused by name, and no arguments crash the server."""
+"""Errors name the invalid argument, and no argument can crash the server."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ NEVER_RAW = re.compile("<[A-Za-z/|!?]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u
 
 
 def test_naughty_strings_come_back_as_they_are_and_harmless() -> None:
-    """Each string is stored or refused, and no verb returns markup, controls or lines that look generated."""
+    """Each string is stored or refused; no verb returns markup, controls or forged lines."""
     naughty = json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8"))
     with Engine.open("memory:") as engine:
         memory = Memory(engine)

@@ -1,4 +1,4 @@
-"""The tokens that answers cost a model: one for four characters of what a client passes on."""
+"""The tokens that answers cost a model. Four characters of the text that a client passes on are one token."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_answers_cost_what_is_promised(filled: tuple[Memory, list[str]]) -> None
 
 
 def test_one_call_costs_less_than_hints_and_a_text(filled: tuple[Memory, list[str]]) -> None:
-    """A recall with a small budget costs less than hints and the text of the best one."""
+    """A recall with a small budget costs less than hints and the text of the best hint."""
     memory, questions = filled
     for one in questions:
         hints = memory.said("explore_recall", query=one)
@@ -60,7 +60,7 @@ def test_one_call_costs_less_than_hints_and_a_text(filled: tuple[Memory, list[st
 
 
 def test_a_hub_is_listed_in_pages_of_the_promised_size() -> None:
-    """An entity with hundreds of relations costs no more for a page than one with few."""
+    """A page for an entity with hundreds of relations costs no more than a page for one with few."""
     with Engine.open("memory:") as engine:
         for number in range(200):
             engine.relate("the central daemon", "listens on", f"the socket number {number}")

@@ -26,7 +26,7 @@ def test_recall_gives_hints_whose_ids_the_other_verbs_take(memory: Memory, kettl
 
 
 def test_a_hint_to_a_short_atom_is_its_whole_text(memory: Memory, kettle: str) -> None:
-    """A short text takes the place of the title, and no cost of a further reading is stated."""
+    """A short text takes the place of the title, and the hint states no cost of reading the text."""
     memory.found("remember", text=LONG, title="Kettle shed")
     lines = memory.said("explore_recall", query="kettle").splitlines()[:-1]
     hints = [found for line in lines if (found := HINT.fullmatch(line))]
@@ -48,7 +48,7 @@ def test_texts_in_hints_never_take_more_than_their_share(memory: Memory) -> None
 
 @pytest.mark.parametrize("word", ["interchangeableness", "茶", "a-b", "🫖"])
 def test_hints_of_any_language_keep_to_their_share(memory: Memory, word: str) -> None:
-    """Texts of words that are long, or of characters that cost much, do not make five hints too long."""
+    """Five hints are not too long, even if the texts have long words or costly characters."""
     for number in range(8):
         memory.found("remember", text=f"kettle {number} " + f"{word} " * 12)
     text = memory.said("explore_recall", query="kettle")
@@ -123,7 +123,7 @@ def test_neighbors_are_paged(memory: Memory) -> None:
 
 
 def test_filters_apply_to_every_verb(memory: Memory, kettle: str) -> None:
-    """An atom that fails the filter is in no hint and no neighbour, and is neither peeked at nor expanded."""
+    """An atom that fails the filter is not a hint or a neighbour, and cannot be peeked at or expanded."""
     assert kettle[:8] not in memory.said("explore_recall", query="kettle vinegar", filter="-tag:chores")
     for tool in ("explore_peek", "explore_expand"):
         assert memory.call(tool, id=kettle, filter="tag:chores").is_error is False
@@ -175,7 +175,7 @@ def test_the_default_budget_never_refuses_a_call(memory: Memory) -> None:
 
 
 def test_the_past_is_asked_by_as_of(memory: Memory, kettle: str) -> None:
-    """An atom that was forgotten later is found with `as_of`, and not now; the answer states seq and root."""
+    """An atom that was forgotten later is found only with `as_of`; the answer states seq and root."""
     then = memory.engine.root()
     moment = f"as_of:{then.size - 1}"
     memory.found("forget", id=kettle, reason="it broke")

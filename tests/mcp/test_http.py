@@ -132,7 +132,7 @@ def test_without_the_token_nobody_is_served(served: Served, given: str | None) -
     "host", ["evil.com", "evil.com:80", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.com", None]
 )
 def test_another_host_is_misdirected(served: Served, host: str | None) -> None:
-    """Another Host header (DNS rebinding) gets status 421, and a missing one 400."""
+    """Another Host header (DNS rebinding) gets status 421, and a missing Host header gets status 400."""
     assert served.request(Host=host)[0] == (421 if host else 400)
 
 
@@ -209,7 +209,7 @@ def test_what_is_no_message_is_refused(served: Served, body: bytes) -> None:
 
 
 def test_a_new_token_is_shown_once_and_taken(tmp_path: Path) -> None:
-    """Without a given token, a long random one is printed once and accepted."""
+    """If no token is given, a long random token is printed once and accepted."""
     with Served(tmp_path / "store", "--quiet") as server:
         assert server.process.stderr is not None
         token = server.process.stderr.readline().removeprefix("token (shown only once): ").strip()
@@ -269,7 +269,7 @@ def test_a_weak_token_is_refused_without_being_shown(tmp_path: Path, token: str)
 
 
 def test_the_token_comes_from_a_file_that_nobody_else_can_read(tmp_path: Path) -> None:
-    """A token file that others can read is refused; a private one is used."""
+    """A token file that others can read is refused; a private token file is used."""
     file = tmp_path / "token"
     file.write_text(TOKEN + "\n")
     file.chmod(0o644)

@@ -16,7 +16,7 @@ SEEN = "The kettle 👩‍🔬 ❤️ می‌خواهم."
 
 
 def echo(texts: list[str]) -> Memory:
-    """Return a server whose tools, resource and prompt hand out the first of `texts`."""
+    """Return a server whose tools, resource and prompt return the first of `texts`."""
 
     def run(engine: Engine, given: Fields) -> Fields:
         return {"text": texts[0], "list": [{texts[0]: texts[0]}], "count": 1, "none": None}

@@ -17,7 +17,7 @@ from tests.support.leveldb import needs_leveldb
 
 
 class Opening:
-    """Opens a store and counts how often."""
+    """Opens a store, and counts how often it was opened."""
 
     def __init__(self, url: str, *, create: bool = True) -> None:
         self.url = url
@@ -32,7 +32,7 @@ class Opening:
 
 
 def soon(holds: Callable[[], bool]) -> bool:
-    """Return whether the condition becomes true within a short time."""
+    """Return True if the condition becomes true within a short time."""
     deadline = time.monotonic() + 60
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -40,7 +40,7 @@ def soon(holds: Callable[[], bool]) -> bool:
 
 
 def is_free(place: Path) -> bool:
-    """Return whether another process can open the store."""
+    """Return True if another process can open the store."""
     try:
         Engine.open(str(place)).close()
     except BusyError:

@@ -31,7 +31,7 @@ Message = dict[str, Any]
 
 
 class Lines:
-    """The stdin and stdout of the SDK's server, which sends a line after the previous one is answered."""
+    """The stdin and stdout of the SDK's server; a line is sent after the previous line is answered."""
 
     def __init__(self, messages: list[Message]) -> None:
         self._messages = list(messages)
@@ -188,9 +188,10 @@ def test_methods_of_what_is_not_offered_are_not_found(profile: Profile, era: str
 
 
 def test_a_pipe_serves_whoever_asks_properly() -> None:
-    """Without a handshake, or in both eras: it remembers nothing that a request could contradict.
+    """Requests without a handshake, or of both eras, are answered.
 
-    Here it does as the SDK's server does over HTTP; over a pipe that one refuses both.
+    The server remembers nothing that a request could contradict.
+    The SDK's server does the same over HTTP. Over a pipe, the SDK's server refuses both.
     """
     asked: tuple[str, Any] = ("prompts/list", {})
     first, _, of_one_era = requests(ERAS[0], asked)

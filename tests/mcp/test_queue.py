@@ -35,7 +35,7 @@ class Stuck:
 
 
 def test_requests_beyond_the_bound_are_refused_at_once() -> None:
-    """While calls wait, at most WAITING_MAX requests are kept; each of the others gets an error."""
+    """While calls wait, at most WAITING_MAX requests are kept; each further request gets an error."""
     wire, stuck = Recorder(), Stuck()
     server = Server(stuck, wire)  # type: ignore[arg-type]
     for number in range(WAITING_MAX + 7):

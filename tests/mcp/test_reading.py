@@ -36,7 +36,7 @@ def test_recall_keeps_to_its_budget(memory: Memory, text: str, budget: int) -> N
 
 
 def test_provenance_is_shown_wherever_text_is_handed_out(memory: Memory, kettle: str, outsider: str) -> None:
-    """The heading or hint of a text that others wrote is marked, and no other is."""
+    """Only the headings and hints of texts that others wrote are marked."""
     for tool, given in (
         ("recall", {"query": "kettle"}),
         ("recent", {}),
@@ -53,7 +53,7 @@ def test_provenance_is_shown_wherever_text_is_handed_out(memory: Memory, kettle:
 
 
 def test_what_does_not_pass_the_filter_is_not_found(memory: Memory, kettle: str, outsider: str) -> None:
-    """Every tool that searches keeps to the filter."""
+    """Every tool that searches obeys the filter."""
     for tool, given in (
         ("recall", {"query": "kettle"}),
         ("recent", {}),
@@ -87,7 +87,7 @@ def test_recent_goes_on_where_it_ended(memory: Memory, kettle: str) -> None:
 
 
 def test_recent_of_an_atom_is_its_history(memory: Memory, kettle: str) -> None:
-    """With `atom`, every event of the atom is listed once, the newest first, also of a hidden atom."""
+    """With `atom`, every event of the atom is listed once, the newest first, even if the atom is hidden."""
     for number in range(4):
         memory.found("tag", id=kettle, add=[f"tag{number}"])
     memory.found("forget", id=kettle, reason="it broke")
@@ -101,7 +101,7 @@ def test_recent_of_an_atom_is_its_history(memory: Memory, kettle: str) -> None:
 
 
 def test_history_shortens_long_texts(memory: Memory) -> None:
-    """A history with versions of a text of 60,000 characters costs few tokens."""
+    """The history of an atom costs few tokens, even if its versions have 60,000 characters."""
     atom = memory.found("remember", text="word " * 12_000)["id"]
     memory.found("revise", id=atom, text="other " * 10_000, tags=[f"tag{number}" for number in range(60)])
     assert cost_of(memory.said("recent", atom=atom)) < 600

@@ -29,7 +29,7 @@ def test_remember_keeps_all_that_is_given(memory: Memory) -> None:
 
 
 def test_a_text_that_comes_back_is_not_stored(memory: Memory) -> None:
-    """An equal text from another source, and a nearly equal text, are answered with the atom."""
+    """For an equal text from another source, or a nearly equal text, the answer names the atom."""
     first = memory.found("remember", text=LONG, title="Kettle", source="notes.md")["id"]
     size = memory.engine.size
     same = memory.found("remember", text=LONG.replace(" ", "  "), title="Kettle")

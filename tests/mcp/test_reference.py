@@ -134,7 +134,7 @@ def test_a_session(memory: Memory, mode: str) -> None:
 
 
 def test_the_tools_are_the_nine(memory: Memory) -> None:
-    """The names are the nine, all arguments are required, and deleting tools are marked."""
+    """The nine tools have their names, all arguments are required, and deleting tools are marked."""
 
     async def question(client: Client) -> list[Any]:
         return list((await client.list_tools()).tools)
@@ -188,7 +188,7 @@ def test_the_resource_is_the_whole_graph(memory: Memory) -> None:
 
 
 def test_the_answers_are_those_of_the_reference_server(memory: Memory) -> None:
-    """In 24 calls, contents and texts are equal; only errors about arguments are worded differently.
+    """In 24 calls, contents and texts are equal; only the wording of errors about arguments differs.
 
     The answers were recorded from version 2026.8.31 of the reference server.
     """
@@ -249,7 +249,7 @@ def test_what_cannot_be_is_an_error(memory: Memory, tool: str, arguments: dict[s
 
 
 def test_answers_have_a_bound(memory: Memory) -> None:
-    """An answer over the bound is an error with a hint; a smaller one is complete."""
+    """An answer over the bound is an error with a hint; a smaller answer is complete."""
     entities = [Entity(f"entity {at}", "thing", ("a few words " * 10,)) for at in range(600)]
     KnowledgeGraph(memory.engine.store).create_entities(entities)
     KnowledgeGraph(memory.engine.store).create_relations(

@@ -77,7 +77,7 @@ def test_a_server_can_be_told_to_store_secrets(tmp_path: Path) -> None:
 
 
 def test_an_agent_is_told_what_was_redacted() -> None:
-    """The answers of the tools that store a text name the kinds, and nothing if there was no secret."""
+    """The answers of tools that store a text name the kinds of secrets, if there were secrets."""
     with Engine.open("memory:", secrets="redact") as engine:
         memory = Memory(engine)
         found = memory.found("remember", text=TEXT, tags=["lab"])
@@ -88,7 +88,7 @@ def test_an_agent_is_told_what_was_redacted() -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_profile_says_how_secrets_are_treated(name: str) -> None:
-    """Each profile says so in its instructions; a server that only reads, or stores secrets, does not."""
+    """The instructions of each profile say so, unless the server only reads or stores secrets unchanged."""
     assert screened(profile_of(name), "redact").instructions.endswith(SAID["redact"])
     assert screened(profile_of(name), "off") == profile_of(name)
     reading = profile_of(name, read_only=True)

@@ -30,12 +30,12 @@ def server() -> dict[str, Any]:
 
 
 def problems(server: dict[str, Any]) -> list[str]:
-    """Return what the schema says against a description."""
+    """Return the errors that the schema finds in a description."""
     return [error.message for error in Draft7Validator(SCHEMA).iter_errors(server)]
 
 
 def test_it_meets_the_schema_that_it_names(server: dict[str, Any]) -> None:
-    """The schema is the named version, and finds a fault if a field is missing or too long."""
+    """The schema has the named version, and reports a field that is missing or too long."""
     Draft7Validator.check_schema(SCHEMA)
     assert SCHEMA["$id"] == server["$schema"]
     assert problems(server) == []
@@ -53,7 +53,7 @@ def test_it_describes_this_version_of_this_package(server: dict[str, Any]) -> No
 
 
 def test_its_command_starts_the_server(server: dict[str, Any]) -> None:
-    """The program uvx runs the command that has the name of the package; its arguments are valid."""
+    """The program uvx runs the command with the name of the package, and the arguments are valid."""
     [package] = server["packages"]
     assert package["identifier"] in PROJECT["project"]["scripts"]
     parse([argument["value"] for argument in package["packageArguments"]])

@@ -78,7 +78,7 @@ def test_the_sdk_is_never_imported(store: Path) -> None:
 
 
 def test_messages_that_come_before_the_first_answer_are_answered_in_turn(store: Path) -> None:
-    """A client may send all messages at once and close; every request is answered."""
+    """A client may send all messages at once and close its output; every request is answered."""
     with Raw(store) as server:
         server.send(INITIALIZE, INITIALIZED, LIST, call(3, "status"))
         code, out, err = server.end()
@@ -211,7 +211,7 @@ def test_a_client_that_goes_without_a_word_leaves_no_traceback(store: Path) -> N
 
 
 def test_a_server_that_only_reads_never_makes_a_store(store: Path) -> None:
-    """With --read-only, a missing store is an error of the call, and is found once it exists."""
+    """With --read-only, a call on a missing store returns an error; once the store exists, calls succeed."""
     with Raw(store, "--read-only") as server:
         server.open()
         assert len(server.ask(LIST)["result"]["tools"]) == 9

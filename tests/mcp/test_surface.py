@@ -68,7 +68,7 @@ def test_every_argument_is_described(listed: list[mcp_types.Tool]) -> None:
 
 
 def test_every_tool_that_reads_takes_one_filter(listed: list[mcp_types.Tool]) -> None:
-    """Conditions and the moment are one text, and no tool has an argument of its own for one of them."""
+    """Conditions and the moment are in one text, and no tool has a separate argument for them."""
     for tool in listed:
         names = set(tool.input_schema["properties"])
         assert ("filter" in names) == (tool.name in READING | {"status"})

@@ -207,7 +207,7 @@ def test_nothing_is_sent_after_the_end(piped: Piped) -> None:
 
 
 def test_lines_are_whole_however_they_come(piped: Piped) -> None:
-    """Lines may arrive in any number of parts, or several at once."""
+    """A line may arrive in any number of parts, and several lines may arrive at once."""
     raw = b"".join(json.dumps(call(number, "é")).encode() + b"\n" for number in range(3))
     for at in range(0, len(raw), 7):
         os.write(piped.client_out, raw[at : at + 7])

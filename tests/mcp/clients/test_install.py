@@ -1,4 +1,4 @@
-"""`engine mcp install` enters the server in the configuration of a client."""
+"""`engine mcp install` adds the server to the configuration of a client."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_what_is_printed_is_what_would_be_written(bare: Cli, home: Path, name: s
 
 
 def test_the_entry_really_starts_the_server(bare: Cli, home: Path, tmp_path: Path) -> None:
-    """A client that starts the command in another folder gets answers from the store that was named."""
+    """A client that starts the command in another folder gets answers from the store in the entry."""
     bare("--store", "notes", "add", "The kettle is descaled on Mondays.")
     entry = bare("mcp", "install", "cursor", "--store", "notes", "--json").data["entry"]
     done = subprocess.run(
@@ -98,7 +98,7 @@ def test_a_project_has_a_file_of_its_own(bare: Cli, home: Path) -> None:
 
 
 def test_the_rest_of_the_file_and_its_mode_are_kept(bare: Cli, home: Path) -> None:
-    """Comments and other entries stay, the backup is the file as it was, and a link stays a link."""
+    """Comments and other entries stay, the backup equals the old file, and a link stays a link."""
     real = home / "dotfiles.json"
     real.write_text(COMMENT + '{\n  "servers": {"git": {}}, // git\n}\n')
     real.chmod(0o640)
@@ -126,7 +126,7 @@ def test_the_same_entry_again_changes_nothing(bare: Cli, home: Path) -> None:
 
 
 def test_another_entry_is_not_overwritten_unless_asked(bare: Cli, home: Path) -> None:
-    """A different server of this name is a conflict; each replacement keeps a backup of its own."""
+    """A different server with this name is a conflict; each replacement makes a new backup."""
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     file.write_text('{"mcpServers": {"memory": {"command": "npx"}}}')
@@ -204,7 +204,7 @@ def test_what_makes_no_sense_is_refused(bare: Cli, home: Path, given: tuple[str,
     [("vscode", "VS Code"), ("VS Code", "VS Code"), ("gemini", "Gemini CLI"), ("claude_code", "Claude Code")],
 )
 def test_a_client_is_found_by_the_name_that_people_type(given: str, title: str) -> None:
-    """Case, spaces and hyphens do not matter, and the beginning is enough if it is clear."""
+    """Case, spaces and hyphens do not matter, and the beginning of a name is enough if it is unambiguous."""
     assert client_of(given).title == title
     with pytest.raises(InvalidInputError):
         client_of("claude")

@@ -52,7 +52,7 @@ CASES = {
 
 
 def value_of(text: str) -> Any:
-    """Return the value of a text of which comments and surplus commas are on known places."""
+    """Return the value of a text in which the places of comments and surplus commas are known."""
     plain = re.sub(
         r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda found: found[1] or " ", text, flags=re.DOTALL
     )
@@ -76,7 +76,7 @@ def test_a_member_is_added_in_the_layout_of_the_text(text: str, part: str) -> No
 
 @pytest.mark.parametrize("text", [text for text, _ in CASES.values()], ids=CASES)
 def test_no_line_is_lost(text: str) -> None:
-    """Each line of the text is still there, perhaps with a comma more; the order is the same."""
+    """Each line of the text stays, perhaps with an added comma, and the order is the same."""
     left = iter(with_member(text, PATH, ENTRY).splitlines())
     for line in text.splitlines():
         kept = line.rstrip("}{").rstrip()
@@ -136,7 +136,7 @@ OBJECTS = st.builds(
 
 @given(OBJECTS, st.sampled_from([None, 1, 2, "\t"]), st.booleans())
 def test_every_other_value_is_kept(value: dict[str, Any], indent: int | str | None, ascii_only: bool) -> None:
-    """For every JSON object in every layout, the entry is added and all else is equal and in order."""
+    """For every JSON object in every layout, the entry is added, and all else is equal and in order."""
     after = json.loads(with_member(json.dumps(value, indent=indent, ensure_ascii=ascii_only), PATH, ENTRY))
     assert after == {**value, "mcpServers": {**value.get("mcpServers", {}), "memory": ENTRY}}
     assert list(after)[: len(value)] == list(value)

@@ -47,7 +47,7 @@ def test_a_table_is_added_at_the_end(text: str) -> None:
 
 
 def test_a_table_is_replaced_only_if_asked() -> None:
-    """All lines of the old table go, with its tables; comments before the next table stay."""
+    """All lines of the old table and its subtables are removed; comments before the next table stay."""
     old = (
         '[mcp_servers.memory] # old\ncommand = "x"\n\n[mcp_servers."memory".env]\nA = "b"\n\n'
         "# Next.\n[next]\na = 1\n\n[ mcp_servers . memory . tools . x ]\napproval = true\n"
@@ -68,7 +68,7 @@ def test_a_table_is_replaced_only_if_asked() -> None:
     ],
 )
 def test_what_cannot_be_changed_safely_is_refused(text: str) -> None:
-    """A table without a header of its own is not changed."""
+    """A table that has no header line is not changed."""
     with pytest.raises(RefusedError, match=r"mcp_servers\.memory"):
         with_table(text, PATH, ENTRY, replace=True)
 

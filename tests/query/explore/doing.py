@@ -66,7 +66,7 @@ class Drawn:
         self._numbers = numbers
 
     def decide(self, state: State) -> Action:
-        """One of the things that may be said in this state, sense or nonsense."""
+        """A decision in this state, which may be valid or nonsense."""
         number = self._numbers[len(state.trace) % len(self._numbers)]
         choices = [*state.hints, *state.hints, None]
         hint = choices[number // 7 % len(choices)]

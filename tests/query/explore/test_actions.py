@@ -1,4 +1,4 @@
-"""Actions as text: valid and invalid ones, and round trips."""
+"""Actions as text: valid actions, invalid actions, and round trips."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.query.recall.support import fillers, id_of, memory
 @settings(max_examples=40, deadline=None)
 @given(memories(), questions, st.integers(GATHERED_TOKENS_MIN, 800))
 def test_a_gathering_costs_at_most_its_budget(commands: list[Command], query: str, budget: int) -> None:
-    """For any memory, the text costs what it says, keeps to the budget, and forges no line."""
+    """For any memory, the stated cost is right and within the budget, and no line is forged."""
     with memory(commands) as engine:
         found = gather(engine.view, query, budget=budget)
     assert found.tokens == tokens_of(found.text) <= budget
@@ -101,7 +101,7 @@ def test_nothing_is_gathered_where_nothing_is_found() -> None:
 
 @pytest.mark.parametrize("budget", [0, GATHERED_TOKENS_MIN - 1, "400", None])
 def test_budgets_out_of_range_are_refused(budget: object) -> None:
-    """A budget that is too small or not a number raises an error."""
+    """A budget that is too small, or is not a number, raises an error."""
     with memory(DAEMON) as engine, pytest.raises(InvalidInputError, match="budget"):
         gather(engine.view, QUERY, budget=budget)  # type: ignore[arg-type]
 

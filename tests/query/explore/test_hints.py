@@ -41,7 +41,7 @@ def test_hints_are_the_hits_of_recall(commands: list[Command], question: str, li
 def test_known_atoms_are_left_out_and_no_others(
     commands: list[Command], question: str, which: list[int], digits: int
 ) -> None:
-    """Known atoms are left out of the longer list, and no others."""
+    """Only known atoms are left out of the longer list."""
     with memory(commands) as engine:
         known = [id_of(number + 1).replace("-", "")[-digits:] for number in which]
         known = [id_of(number + 1) for number in which] if digits < 32 else known
@@ -52,7 +52,7 @@ def test_known_atoms_are_left_out_and_no_others(
 
 
 def test_known_atoms_may_be_named_by_their_first_digits() -> None:
-    """Known ids may be 4 or more digits; others, and over 1,000, raise an error."""
+    """Known ids may have 4 or more digits; other ids, and more than 1,000 ids, raise an error."""
     with memory(
         [Add(f"kettle {n}", id=f"{n}afe0000-0000-8000-8000-000000000001") for n in range(1, 5)]
     ) as engine:
@@ -172,7 +172,7 @@ def test_five_hints_cost_about_a_hundred_tokens(where: str) -> None:
 def test_texts_in_hints_are_whole_and_within_their_tokens(
     commands: list[Command], question: str, limit: int, texts: int
 ) -> None:
-    """With `texts`, the hints are for the same atoms, and whole texts differ only in white space."""
+    """With `texts`, the hints are for the same atoms, and whole texts keep everything except white space."""
     with memory(commands) as engine:
         titles = engine.explorer().explore_recall(question, limit)
         found = engine.explorer().explore_recall(question, limit, texts=texts)

@@ -182,7 +182,7 @@ def test_full_tokens_are_those_of_ten_whole_atoms() -> None:
 
 
 def test_it_says_of_which_memory_it_is_true() -> None:
-    """Seq and root are those of the memory that was read."""
+    """Seq and root belong to the memory that was read."""
     with memory(DAEMON) as engine:
         found = explore(engine.view, QUERY)
         assert (found.seq, found.root) == (engine.size - 1, engine.root().root)
@@ -233,13 +233,13 @@ def test_arguments_out_of_range_are_refused(options: dict[str, object], message:
 
 @pytest.mark.parametrize("query", ["", "  \n", "...", 7, "x" * (65 << 10)])
 def test_questions_that_cannot_be_asked_are_refused(query: str) -> None:
-    """A blank, wordless or too long question raises an error at no cost."""
+    """A question that is blank, too long or without words raises an error."""
     with memory(DAEMON) as engine, pytest.raises(InvalidInputError):
         explore(engine.view, query)
 
 
 def test_long_questions_over_many_lines_are_explored() -> None:
-    """A long question is searched whole, and shown on one line, cut."""
+    """The whole of a long question is searched, and its beginning is shown on one line."""
     with memory(DAEMON) as engine:
         found = explore(engine.view, "How does\nthe daemon\x1b[2J handle authentication? " + "please " * 2000)
     assert len(found.trace()[0]) < 1200

@@ -121,7 +121,7 @@ def test_what_is_hidden_is_no_neighbour() -> None:
 
 
 def test_a_tag_is_an_object_only() -> None:
-    """A tag has no outgoing triples, and incoming ones from all its atoms."""
+    """A tag has no outgoing triples, and has incoming triples from all its atoms."""
     with memory([Add(f"text {n}", id=id_of(9 - n), tags=["Home"]) for n in range(3)]) as engine:
         assert triples(engine, "#HOME", "out") == ()
         found = triples(engine, "#HOME", "in")

@@ -126,7 +126,7 @@ def test_digits_that_several_ids_begin_with_are_ambiguous() -> None:
 
 
 def test_words_of_one_entity_are_enough() -> None:
-    """Words of one entity's name find it; words of several are ambiguous unless one matches exactly."""
+    """A word in one entity's name finds it; a word in several names must match one exactly."""
     with memory([Relate("Unix Socket", "serves", "Mail Daemon")]) as engine:
         assert node(engine, "sockets").name == "Unix Socket"
         engine.relate("Mail Server", "has", "Mail Daemon")
@@ -170,13 +170,13 @@ def test_what_nothing_is_called_is_not_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "\u3000", "a\nb", "a\x00b", "\ud800"])
 def test_what_is_no_line_is_refused(name: str) -> None:
-    """A blank name, or one of several lines, raises an error."""
+    """A blank name, or a name of several lines, raises an error."""
     with memory([]) as engine, pytest.raises(InvalidInputError):
         node(engine, name)
 
 
 def test_hidden_tags_are_no_nodes() -> None:
-    """A tag of hidden atoms only is not a node."""
+    """A tag that is only on hidden atoms is not a node."""
     with (
         memory([Add("x", tags=["home"], id=id_of(1)), Tombstone(id_of(1))]) as engine,
         pytest.raises(NotFoundError),

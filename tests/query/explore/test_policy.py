@@ -60,7 +60,7 @@ def test_a_reply_that_cannot_be_read_is_refused_and_said_so() -> None:
 
 
 def test_what_was_done_is_no_longer_allowed() -> None:
-    """After a repeated action, the list of allowed actions leaves out what was done."""
+    """After a repeated action, the list of allowed actions leaves out all actions that were taken."""
     peek, whole = f"PEEK({id_of(1)})", f"EXPAND({id_of(2)})"
     model = Model(peek, "NEIGHBORS(daemon)", whole, peek, f"PEEK({id_of(2)})")
     with memory(DAEMON) as engine:

@@ -36,14 +36,14 @@ ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 class Recording:
-    """A policy that records the prompts of another one."""
+    """A policy that records the prompts of another policy."""
 
     def __init__(self, policy: Drawn) -> None:
         self._policy = policy
         self.prompts: list[str] = []
 
     def decide(self, state: State) -> Action:
-        """What the other one decides."""
+        """Return the decision of the other policy."""
         self.prompts.append(decision_prompt(state))
         return self._policy.decide(state)
 

@@ -1,4 +1,4 @@
-"""Every answer has its cost, seq and root, and keeps to its budget."""
+"""Every answer has its cost, seq and root, and stays within its budget."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def size_of(answer: Answer) -> int:
 @given(memories, FORMS, st.lists(st.integers(0, 150), min_size=1, max_size=4))
 @settings(max_examples=40)
 def test_no_answer_is_over_its_budget(commands: list[Command], form: Form, more: list[int]) -> None:
-    """Every budget is kept, and a larger one gives no less."""
+    """No answer exceeds its budget, and a larger budget gives no less."""
     with memory(commands) as engine:
         for verb in _budgeted(engine):
             least = least_of(partial(verb, engine.explorer(form=form)))

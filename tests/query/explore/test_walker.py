@@ -50,12 +50,12 @@ def test_the_best_hint_is_read_first() -> None:
 
 
 def test_a_short_text_is_peeked_at() -> None:
-    """A text that a peek shows whole is peeked at."""
+    """A text is peeked at if a peek shows the whole text."""
     assert Walker(NO_MORE).decide(state_of(hint(1, 50, 30))) == Action(Verb.PEEK, "00000001")
 
 
 def test_a_dear_text_must_promise_more() -> None:
-    """An expensive text is not read at a score at which a cheap one is."""
+    """An expensive text is not read at a score at which a cheap text is read."""
     hints = [*(hint(number, 50, 100) for number in range(1, 5)), hint(5, 40, 2000)]
     state = state_of(*hints)
     for one in hints[:4]:
@@ -73,7 +73,7 @@ def test_of_the_best_a_part_is_read_however_dear_it_is() -> None:
 
 
 def test_what_fits_is_read_before_what_does_not() -> None:
-    """A text that fits is read before a better one that does not."""
+    """A text that fits is read before a better text that does not fit."""
     state = replace(state_of(hint(1, 50, 100), hint(2, 48, 60)), budget=40 + 100)
     assert Walker(NO_MORE).decide(state) == Action(Verb.EXPAND, "00000002")
 
@@ -92,7 +92,7 @@ def test_a_drop_in_scores_ends_it() -> None:
 
 
 def test_the_rest_of_a_good_text_is_read() -> None:
-    """The rest of a good text that was peeked at is read before other hints."""
+    """After a peek at a good text, the rest of the text is read before other hints."""
     first, second = hint(1, 60), hint(2, 58)
     state = read(state_of(first, second), first, whole=False)
     assert Walker(NO_MORE).decide(state) == Action(Verb.EXPAND, "00000001")
