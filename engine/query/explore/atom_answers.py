@@ -45,11 +45,11 @@ EDGES_COUNTED: Final = 1000
 def hints_of(
     scope: Scope, query: str, limit: int, filters: Filters, known: Collection[str]
 ) -> tuple[tuple[Hint, ...], tuple[str, ...]]:
-    """Return hints for the best hits of a question, the best first, and the texts of these atoms.
+    """Return hints for the best hits of a question, the best first, and the whole texts of these hits.
 
-    The atoms in `known` are left out.
+    Atoms whose ids begin with a text in `known` are left out.
 
-    `known` holds the ids of atoms, or the beginnings of their ids.
+    The texts in `known` are ids or the first digits of ids.
     """
     per_page = scope.memory.config.per_page and scope.memory.config.per_page + len(known)
     answer = recall(
