@@ -40,7 +40,7 @@ class PageLink:
     id: str
     """The atom at the other end."""
     title: str
-    """The title of the other page. Without a page, the title of the other atom, or the first words of its
+    """The title of the other page. If the other atom is not on a page, its title or the first words of its
     text."""
     source: str | None
     """The source of the other atom."""

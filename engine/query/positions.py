@@ -60,7 +60,7 @@ class _SortedDocuments:
         self.titles = all_titles[titled]
         self.titled = titled + start
         self.kernel_order: tuple[Any, ...] = ()
-        """The first order, in the form that the compiled functions read. It shares memory with the arrays."""
+        """The documents in the form that the compiled functions read. It shares memory with the arrays."""
         if NATIVE is not None:
             self.keys, keys = _shared(self.keys)
             self.ordinals, ordinals = _shared(self.ordinals)

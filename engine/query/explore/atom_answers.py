@@ -47,9 +47,7 @@ def hints_of(
 ) -> tuple[tuple[Hint, ...], tuple[str, ...]]:
     """Return hints for the best hits of a question, the best first, and the whole texts of these hits.
 
-    Atoms whose ids begin with a text in `known` are left out.
-
-    The texts in `known` are ids or the first digits of ids.
+    `known` contains ids, or the first digits of ids. Atoms with these ids are left out.
     """
     per_page = scope.memory.config.per_page and scope.memory.config.per_page + len(known)
     answer = recall(

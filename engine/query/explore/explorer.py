@@ -65,7 +65,7 @@ class Explorer:
         spent: int = 0,
         count: Callable[[str], int] = tokens_of,
     ) -> None:
-        """Explore the present or a past state of a memory.
+        """Explore a memory in its present state or in a past state.
 
         The cost of an answer is the number of tokens of its output. `form` determines the output: it is an
         output form, or a function that returns the output for an answer. `count` returns the number of tokens

@@ -269,8 +269,8 @@ def passing(scope: Scope, found: AtomRecord | Pieces, filters: Filters) -> AtomR
     """Return an atom, or the pieces of a page that pass `filters`.
 
     Raises:
-        InvalidInputError: a filter is not valid for its field. NotFoundError: the atom does not pass the
-        filters, or none of the pieces does.
+        InvalidInputError: a filter is not valid for its field.
+        NotFoundError: neither the atom nor any of the pieces passes the filters.
     """
     if filters == NO_FILTERS:
         return found

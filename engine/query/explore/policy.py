@@ -64,8 +64,8 @@ class Policy(Protocol):
 
         Raises:
             InvalidInputError: the decision cannot be parsed. Such a decision counts as a step. The policy is
-            then asked again, at most `engine.query.explore.loop.REFUSED_MAX` times in a row. Any
-                other error ends the exploration.
+                then asked again, at most `engine.query.explore.loop.REFUSED_MAX` times in a row. Any other
+                error ends the exploration.
         """
         ...
 

@@ -127,8 +127,8 @@ def structured_graph(
     their tags and their sources, but not on the number of edges.
 
     Raises:
-        InvalidInputError: the limit is out of range, or the query has no word to search for. CorruptionError:
-        a row is malformed or missing, or two rows contradict each other.
+        InvalidInputError: the limit is out of range, or the query has no word to search for.
+        CorruptionError: a row is malformed or missing, or two rows contradict each other.
     """
     positive(limit, "limit", NODES_MAX)
     answer = recall(rows, view, query, limit=limit, filters=filters, per_page=0)
