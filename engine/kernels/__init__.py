@@ -1,13 +1,13 @@
 """Native kernels: the choice between a Python function and its compiled twin.
 
-A kernel is an expensive pure function on bytes and arrays. Its Python version, the *twin*, is the reference
-and is in the package of its subject. Its compiled version is in the extension module
-`engine.kernels._native`, which is written in Rust and may be missing. For every input, the compiled function
-returns either the same value as its twin or `None`. After `None`, the caller must call the twin. So only the
-twins raise errors.
+A kernel is an expensive pure function on bytes and arrays. Each kernel has a Python version, its *twin*,
+which is the reference. A twin is in the package for its subject, for example `engine.query`. The compiled
+version of a kernel is in the extension module `engine.kernels._native`, which is written in Rust and may be
+missing. For every input, the compiled version returns either the same value as the twin or `None`. After
+`None`, the caller must call the twin. So only twins raise errors.
 
-The environment variable MEMROOT_KERNELS chooses: `auto` (the default) uses the extension if it is installed,
-`python` never uses it, and `native` requires it.
+The environment variable MEMROOT_KERNELS selects the versions: `auto` (the default) uses the extension if it
+is installed, `python` never uses the extension, and `native` requires it.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 CRATE = "engine/kernels"
 EXTENSION = f"{CRATE}/_native.abi3.so"
 SECONDS = 900
-"""The time in seconds after which a build is stopped, for example because the network does not answer."""
+"""The time limit of a build in seconds. Without a limit, a build could wait forever for the network."""
 
 _MAC = {"arm64": "11.0", "x86_64": "10.12"}
 """The oldest versions of macOS on which Rust's libraries run, unless MACOSX_DEPLOYMENT_TARGET is newer."""
@@ -101,7 +101,7 @@ def put(library: Path, target: Path) -> None:
 
 
 def platform_tag() -> str:
-    """Return the platform tag of a wheel with the extension."""
+    """Return the platform tag for a wheel that contains the extension."""
     name = sysconfig.get_platform()
     if sys.platform == "darwin":
         # Python may be a universal one, but the extension has the one architecture of this machine.

@@ -20,7 +20,7 @@ Arguments = dict[str, Any]
 """The arguments of a call, validated against the tool's input schema, with defaults filled in."""
 
 Fields = dict[str, Any]
-"""An answer that is sent both as structured content and as text: a JSON object."""
+"""A JSON object. The answer is sent twice: as structured content and as text."""
 
 Schema = dict[str, Any]
 """A JSON Schema with bounds. It must be short, because clients send it to the model in each conversation."""
@@ -29,24 +29,24 @@ Schema = dict[str, Any]
 def text(about: str = "", *, most: int) -> Schema:
     """Return the schema of a text of up to `most` characters, with a description.
 
-    Blank texts are rejected later, by the engine.
+    The schema accepts blank texts; the engine rejects them later.
     """
     return described({"type": "string", "maxLength": most}, about)
 
 
 def number(about: str = "", *, most: int, least: int = 0, default: int | None = None) -> Schema:
-    """Return the schema of an integer from `least` to `most`, with a description."""
+    """Return the schema of an integer in the range from `least` to `most`, with a description."""
     schema: Schema = {"type": "integer", "minimum": least, "maximum": most}
     return described(schema if default is None else {**schema, "default": default}, about)
 
 
 def texts(about: str = "", *, each: int, most: int) -> Schema:
-    """Return the schema of a list of up to `most` texts of up to `each` characters, with a description."""
+    """Return the schema of a list of at most `most` texts, each of at most `each` characters."""
     return described({"type": "array", "items": text(most=each), "maxItems": most}, about)
 
 
 def described(schema: Schema, about: str) -> Schema:
-    """Return a schema with a description for language models; `about` may be empty."""
+    """Return a schema to which the description `about` was added, unless `about` is empty."""
     return {**schema, "description": about} if about else schema
 
 

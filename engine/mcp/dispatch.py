@@ -40,7 +40,7 @@ WAITING: Final = frozenset({"tools/call", "resources/read"})
 BOUNDS: Final = frozenset(
     {"maxLength", "maxItems", "minimum", "maximum", "minProperties", "additionalProperties"}
 )
-"""The keywords of JSON Schema that `tools/list` leaves out for the tools whose answers are text only."""
+"""Keywords of JSON Schema. For tools whose answers are text only, `tools/list` omits these keywords."""
 
 log = logging.getLogger(__name__)
 
@@ -233,7 +233,8 @@ def _shown_tool(tool: Tool) -> Fields:
 def without_bounds(schema: Mapping[str, object]) -> Fields:
     """Return a schema without bounds.
 
-    Bounds are checked all the same, and errors state them, so a model need not read them beforehand.
+    The server still checks the bounds, and its errors state them. So a model need not read the bounds
+    beforehand.
     """
     return {
         name: without_bounds(value) if isinstance(value, dict) else value
@@ -268,7 +269,7 @@ def _result(fields: Mapping[str, object], text: str, *, is_error: bool = False) 
 
 
 def _visible(value: Any) -> Any:
-    """Return a JSON value with invisible characters escaped in every text."""
+    """Return a JSON value in whose texts invisible characters are escaped."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The four tools of an exploration (recall, peek, expand, neighbors), and what several tools share."""
+"""The four tools for explorations (recall, peek, expand, neighbors), and definitions for other tools."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 BUDGET_MAX: Final = 20_000
 QUERY_CHARS_MAX: Final = 4000
 COUNT_MAX: Final = 999_999_999
-"""The maximum value of event numbers and offsets in arguments."""
+"""The maximum value of an event number or an offset in an argument."""
 
 HINT_TOKENS: Final = 22
-"""The most tokens of an answer of `explore_recall` for each hint, at four characters for a token."""
+"""The maximum number of tokens per hint in an answer of `explore_recall`; a token is four characters."""
 
 TEXT_SHARES: Final = (28, 20, 0)
-"""The estimated tokens for each hint up to which short texts take the place of titles.
+"""Limits on the estimated tokens per hint if short texts take the place of titles.
 
-The first share with which the answer keeps to `HINT_TOKENS` is used. In most texts the estimate is higher
-than one token for four characters; in texts with long words it is lower.
+The limits are tried in order until the answer does not exceed `HINT_TOKENS`. For most texts, the estimate is
+higher than one token for four characters. For texts with long words, the estimate is lower.
 """
 
 PEEK_TOKENS: Final = 65
@@ -54,7 +54,7 @@ def budget(default: int | None = None, *, least: int = 16) -> dict[str, Any]:
 
 @contextmanager
 def asked(engine: Engine, arguments: Arguments) -> Iterator[tuple[Engine, Wanted]]:
-    """Yield the memory that the argument `filter` asks for, now or at an earlier moment, and the filter.
+    """Yield the present or past memory that the argument `filter` selects, and the parsed argument.
 
     Raises:
         InvalidInputError: the filter is malformed.
@@ -71,7 +71,7 @@ def asked(engine: Engine, arguments: Arguments) -> Iterator[tuple[Engine, Wanted
 
 
 def only_as_of(wanted: Wanted, what: str) -> None:
-    """Refuse a filter with conditions, where only a moment has a meaning.
+    """Check that a filter has no conditions; it may name a moment.
 
     Raises:
         InvalidInputError: the filter has a term other than `as_of`.
@@ -83,7 +83,7 @@ def only_as_of(wanted: Wanted, what: str) -> None:
 
 
 def pin(memory: Engine, wanted: Wanted) -> tuple[str, ...]:
-    """Return the note on the moment of a past memory: its last event and its root; empty for the present."""
+    """Return the note with the last event and the root of a past memory; return () for the present memory."""
     if wanted.as_of is None:
         return ()
     root = memory.root()
@@ -91,10 +91,10 @@ def pin(memory: Engine, wanted: Wanted) -> tuple[str, ...]:
 
 
 def received(memory: Engine, receipts: list[Receipt], **more: Any) -> str:
-    """Return the answer of a tool that has run commands on one subject.
+    """Return the answer of a tool that ran commands on one subject.
 
-    The first line has the id of the subject, its state, and whether it changed. Each further fact is a line
-    of its own, and so is each item of a list.
+    The first line has the id and the state of the subject, and says whether the subject changed. Each further
+    fact and each item of a list is on a separate line.
 
     Args:
         memory: The memory. It is not read.
@@ -140,7 +140,7 @@ def verb(
     *,
     tokens: int | None,
 ) -> Tool:
-    """Create a tool that calls one method of an explorer, with the arguments `filter` and `budget`.
+    """Create a tool that calls one method of an explorer; the tool has the arguments `filter` and `budget`.
 
     Args:
         name: The name of the tool.
@@ -236,5 +236,5 @@ NEIGHBORS: Final = verb(
 
 
 def names_in(listed: str) -> tuple[str, ...]:
-    """Return the names in a list with commas."""
+    """Return the names, joined by commas."""
     return tuple(name.strip() for name in listed.split(",") if name.strip())

@@ -1,4 +1,4 @@
-"""The compact text of answers. A model reads it, and its tokens are the cost of the answer.
+"""The compact text of answers. A model reads this text; the cost of an answer is the number of its tokens.
 
     [45% ~120] 1f0c2a3b Kettle                a hint: score, tokens of the whole text, id and title
     [38%] 9a2e17c4 Vinegar descales kettles.  a hint with the whole text in place of the title
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
 
 NAME_CHARS: Final = 40
-"""The maximum number of characters of a title or a source in the heading of a peek."""
+"""The maximum length of a title or a source in the heading of a peek, in characters."""
 
 UNPRICED: Final = "99999 tokens"
-"""The note that stands for the cost while the cost is counted."""
+"""The placeholder for the cost in the last line while the tokens of the answer are counted."""
 
 NOTHING: Final = "nothing found\n"
 
 
 def closed(lines: str, *notes: str) -> str:
-    """Return an answer with its last line, which has the notes and the cost of the answer in tokens."""
+    """Return `lines` and the last line of the answer: the notes and the answer's cost in tokens."""
     return lines + _last(*notes, f"{cost_of(lines, *notes)} tokens")
 
 
 def cost_of(lines: str, *notes: str) -> int:
-    """Return the cost that `closed` states for the same arguments."""
+    """Return the cost that `closed` writes for the same arguments."""
     return counted(lines + _last(*notes, UNPRICED))
 
 
 def counted(text: str) -> int:
-    """Return the number of tokens of a text: the estimate, but at least one token for four characters.
+    """Return the estimated number of tokens of a text, but at least one token for four characters.
 
-    The estimate is lower than that for texts with long words.
+    Without this minimum, the number would be too low for texts with long words.
     """
     from engine.query.budget import tokens_of
 
@@ -61,10 +61,10 @@ def error_lines(code: str, message: str, hint: str) -> str:
 def within(
     items: Sequence[str], budget: int, *notes: str, more: Callable[[int], str], rest: bool = False
 ) -> str:
-    """Return as many items as the budget allows, at least one, with the last line of the answer.
+    """Return as many items as the budget allows, but at least one, and the last line of the answer.
 
-    If items are left out, or if there is a `rest` beyond the items, the last line has the note that `more`
-    returns for the number of items shown.
+    `rest` is True if there are more items than `items`. If items are left out or `rest` is True, the last
+    line contains the note `more(n)`, where n is the number of items shown.
     """
     for many in range(len(items), 0, -1):
         shown = "".join(items[:many])
@@ -75,7 +75,7 @@ def within(
 
 
 def time_of(microseconds: int) -> str:
-    """Return a time in ISO 8601, in UTC and in seconds."""
+    """Return a time in ISO 8601, in UTC, without fractions of a second."""
     from engine.front.times import shown_time
 
     shown = shown_time(microseconds)
@@ -83,7 +83,7 @@ def time_of(microseconds: int) -> str:
 
 
 def compact(answer: Answer, *, pinned: bool = False) -> str:
-    """Return the answer of a verb as text. With `pinned`, the last line states the seq and the root."""
+    """Return the answer of a verb as text. With `pinned`, the last line contains the seq and the root."""
     from engine.query.explore.answers import Expanded, Hints, Neighbors, Peek
     from engine.query.explore.form import unmarked
 
@@ -110,7 +110,7 @@ def compact(answer: Answer, *, pinned: bool = False) -> str:
 
 
 def item(id: str, provenance: str, about: Iterable[str], title: str | None, text: str) -> str:  # noqa: A002
-    """Return one line for an atom in a list: its id, generated words, its title and a part of its text."""
+    """Return the line of an atom in a list: the id, generated words, the title and a part of the text."""
     from engine.query.budget import on_one_line, origin
     from engine.query.explore.form import unmarked
 

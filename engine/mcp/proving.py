@@ -1,4 +1,4 @@
-"""The tool `status`: statistics of the memory and its root, and proofs of claims about its content."""
+"""The tool `status`: the memory's statistics, its root, and proofs of claims about its content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PROOF_BYTES_MAX: Final = 16 << 10
 """The maximum size of a proof in an answer, in bytes.
 
-A larger proof would cost tens of thousands of tokens as text.
+The text of a larger proof would cost tens of thousands of tokens.
 """
 
 

@@ -34,7 +34,7 @@ LIST_TOKENS: Final = 600
 EXPLORE_TOKENS: Final = 1000
 
 LINE_CHARS: Final = 80
-"""The maximum number of characters of an atom's text in a list."""
+"""The maximum number of characters that a list shows of an atom's text."""
 
 GRAMMAR: Final = (
     "Conditions: `tag:tea -tag:old bucket:inbox source:notes/* kind:note provenance:internal "
@@ -203,7 +203,7 @@ def _find(engine: Engine, arguments: Arguments) -> str:
 
 
 def _walked(memory: Engine, arguments: Arguments, wanted: Wanted, many: int) -> list[str]:
-    """Return a line for each of the first atoms that are found, at most `many`."""
+    """Return one line for each atom that is found, for at most `many` atoms."""
     from engine.base.direction import Direction
     from engine.query.graph.find import Follow
     from engine.query.snippets import beginning

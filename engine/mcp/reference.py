@@ -1,13 +1,14 @@
 """The profile `reference`: the nine tools and the resource of the MCP reference memory server.
 
-Names, arguments and results are those of `@modelcontextprotocol/server-memory`, so that a client configured
-for that server can use this one. The tools are implemented by `engine.knowledge.KnowledgeGraph`.
+Names, arguments and results are the same as in `@modelcontextprotocol/server-memory`. So a client that is
+configured for the original server can use this profile. The tools are implemented by
+`engine.knowledge.KnowledgeGraph`.
 
-This profile differs from the original server in four points. An answer that costs more than
-`READ_TOKENS_MAX` tokens is refused, whereas the original server returns everything. The answer cannot be
-shortened: its format cannot express that something is missing. Equal observations of an entity are stored
-once. Arguments have size limits, and an error about them is worded differently. In the JSON of a text, `<`
-and `>` are escaped.
+This profile differs from the original server in four points. If an answer would cost more than
+`READ_TOKENS_MAX` tokens, the call is refused, whereas the original server returns everything. Such an answer
+cannot be shortened, because the format cannot express that something is missing. Equal observations of an
+entity are stored once. Arguments have size limits, and errors about arguments have a different text. In texts
+that contain JSON, `<` and `>` are escaped.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ def _reads(
 
 
 def _error_text(tool: str, error: Fields) -> str:
-    """Return the text of an error, which begins as in the original server; a hint follows the message."""
+    """Return the text of an error. It begins as in the original server, and a hint follows the message."""
     message = f"{error['message']}; {error['hint']}" if error["hint"] else error["message"]
     if error["code"] == "unknown_tool":
         return f"MCP error -32602: Tool {tool} not found"

@@ -1,4 +1,4 @@
-"""What an agent is told about the treatment of secrets in the texts that it stores."""
+"""Tells agents what the secret filter does to the texts that they store."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SAID: Final[Mapping[str, str]] = {
     "warn": "",
     "off": "",
 }
-"""The sentence for agents in each mode of the secret filter."""
+"""Maps each mode of the secret filter to a sentence for agents; an empty text if there is nothing to say."""
 
 
 def screened(profile: Profile, mode: str) -> Profile:
-    """Return the profile with the sentence of the mode in its instructions and in prompts that store texts.
+    """Return the profile with the sentence for `mode` in its instructions and in prompts that store texts.
 
-    A profile without a tool that writes is returned unchanged.
+    If the profile has no tool that writes, it is returned unchanged.
     """
     said = SAID[mode]
     if not said or not any(tool.writes for tool in profile.tools):
@@ -42,7 +42,7 @@ def _saying(prompt: Prompt, said: str) -> Prompt:
 
 
 def redacted(engine: Engine, arguments: Arguments) -> Fields:
-    """Return the member `redacted` of an answer: the kinds of secrets in the arguments of the call.
+    """Return the member `redacted` of an answer: the kinds of the secrets in the call's arguments.
 
     The result is empty if nothing was redacted.
     """

@@ -13,7 +13,8 @@ T = TypeVar("T", bound=np.generic)
 def distinct(values: NDArray[T]) -> NDArray[T]:
     """Return the distinct numbers of a one-dimensional array in ascending order, as `numpy.unique` does.
 
-    In a process, the first call of `numpy.unique` takes 10 ms (measured), because it imports masked arrays.
+    Unlike this function, `numpy.unique` imports masked arrays when a process calls it for the first time.
+    This import takes 10 ms (measured).
     """
     ordered = np.sort(values)
     return ordered[changes(ordered)]
@@ -29,8 +30,8 @@ def changes(values: NDArray[T]) -> NDArray[np.bool_]:
 def sorted_pairs(major: NDArray[np.uint64], minor: NDArray[np.uint64]) -> NDArray[np.intp]:
     """Return the indexes that sort pairs of numbers, as `numpy.lexsort((minor, major))` does.
 
-    A run of pairs that are already in order is moved as a whole. If the runs are long, as in a store that was
-    filled source by source, this function takes a tenth of the time of `numpy.lexsort` (measured).
+    Pairs that are already in order form a run, and each run is moved as a whole. The runs are long if a store
+    was filled source by source. Then this function is ten times as fast as `numpy.lexsort` (measured).
     """
     count = len(major)
     begins = changes(major)

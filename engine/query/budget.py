@@ -26,14 +26,14 @@ from engine.ledger.queries import SHORT_ID_DIGITS
 from engine.text.tokens import estimate_tokens
 
 ID_DIGITS: Final = SHORT_ID_DIGITS
-"""The number of an id's first digits that a heading shows. These digits cost about 5 tokens; a whole id costs
-25. `Engine.resolve` accepts an id that is shortened like this."""
+"""The number of digits to which a heading shortens an id. A shortened id costs about 5 tokens; a whole id
+costs 25. `Engine.resolve` accepts shortened ids."""
 
 BUDGET_MIN: Final = 16
 """The smallest budget in tokens: the cost of the shortest heading and a line with only `…`."""
 
 INTERNAL: Final = "internal"
-"""The provenance of the atoms whose headings show no provenance."""
+"""The provenance that headings do not show."""
 
 CUT: Final = "…"
 """The character that is put at the end of a text that was cut."""
@@ -43,11 +43,11 @@ INDENT: Final = "  "
 are a single token."""
 
 CHARS_PER_TOKEN_MAX: Final = 18
-"""The largest number of characters in one token. Only tokens of white space are this long."""
+"""The largest number of characters in one token. Only tokens of white space reach this length."""
 
 _UNSEEN: Final = lazy(f"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ud800-\udfff{INVISIBLE}]")
-"""Matches a character that is shown as an escape: a control character (except tabs and line ends), an
-invisible character, or a lone surrogate."""
+"""Matches a character that must be escaped: a control character other than a tab or a line end, an invisible
+character, or a lone surrogate."""
 
 
 def tokens_of(text: str) -> int:
@@ -79,10 +79,10 @@ def heading(
     *,
     provenance: str = INTERNAL,
 ) -> str:
-    """Return the heading of atoms of one source, without a line end.
+    """Return the heading for atoms from one source. The heading has no line end.
 
-    `first` and `last` are the first and the last position of the atoms in the source. `id` is the id of any
-    one of the atoms. `provenance` is shown unless it is `internal`.
+    `first` and `last` are the positions of the first and the last atom in the source. `id` is the id of one
+    of the atoms. `provenance` is shown unless it is `internal`.
     """
     line = f"[{id[:digits]}"
     if source is not None and first is not None:
@@ -97,7 +97,7 @@ def heading(
 
 
 def origin(provenance: str) -> str:
-    """Return the mark for texts of this provenance: a space and the provenance, or '' for `internal`."""
+    """Return the mark that shows a provenance: a space and the provenance, or '' for `internal`."""
     return "" if provenance == INTERNAL else f" {provenance}"
 
 
@@ -107,11 +107,11 @@ def subheading(title: str | None) -> str:
 
 
 def body(content: str) -> str:
-    """Return the indented lines of the content of an atom. The content is split with `str.splitlines`.
+    """Return the content of an atom as indented lines. The content is split with `str.splitlines`.
 
-    A line end precedes each line; no line end follows the last line. So the cost of a heading followed by
-    bodies is exactly the sum of the costs of these parts. Because of rounding, the cost may differ slightly
-    from this sum if the parts contain characters outside ASCII.
+    A line end precedes each line; no line end follows the last line. So a heading followed by bodies costs
+    exactly as much as its parts together. If the parts contain characters outside ASCII, the two costs may
+    differ slightly because of rounding.
     """
     if is_plain(content):
         line = content.rstrip()
@@ -126,9 +126,9 @@ def body(content: str) -> str:
 def body_within(content: str, tokens: int) -> str:
     """Return `body(content)`, cut if it costs more than `tokens` tokens.
 
-    A cut text is the longest beginning of `body(content)` that costs at most `tokens` together with the `…`
-    after it. If a word ends in the second half of this beginning, the beginning is shortened to the end of
-    the last such word. A cut text is empty if `tokens` is below 3, which is the cost of a line with only `…`.
+    A cut text consists of the first characters of `body(content)` and `…`. It is as long as possible, but
+    costs at most `tokens`. If a word ends in its second half, the text is cut after the last such word. If
+    `tokens` is below 3, the cut text is empty, because a line with only `…` costs 3 tokens.
     """
     whole = body(content)
     reach = min(len(whole), (tokens + 1) * CHARS_PER_TOKEN_MAX)
@@ -157,6 +157,6 @@ def _after_word(text: str, end: int) -> int:
 
 
 def on_one_line(text: str) -> str:
-    """Return `text` on one line, with single spaces as white space and with invisible characters escaped."""
+    """Return `text` on one line; white space becomes single spaces, and invisible characters are escaped."""
     shown = text if is_plain(text) else _UNSEEN.sub(escape, text)
     return " ".join(shown.split())

@@ -14,7 +14,7 @@ from proofs.leaves import State
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A conflict between two atoms: one has the text of a file, and the other was changed by hand before."""
+    """A conflict between two atoms: one has the text of a file, and the other had been changed by hand."""
 
     file: Atom
     """The atom with the text of the file."""

@@ -32,10 +32,10 @@ from proofs.events import AtomBody
 from proofs.leaves import EdgeType
 
 SHARED_MIN: Final = 0.5
-"""The smallest share of distinct words that two near-duplicates must have in common.
+"""The smallest share of their distinct words that two near-duplicates have in common.
 
 If one word makes up a third of a text, as in `row 1, row 2, …`, the text has the same fingerprint as this
-word alone. So two texts can have equal fingerprints although they have only this word in common.
+word alone. So two texts can have equal fingerprints even if this word is the only common word.
 """
 COMPARED_CHARS: Final = 1 << 15
 """Only the words in this many characters at the beginning of a text are compared."""
@@ -43,11 +43,12 @@ COMPARED_CHARS: Final = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """An atom in a group of near-duplicates, with the fields that are shown to callers."""
+    """An atom in a group of near-duplicates, with the fields that callers see."""
 
     id: str
     distance: int
-    """The distance to the atom to keep: the number of bits, 0 to 64, in which the two fingerprints differ."""
+    """The number of bits, 0 to 64, in which the fingerprint differs from the fingerprint of the atom to
+    keep."""
     title: str | None
     snippet: str
     """The beginning of the atom's text, on one line."""
@@ -57,10 +58,10 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Two or more live atoms connected by pairs of near-duplicates.
+    """Two or more live atoms that pairs of near-duplicates connect.
 
     Two atoms of the group need not be near-duplicates of each other: both may be near-duplicates of a third
-    atom. Each atom shares at least half of its distinct words with the atom to keep.
+    atom. Each atom has at least half of its distinct words in common with the atom to keep.
     """
 
     keep: Duplicate
@@ -110,8 +111,8 @@ def duplicates(
 def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
     """Return the groups of fingerprints that are connected by pairs of near-duplicates.
 
-    Each group has at least two fingerprints. A group is given as the ascending list of the indexes of its
-    fingerprints.
+    Each group has at least two fingerprints. Each group is an array with the indexes of its fingerprints, in
+    ascending order.
     """
     # Equal fingerprints are merged first, because a thousand copies of a text have half a million pairs.
     values, which = np.unique(fingerprints, return_inverse=True)
@@ -153,7 +154,7 @@ def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
     """Return the indexes of the group that contains the fingerprint at `index`, in ascending order.
 
     The group contains all fingerprints that pairs of near-duplicates connect to this fingerprint. Each
-    distinct fingerprint of the group is compared once with all fingerprints. No list of pairs is made.
+    distinct fingerprint of the group is compared once with all fingerprints. No list of pairs is built.
     """
     found = np.zeros(len(fingerprints), np.bool_)
     found[index] = True
@@ -182,7 +183,7 @@ def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) ->
 
 
 def near_earlier(fingerprints: NDArray[np.uint64], start: int) -> list[bool]:
-    """For each fingerprint from `start` on, return True if a fingerprint with a lower index is near it."""
+    """Return True for each fingerprint from `start` on that is near a fingerprint with a lower index."""
     if NATIVE is not None:
         found: list[bool] = NATIVE.near_earlier(fingerprints.tobytes(), start)
         return found
@@ -236,5 +237,5 @@ def _terms_of(body: AtomBody) -> frozenset[str]:
 
 
 def share_words(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Return True if two texts with these terms have enough words in common to be near-duplicates."""
+    """Return True if two texts with these terms have enough words in common for near-duplicates."""
     return len(one & other) >= SHARED_MIN * len(one | other)

@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 class Filters:
     """The conditions that an atom must meet. An empty field sets no condition.
 
-    The atom must be live. It must have all `tags` and none of `without_tags`. It must be in one of the
-    `buckets`. It must have one of the `sources`, one of the `kinds` and one of the `provenances`. A source
-    that ends in `*` stands for all sources that begin with the text before the `*`. The atom must belong to
-    one of the `categories`. It belongs to a category if one of its tags is the name of the category. If none
-    of its tags names a category, its text decides (`engine.language.categories`). It must have been created
-    at or after `since` and before `until`; each is a number of microseconds since 1970 (UTC) or a datetime
-    with a time zone. For each key of `meta`, the atom's meta must have the key with the given value, or with
-    one of them if several are given. True is not equal to 1, and the text "1" is not equal to the number 1.
+    The atom must be live. It must have all `tags`, and must not have any of `without_tags`. It must be in one
+    of the `buckets`. It must have one of the `sources`, one of the `kinds` and one of the `provenances`. A
+    source that ends in `*` stands for all sources that begin with the text before the `*`. The atom must
+    belong to one of the `categories`. An atom belongs to a category if one of its tags is the name of the
+    category. If no tag of the atom is the name of any category, its text decides
+    (`engine.language.categories`). The atom must have been created at or after `since` and before `until`.
+    Both times are numbers of microseconds since 1970 (UTC) or datetimes with a time zone. The atom's meta
+    must have each key in `meta`, with the given value or with one of several given values. True is not equal
+    to 1, and the text "1" is not equal to the number 1.
     """
 
     tags: tuple[str, ...] = ()
@@ -96,10 +97,10 @@ def narrowed(filters: Filters, fields: FilterFields) -> Filters:
 def allowed(rows: Reader, filters: Filters) -> BitMap:
     """Return the ordinals of all live atoms that pass `filters`.
 
-    With `categories`, the result also includes atoms that pass the other filters but have no tag that names a
-    category. The caller must check each of these atoms with `in_categories` before using it.
-
-    In `rows` the follower `tags` is at the head. If `filters` has conditions on meta, `meta_entries` is, too.
+    If `filters` has categories, the result also includes atoms that pass the other filters but are not tagged
+    with any category. The caller must check each of these atoms with `in_categories`. In `rows`, the follower
+    `tags` must be at the head. If `filters` has conditions on meta, the follower `meta_entries` must be at
+    the head, too.
 
     Raises:
         InvalidInputError: a filter is not valid for its field.
@@ -163,7 +164,7 @@ def mentioning(view: IndexView, term: str) -> BitMap:
 
 
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
-    """Return the ordinals of atoms tagged with a wanted category, and of atoms tagged with any category.
+    """Return two sets of ordinals: atoms tagged with a wanted category, and atoms tagged with any category.
 
     Both sets include dead atoms.
 
@@ -180,9 +181,9 @@ def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
 def in_categories(body: AtomBody, tags: Iterable[str], wanted: Collection[str]) -> bool:
     """Return True if an atom with this body and these tags belongs to a wanted category.
 
-    Also return True if no category is wanted. If at least one of the atom's tags names a category, the tags
+    If no category is wanted, also return True. If at least one of the atom's tags names a category, the tags
     decide. Otherwise the text decides. Categorising a text of 40 words takes about 40 µs, so this function is
-    only called for the atoms that are about to be returned.
+    only called for atoms that are about to be returned.
 
     Raises:
         InvalidInputError: there is no such category.
@@ -227,10 +228,10 @@ def _sources(rows: Reader, patterns: Iterable[str]) -> Iterable[str]:
 def _created_between(
     rows: Reader, found: BitMap, since: int | datetime | None, until: int | datetime | None
 ) -> BitMap:
-    """Return those ordinals in `found` whose atoms were created at or after `since` and before `until`.
+    """Return the ordinals in `found` whose atoms were created at or after `since` and before `until`.
 
-    For each whole day between the two times, the stored set of the atoms of that day is read. For the first
-    and the last day, the times of the atoms are compared one by one.
+    For each whole day between the two times, the stored set of that day's atoms is read. For the first and
+    the last day, the time of each atom is compared.
     """
     since = validation.microseconds(limits.CREATED_MIN if since is None else since, "since")
     until = validation.microseconds(limits.INTEGER_MAX if until is None else until, "until")

@@ -1,9 +1,10 @@
-"""Texts that the memory holds already: found before a text is added, so that it is not stored twice.
+"""Finds out whether the memory already holds a text, so that the text is not added a second time.
 
-A live atom *holds* a text if its content is equal, apart from white space and the case of the letters A to
-Z, or nearly equal. Nearly equal texts are near-duplicates (`engine.query.duplicates`), and neither a number
-nor a negation is in only one of them: `on 12 May` and `on 13 May` are different facts. Only atoms in a bucket
-of the new text count, because a filter by bucket would not find the others. Entities do not count.
+A live atom *holds* a text if its content is equal or nearly equal to the text. Equal texts differ at most in
+white space and in the case of the letters A to Z. Nearly equal texts are near-duplicates
+(`engine.query.duplicates`) that contain the same numbers and negations: `on 12 May` and `on 13 May` are
+different facts. An atom counts only if it is in a bucket of the new text, because a filter by that bucket
+would not find other atoms. Entities do not count.
 """
 
 from __future__ import annotations
@@ -37,14 +38,16 @@ from proofs.events import AtomBody
 from proofs.sets import Group
 
 COMPARED_MAX: Final = 64
-"""The largest number of atoms whose texts are compared with the new text, once for each kind of equality."""
+"""The largest number of atoms that are read to find equal texts; the same number may be read to find nearly
+equal texts."""
 
 FEW: Final = 4
-"""Reading this many atoms takes less time than reading the postings of a further term."""
+"""If at most this many atoms are left, they are read, because reading the postings of a further term would
+take longer."""
 
 ATTEMPTS_MAX: Final = 4
-"""The number of times a text is compared with the memory while other processes append events. The last time,
-these processes are locked out."""
+"""The largest number of comparisons of a text with the memory. If another process appends events in the
+meantime, the comparison is repeated. During the last comparison, other processes are locked out."""
 
 NEGATIONS: Final = frozenset(
     ("cannot", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "without")
@@ -52,10 +55,10 @@ NEGATIONS: Final = frozenset(
 
 
 def add_unless_held(view: View, command: Add, actor: str) -> Receipt:
-    """Carry out `command` unless the memory holds the text already.
+    """Run `command` unless the memory already holds the text.
 
-    No event comes between the comparison and the addition. If an atom holds the text, no event is appended:
-    the receipt names that atom, and its field `held` says how similar the texts are.
+    No event is appended between the comparison and the addition. If an atom holds the text, nothing is added.
+    Then the receipt has the id of that atom, and its field `held` says how similar the texts are.
 
     Raises:
         EngineError: as for `Store.commit`.
@@ -78,7 +81,7 @@ def add_unless_held(view: View, command: Add, actor: str) -> Receipt:
 
 
 def _as_written(store: Store, command: Add) -> AtomBody:
-    """Return the body that the event would have, with secrets redacted."""
+    """Return the body that the event would have after the redaction of secrets."""
     secrets = store.secret_filter
     try:
         body, screen = command.body(), None if secrets is None else secrets.screen()
@@ -93,9 +96,9 @@ def _as_written(store: Store, command: Add) -> AtomBody:
 def held(rows: Reader, index: IndexView, body: AtomBody) -> Held | None:
     """Return the atom that holds a text, or None.
 
-    If there are several, an equal text is preferred to a nearly equal text, then an atom of the same source,
-    then the smaller distance, then the older atom. `rows` is a snapshot with records, tags and index at the
-    head.
+    If several atoms hold the text, atoms with an equal text are preferred, then atoms of the same source,
+    then atoms at a smaller distance, then older atoms. `rows` is a snapshot with records, tags and index at
+    the head.
 
     Raises:
         CorruptionError: a row is missing or malformed.
@@ -112,7 +115,7 @@ def held(rows: Reader, index: IndexView, body: AtomBody) -> Held | None:
 
 
 class _Found(NamedTuple):
-    """An atom that holds the text."""
+    """An atom that holds the new text."""
 
     id: str
     equal: bool
@@ -126,7 +129,7 @@ class _Found(NamedTuple):
 def _equal(
     rows: Reader, index: IndexView, content: str, terms: Sequence[str], counted: BitMap
 ) -> list[_Found]:
-    """Return those atoms in `counted` whose content has the same normal form as `content`."""
+    """Return the atoms in `counted` whose content has the same normal form as `content`."""
     distinct = list(dict.fromkeys(terms))
     dfs = dict(zip(distinct, index.dfs(distinct), strict=True))
     if not all(dfs.values()):
@@ -146,7 +149,7 @@ def _equal(
 def _nearly_equal(
     rows: Reader, index: IndexView, own: int, terms: frozenset[str], counted: BitMap
 ) -> list[_Found]:
-    """Return those atoms in `counted` whose texts are nearly equal to the text with these terms."""
+    """Return the atoms in `counted` whose texts are nearly equal to a text with these terms."""
     fingerprints = index.facts.fingerprints
     near = BitMap(np.flatnonzero(are_near(fingerprints, np.uint64(own))).tolist()) & counted
     return [
@@ -167,7 +170,7 @@ def _found(record: AtomRecord, body: AtomBody, away: int, *, equal: bool) -> _Fo
 
 
 def _say_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Return True if two texts with these terms share words, and differ in no number and no negation."""
+    """Return True if texts with these terms share enough words, and all numbers and negations."""
     return share_words(one, other) and not any(map(_changes_the_meaning, one ^ other))
 
 

@@ -1,4 +1,4 @@
-"""Labels, which lists show to people: the short id and the name of an atom."""
+"""Labels of atoms in lists for people: the short id, the name and the state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Label(NamedTuple):
     """The label of an atom in a list: its short id, its name and its state."""
 
     id: str
-    """The first digits of the id: at least 8, and so many that no other id begins with the same digits."""
+    """The first digits of the id: at least 8, and enough digits that no other id begins with them."""
     name: str
     """The name of an entity, a title, or the beginning of the text; empty if the atom is erased."""
     state: State

@@ -40,7 +40,8 @@ class PageLink:
     id: str
     """The atom at the other end."""
     title: str
-    """The title of the other page, else the other atom's title, else the first words of that atom's text."""
+    """The title of the other page. If the other atom is not on a page, its title or the first words of its
+    text."""
     source: str | None
     """The source of the other atom."""
 
@@ -79,9 +80,8 @@ def pieces_named(rows: Reader, name: str) -> Pieces | None:
     """Return the pieces of the page with this path, title or alias; None if there is no such page.
 
     `rows` is a snapshot with the followers `tags` and `names` at the head. In a path, the first folders and
-    the suffix may be omitted. If one page has the name as its file name or stated title and another page has
-    it as an alias, the first page is preferred. Names are compared without case, but a path that matches in
-    case, too, is preferred.
+    the suffix may be omitted. A page whose file name or stated title is the name is preferred to a page with
+    the name as an alias. The comparison of names ignores case, but a path with the same case is preferred.
 
     Raises:
         InvalidInputError: the name has more than one line.
@@ -163,7 +163,7 @@ def page_at(rows: Reader, found: Pieces) -> Page:
 def edges_of_pieces(
     rows: Reader, found: Pieces, direction: Direction, codes: Sequence[bytes] = ()
 ) -> Iterator[tuple[AtomRecord, EdgeRecord, AtomRecord]]:
-    """Yield (piece, edge, live atom outside the page) for each live edge of a page.
+    """Yield (piece, edge, other atom) for each live edge between the page and a live atom outside it.
 
     `codes` are the types of the edges; empty for all types.
     """
@@ -177,7 +177,7 @@ def edges_of_pieces(
 
 
 def _links(rows: Reader, found: Pieces, direction: Direction) -> Iterator[PageLink]:
-    """Yield one link for each type of link and each page or atom at the other end."""
+    """Yield one link for each pair of a link type and a page or atom at the other end."""
     seen: set[tuple[bytes, str | bytes]] = set()
     for _, edge, other in edges_of_pieces(rows, found, direction):
         other_end = other.source if other.source is not None and is_page(other.source) else other.id
@@ -187,7 +187,7 @@ def _links(rows: Reader, found: Pieces, direction: Direction) -> Iterator[PageLi
 
 
 def _sorted(links: Iterable[PageLink]) -> tuple[PageLink, ...]:
-    """Return links sorted by type and title. Edges are sorted by ids, which differ between stores."""
+    """Return links, sorted by type and title. Edges are sorted by ids, and ids differ between stores."""
     return tuple(sorted(links, key=lambda link: (link.type, link.title, link.source or "", link.id)))
 
 

@@ -1,8 +1,8 @@
 """The positions of atoms in their sources, and the titles of all atoms, as sorted arrays in memory.
 
 The arrays are computed from the index (SPEC: Index) when a query needs them. They are not stored. The
-documents in segments of the index are sorted again only when the segments change. The newest documents, at
-most 255, are not yet in a segment. These are sorted again whenever events have been appended.
+documents in the segments of the index are sorted again only when the segments change. The newest documents,
+at most 255, are not yet in a segment. These documents are sorted again whenever events were appended.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SKIPPED_MAX: Final = 8
 """The largest number of dead documents that are skipped in the search for a live neighbour."""
 
 NO_NEIGHBOUR: Final = -1
-"""The value that is returned instead of an ordinal if a document has no neighbour."""
+"""The value that is returned in place of an ordinal for a document without a neighbour."""
 
 _HALF: Final = 32
 _NOWHERE: Final = (1 << 32) - 1
@@ -30,12 +30,14 @@ _FILTER_BITS: Final = 16
 
 
 class _SortedDocuments:
-    """A range of documents in two orders: by source, sequence and ordinal, and by title.
+    """A range of documents in two orders.
+
+    The first order is by source, sequence and ordinal. The second order is by title.
 
     A sort key is one number: its upper half is the rank of the document's source, and its lower half is the
     rank of the document's sequence. The ranks number the sources and the sequences that occur in this range.
-    A value that does not occur in the range gets a rank between the ranks of the next lower and the next
-    higher value. So documents outside the range can be compared with documents in the range.
+    A value that does not occur in the range gets a rank between the rank of the next lower value and the rank
+    of the next higher value. So documents outside the range can be compared with documents in the range.
     """
 
     def __init__(self, facts: Facts, start: int, end: int) -> None:
@@ -58,7 +60,7 @@ class _SortedDocuments:
         self.titles = all_titles[titled]
         self.titled = titled + start
         self.kernel_order: tuple[Any, ...] = ()
-        """The order in the form that the compiled functions read. It shares its bytes with the arrays."""
+        """The documents in the form that the compiled functions read. It shares memory with the arrays."""
         if NATIVE is not None:
             self.keys, keys = _shared(self.keys)
             self.ordinals, ordinals = _shared(self.ordinals)
@@ -170,9 +172,9 @@ class Positions:
 
         If `after` is False, return the nearest live document before it. For a document without such a
         neighbour, return NO_NEIGHBOUR. Documents with the same sequence are not neighbours of each other. If
-        several documents are equally near, the neighbour is the first of them, or the last if `after` is
-        False. A document and its neighbour must have the same title, or both must have no title, because text
-        under any other title belongs to another section.
+        several documents are equally near, the neighbour is the first of these documents, or the last if
+        `after` is False. A document and its neighbour have the same title, or both have no title, because
+        text under any other title belongs to another section.
         """
         found = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
         placed = np.flatnonzero((ordinals >= 0) & self.placed(np.maximum(ordinals, 0)))
@@ -190,9 +192,9 @@ class Positions:
         return found
 
     def source_sizes(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return, for each document, the size of its source: the number of documents with a position there.
+        """Return, for each document, the number of documents with a position in its source.
 
-        Live and dead documents are counted.
+        Both live and dead documents are counted.
         """
         sources = self.sources[ordinals]
         settled, newest = (part.count(sources) for part in self._parts)

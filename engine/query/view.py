@@ -82,7 +82,7 @@ class View:
     def searchable(self, filters: Filters | None = None) -> Iterator[Snapshot]:
         """Yield a snapshot in which records, tags, index and names are at the head.
 
-        If `filters` has conditions on meta, the rows for these conditions are at the head, too.
+        If `filters` has conditions on meta, the entries of meta are at the head, too.
 
         Raises:
             BusyError: other processes kept appending events.
@@ -93,7 +93,7 @@ class View:
 
     @contextmanager
     def filterable(self, filters: Filters) -> Iterator[Snapshot]:
-        """Yield a snapshot in which the records and all rows that `filters` reads are at the head.
+        """Yield a snapshot in which the records, and all rows that `filters` reads, are at the head.
 
         Raises:
             BusyError: other processes kept appending events.
@@ -105,7 +105,7 @@ class View:
         return (self.store.meta_entries,) if filters is not None and filters.meta else ()
 
     def forget(self) -> None:
-        """Drop the caches. Call this method after content from which they were computed has been erased."""
+        """Empty the caches. Call this method after an erasure, because the caches depend on the content."""
         vars(self).pop("known", None)
         vars(self).pop("positions", None)
         vars(self).pop("allowed", None)

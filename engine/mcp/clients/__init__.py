@@ -1,1 +1,1 @@
-"""The configuration files of MCP clients, and how the server is entered in them."""
+"""The configuration files of MCP clients, and functions that add the server to these files."""

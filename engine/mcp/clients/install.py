@@ -1,4 +1,4 @@
-"""Enters the server in the configuration of a client."""
+"""Adds the server to the configuration file of a client."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from engine.mcp.clients.known import Client
 from engine.mcp.clients.toml_edit import with_table, written
 
 PROGRAMS: Final = ("engine", "memroot")
-"""The names under which the command is installed."""
+"""The two names of the installed command."""
 
 NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""The names of servers that every client accepts."""
+"""Matches each server name that is valid in all clients."""
 
 BYTES_MAX: Final = 64 << 20
-"""The maximum size of a configuration file."""
+"""The maximum size of a configuration file, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What was done to the configuration of a client."""
+    """The result of adding the server to the configuration file of a client."""
 
     file: str
     changed: bool
-    """False if the file had this entry already."""
+    """False if the file already contained this entry."""
     backup: str | None
-    """The copy of the file before the change; None if there was no file or nothing was changed."""
+    """The path of a copy of the old file; None if there was no file or the file is unchanged."""
 
 
 def program() -> list[str]:
-    """Return the beginning of a command line that starts this program from every folder.
+    """Return the first words of a command line that starts memroot from any folder.
 
-    If the program runs in an environment that uv or pipx will delete, the command runs it with that program
-    again.
+    If memroot runs in a temporary environment of uv or pipx, the command line starts memroot with `uvx` or
+    `pipx run`.
     """
     invoked = shutil.which(sys.argv[0]) or sys.argv[0]
     if Path(invoked).name not in PROGRAMS or not Path(invoked).is_file():
@@ -58,7 +58,7 @@ def program() -> list[str]:
 
 
 def _origin(option: str) -> list[str]:
-    """Return the option that names the file or address that the package came from, if it is not an index."""
+    """Return `option` with the file or address of the package, or [] if an index supplied the package."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
@@ -72,24 +72,24 @@ def _origin(option: str) -> list[str]:
 
 
 def _beside(name: str, other: str | None) -> str:
-    """Return the path of a program in the folder of `other`, or else on the PATH, or else only its name."""
+    """Return the path of a program in the folder of `other` or on the PATH; if it is in neither, its name."""
     if other is not None and (found := Path(other).with_name(name)).is_file():
         return str(found)
     return shutil.which(name) or name
 
 
 def snippet(client: Client, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the text to paste into the file of a client, without a line end."""
+    """Return the text to paste into the configuration file of a client; no line end follows the text."""
     if client.is_toml:
         return written([client.key, name], entry).rstrip("\n")
     return json.dumps({client.key: {name: entry}}, indent=2, ensure_ascii=False)
 
 
 def install(client: Client, file: Path, name: str, entry: Mapping[str, Any], *, replace: bool) -> Installed:
-    """Add the entry of the server `name` to a file; a copy of the file before the change is kept beside it.
+    """Add the entry of the server `name` to a file, and keep a copy of the old file in the same folder.
 
-    The rest of the file, with its comments, is unchanged. The file is replaced as a whole, so that it is
-    never half-written. A symbolic link stays, and the file that it names is replaced.
+    Other entries and comments are unchanged. The file is replaced in one step, so a partly written file never
+    exists. If the path is a symbolic link, the link stays and its target is replaced.
 
     Raises:
         InvalidInputError: the file is malformed; nothing was written.
@@ -135,7 +135,7 @@ def _read(file: Path) -> bytes | None:
 
 
 def _backed_up(file: Path, content: bytes) -> str:
-    """Write a copy of a file beside it, under a name that is free, and return the name."""
+    """Write a copy of a file to the same folder under an unused name, and return the path of the copy."""
     from engine.transfer.atomic_output import new_file
 
     number, backup = 1, file.with_name(f"{file.name}.bak")

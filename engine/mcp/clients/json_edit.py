@@ -1,6 +1,6 @@
-"""Adds one member to a JSON text and leaves every other character as it is.
+"""Adds one member to a JSON text without changing any other character.
 
-The text may have comments and commas before closing brackets, as the settings of many editors do.
+The text may contain comments, and commas before closing brackets: many editors allow both in their settings.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _WHITE: Final = " \t\r\n"
 class _Member(NamedTuple):
     name: str
     begin: int
-    """The index of the first quote of the name."""
+    """The index of the quotation mark before the name."""
     value: int
     """The index of the first character of the value."""
     end: int
-    """The index after the value."""
+    """The index of the first character after the value."""
 
 
 def with_member(text: str, path: Sequence[str], value: Any, *, replace: bool = False) -> str:
-    """Return `text` with `value` at `path`, which names a member at each level of objects.
+    """Return `text` with `value` at `path`, a list of the names of nested members, outermost first.
 
-    Missing objects are added. An empty text is read as an empty object. With `replace`, an existing value is
-    replaced; the text is unchanged if the value is equal already.
+    Missing objects are added. An empty text counts as an empty object. With `replace`, an existing value is
+    replaced. If the existing value is equal to `value`, the text is returned unchanged.
 
     Raises:
         InvalidInputError: the text is not JSON, or a value on the path is not an object.
@@ -74,7 +74,7 @@ def _nested(path: Sequence[str], value: Any) -> Any:
 
 
 def _without_comments(text: str) -> str:
-    """Return the text with spaces in place of comments and surplus commas; positions do not change."""
+    """Return the text with spaces in place of comments and surplus commas; its length does not change."""
 
     def blanked(found: re.Match[str]) -> str:
         blank = found["blank"]
@@ -85,7 +85,7 @@ def _without_comments(text: str) -> str:
 
 
 def _check(plain: str, at: int) -> None:
-    """Check that one JSON value begins at `at` and nothing follows it.
+    """Check that a JSON value begins at `at`, and that the text ends after this value.
 
     Raises:
         InvalidInputError: the text is not JSON; the message has the line and the column.
@@ -129,7 +129,7 @@ def _members(plain: str, start: int) -> tuple[list[_Member], int]:
 
 
 def _inserted(text: str, start: int, close: int, members: list[_Member], name: str, value: Any) -> str:
-    """Return the text with a new last member in the object from `start` to `close`; comments stay."""
+    """Return the text with a new last member in the object from `start` to `close`; comments are kept."""
     outer = _indent_at(text, start)
     own_lines = bool(members) and "\n" in text[start : members[-1].begin]
     indent = _indent_at(text, members[-1].begin) if own_lines else outer + _unit(text)
@@ -142,7 +142,7 @@ def _inserted(text: str, start: int, close: int, members: list[_Member], name: s
 
 
 def _written(value: Any, text: str, indent: str) -> str:
-    """Return a value as JSON in the layout of `text`; all lines but the first begin with `indent`."""
+    """Return a value as JSON in the layout of `text`; every line after the first begins with `indent`."""
     lines = json.dumps(value, indent=_unit(text), ensure_ascii=False).split("\n")
     return (_newline(text) + indent).join(lines)
 
@@ -152,12 +152,12 @@ def _newline(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """Return the white space of one level of indentation: that of the first indented line."""
+    """Return the white space of one level of indentation, taken from the first indented line."""
     found = _INDENT.search(text)
     return found[1] if found else "  "
 
 
 def _indent_at(text: str, at: int) -> str:
-    """Return the white space at the beginning of the line of the character at `at`."""
+    """Return the white space at the beginning of the line that contains the index `at`."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]

@@ -1,4 +1,4 @@
-"""The clients, and the file in which each of them lists its MCP servers."""
+"""The known clients, and the configuration file in which each client lists its MCP servers."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ class Client:
     """A program that starts MCP servers."""
 
     title: str
-    """The name of the program as its maker writes it."""
+    """The name of the program in the spelling of its maker."""
     folder: str
-    """The folder of the user's configuration; `~` is the home folder."""
+    """The folder of the user's configuration file; `~` is the home folder."""
     file: str
-    """The name of the file in this folder."""
+    """The name of the configuration file in this folder."""
     project: str | None = None
-    """The file of a project, relative to the folder of the project; None if the client has no such file."""
+    """The configuration file of a project, relative to the project's folder; None if the client has none."""
     key: str = "mcpServers"
-    """The member of the file that contains the servers by name."""
+    """The name of the member of the file that maps the names of servers to their entries."""
     typed: bool = False
-    """True if the entry of a server states its transport."""
+    """True if the entry of a server has a field for the transport."""
     on_mac: str | None = None
     """The folder of the user's configuration on macOS, if it differs."""
     variable: str | None = None
     """An environment variable that names another folder of the user's configuration."""
     restart: str = "restart it"
-    """What to do so that the client starts the server."""
+    """What the user must do after a change so that the client starts the server."""
 
     @property
     def is_toml(self) -> bool:
@@ -43,7 +43,7 @@ class Client:
         return self.file.endswith(".toml")
 
     def user_file(self) -> Path:
-        """Return the file of the user."""
+        """Return the path of the user's configuration file."""
         if self.variable is not None and (named := os.environ.get(self.variable)):
             return Path(named).expanduser() / self.file
         on_mac = sys.platform == "darwin"
@@ -54,7 +54,7 @@ class Client:
         return Path(folder).expanduser() / self.file
 
     def project_file(self) -> Path:
-        """Return the file of the project in the current folder.
+        """Return the path of the configuration file for the project in the current folder.
 
         Raises:
             InvalidInputError: the client has no such file.
@@ -64,7 +64,7 @@ class Client:
         return Path.cwd() / self.project
 
     def entry(self, command: list[str], variables: Mapping[str, str]) -> dict[str, Any]:
-        """Return the entry of a server that is started with `command` and these environment variables."""
+        """Return the entry for a server that is started with `command` and the environment `variables`."""
         entry = {"command": command[0], "args": command[1:], "env": dict(variables)}
         return {"type": "stdio", **entry} if self.typed else entry
 
@@ -128,11 +128,11 @@ CLIENTS: Final[Mapping[str, Client]] = {
         restart="look at the servers in the settings of the agent panel",
     ),
 }
-"""The clients by the name that `engine mcp install` takes."""
+"""Maps the full names that `engine mcp install` accepts to the clients."""
 
 
 def client_of(name: str) -> Client:
-    """Return the client with this name; case, spaces and missing hyphens do not matter.
+    """Return the client with this name; case, spaces and hyphens are ignored.
 
     Raises:
         InvalidInputError: there is no such client.

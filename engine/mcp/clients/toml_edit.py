@@ -1,4 +1,4 @@
-"""Adds one table to a TOML text and leaves every other line as it is."""
+"""Adds one table to a TOML text without changing any other line."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _HEADER: Final = re.compile(r"^[ \t]*\[{1,2}[ \t]*([^\]\n]*?)[ \t]*\]{1,2}[ \t]*
 def with_table(text: str, path: Sequence[str], value: Mapping[str, Any], *, replace: bool = False) -> str:
     """Return `text` with the table `value` at `path`, whose names are bare keys.
 
-    The table is added at the end. With `replace`, an existing table with a header of its own is removed
-    first; the text is unchanged if the table is equal already.
+    The table is added at the end. With `replace`, an existing table is removed first; it must have a header.
+    If the existing table is equal to `value`, the text is returned unchanged.
 
     Raises:
         InvalidInputError: the text is not TOML, or a value on the path is not a table.
@@ -47,7 +47,7 @@ def with_table(text: str, path: Sequence[str], value: Mapping[str, Any], *, repl
 
 
 def written(path: Sequence[str], value: Mapping[str, Any]) -> str:
-    """Return a table as TOML. Its values are texts, lists of texts, and tables of texts."""
+    """Return a table as TOML. The table's values may be texts, lists of texts, and tables of texts."""
     plain = {name: one for name, one in value.items() if not isinstance(one, Mapping)}
     lines = [f"[{'.'.join(path)}]", *(f"{name} = {_value(one)}" for name, one in plain.items())]
     tables = [written([*path, name], one) for name, one in value.items() if isinstance(one, Mapping)]
@@ -92,7 +92,7 @@ def _at(tables: dict[str, Any], path: Sequence[str]) -> Any:
 
 
 def _without(text: str, name: str) -> str:
-    """Return the text without the lines of the table `name` and of the tables in it.
+    """Return the text without the lines of the table `name` and without the lines of its subtables.
 
     Empty lines and comments before the next header belong to the next table and are kept.
     """
@@ -112,7 +112,7 @@ def _without(text: str, name: str) -> str:
 
 
 def _trailing(lines: list[str]) -> list[str]:
-    """Return the empty lines and comments at the end of `lines`."""
+    """Return the empty lines and comments at the end of the list `lines`."""
     end = len(lines)
     while end and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#")):
         end -= 1

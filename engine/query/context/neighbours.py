@@ -1,4 +1,4 @@
-"""Reads hits, and their neighbours in their sources, for `engine.query.context.windows`."""
+"""Reads hits and the neighbouring atoms in the same sources, for `engine.query.context.windows`."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class SourceReader:
         self._read: dict[Position, Passage | None] = {}
 
     def passages(self, scores: Mapping[bytes, float]) -> list[Passage]:
-        """Return a passage for each hit, with the position of the hit in its source.
+        """Return one passage for each hit. A passage has the hit's position in its source.
 
-        `scores` maps the id of each hit to its score. The passages have the order of `scores`.
+        `scores` maps the id of each hit to its score. The passages are in the order of `scores`.
         """
         records = records_of(self._rows, list(scores))
         bodies = bodies_of(self._rows, records)

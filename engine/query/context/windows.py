@@ -63,7 +63,8 @@ class Position(NamedTuple):
 
     source: str
     number: int
-    """The index of the atom in the list of its source's live atoms, sorted by sequence, then by ordinal."""
+    """The index of the atom among the live atoms of its source, which are sorted by sequence, then by
+    ordinal."""
 
     def offset(self, distance: int) -> Position:
         """Return the position `distance` atoms later in the source, or earlier if `distance` is negative."""
@@ -108,13 +109,13 @@ class Window:
     tokens: int
     """The estimated number of tokens of `text`."""
     provenance: str = INTERNAL
-    """The provenance of the atoms. If it differs between them, the one that deserves the least confidence:
-    `quarantine`, else `external`."""
+    """The provenance of the atoms. If the atoms differ, it is the provenance that deserves the least
+    confidence: `quarantine` if an atom has it, else `external`."""
 
 
 @dataclass(eq=False)
 class Run:
-    """Consecutive passages, with the ranks of those passages that are hits, and the cost in tokens."""
+    """Consecutive passages, their cost in tokens, and the rank of each passage that is a hit."""
 
     passages: tuple[Passage, ...]
     ranks: dict[str, int]
@@ -159,7 +160,7 @@ class Run:
 
     @property
     def provenance(self) -> str:
-        """The provenance of the text. It is that of the passage that deserves the least confidence."""
+        """The provenance of the passage that deserves the least confidence."""
         return max((one.provenance for one in self.passages), key=PROVENANCES.index)
 
     @cached_property
@@ -228,13 +229,12 @@ class Layout:
         self._place(hits)
 
     def _place(self, hits: Sequence[Passage]) -> None:
-        """Place hits in order. Stop at the first hit for which less than half of its wanted tokens are left.
+        """Place hits in order. Stop when less than half of the tokens that a hit wants are left.
 
-        The number of wanted tokens of a hit is the cost of its text, but at most half of the budget (for the
-        best hit, at most the whole budget). This number grows at most in proportion to the budget. So a
+        A hit wants as many tokens as its text costs, but at most half of the budget. The best hit may want
+        the whole budget. If the budget grows, the number of wanted tokens grows at most in proportion. So a
         larger budget places every hit that a smaller budget places. Joining hits into one window saves
-        tokens. The saved tokens are used to show the whole texts of hits that were cut, and to show
-        neighbours.
+        tokens. These tokens are used to show neighbours, and the whole texts of hits that were cut.
         """
         # All amounts are doubled, because half of an odd budget is not a whole number.
         left = 2 * self._budget
@@ -281,10 +281,10 @@ class Layout:
         return self._hits.get(position) or self._lookup(position)
 
     def fill_gaps(self) -> None:
-        """Fill each gap of one or two atoms between two hits with these atoms, beginning at the best hits.
+        """Show the atoms in each gap of one or two atoms between two hits, beginning at the best hits.
 
-        Each atom in a gap must have the title of one of the two hits, because text under any other title
-        belongs to another section.
+        Each atom in the gap must have the same title as one of the two hits, because text under any other
+        title belongs to another section.
         """
         for _, position, hit in self._placed:
             for step in (1, -1):
@@ -463,18 +463,18 @@ def inflate(
 ) -> Context:
     """Return windows with `hits` and their neighbours, in at most `budget` tokens.
 
-    Hits are placed in order as long as the budget allows. The text of the best hit is cut, after a word, if
-    it costs more than the budget. The text of any other hit is cut if it costs more than half of the budget.
-    The text of the last hit is also cut if the remaining tokens suffice for half of the text, but not for the
-    whole text. A hit that is cut has a window of its own.
+    Hits are placed in order as long as the budget allows. The text of the best hit is cut if it costs more
+    than the budget. The text of any other hit is cut if it costs more than half of the budget. The text of
+    the last hit is also cut if the remaining tokens suffice for half of the text, but not for the whole text.
+    A text is cut after a word. A hit whose text is cut is alone in its window.
 
-    Then gaps of one or two atoms between hits are filled, and each hit gets at most `radius` neighbours with
-    the same title on each side. Consecutive atoms form one window.
+    Then gaps of one or two atoms between hits are filled. Last, each hit gets at most `radius` neighbours on
+    each side; they have the same title as the hit. Consecutive atoms form one window.
 
     A larger budget shows every hit that a smaller budget shows. Equal arguments give equal bytes.
 
-    `hits` are distinct and given best first. `lookup` is called only with positions where there is no hit; no
-    window extends across a position for which it returns None.
+    `hits` are distinct, the best first. `lookup` is called only with positions where there is no hit. If
+    `lookup` returns None for a position, no window extends across this position.
 
     Raises:
         InvalidInputError: the budget is too small.

@@ -1,4 +1,4 @@
-"""The five actions of an exploration, each written as one line of text.
+"""The five actions of an exploration. Each action is written as one line of text.
 
 `engine.query.explore.replies` parses an action in the reply of a language model.
 """

@@ -38,7 +38,7 @@ class Hint:
     """The approximate number of tokens of the atom's whole text. Reading the text with `explore_expand` costs
     about 20 tokens more."""
     whole: bool = False
-    """True if `title` is not a title but the atom's whole text on one line."""
+    """True if `title` contains the atom's whole text on one line instead of a title."""
     provenance: str = INTERNAL
 
 

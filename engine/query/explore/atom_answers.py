@@ -45,11 +45,9 @@ EDGES_COUNTED: Final = 1000
 def hints_of(
     scope: Scope, query: str, limit: int, filters: Filters, known: Collection[str]
 ) -> tuple[tuple[Hint, ...], tuple[str, ...]]:
-    """Return hints for the best hits of a question, the best first, and the texts of these atoms.
+    """Return hints for the best hits of a question, the best first, and the whole texts of these hits.
 
-    The atoms in `known` are left out.
-
-    `known` holds the ids of atoms, or the beginnings of their ids.
+    `known` contains ids, or the first digits of ids. Atoms with these ids are left out.
     """
     per_page = scope.memory.config.per_page and scope.memory.config.per_page + len(known)
     answer = recall(

@@ -65,10 +65,11 @@ class Explorer:
         spent: int = 0,
         count: Callable[[str], int] = tokens_of,
     ) -> None:
-        """Explore a memory, or a past state of a memory.
+        """Explore a memory in its present state or in a past state.
 
-        Costs are counted in `form`: one of the output forms, or a function that returns the output for an
-        answer. The total begins at `spent` tokens. `count` returns the number of tokens of an output.
+        The cost of an answer is the number of tokens of its output. `form` determines the output: it is an
+        output form, or a function that returns the output for an answer. `count` returns the number of tokens
+        of an output. The total cost begins at `spent` tokens.
         """
         self._count = count
         self.memory = memory
@@ -147,7 +148,7 @@ class Explorer:
         filters: Filters = NO_FILTERS,
         budget: int | None = None,
     ) -> Peek:
-        """Return about 200 characters of an atom, around the words of the question.
+        """Return about 200 characters of an atom's text, around the words of the question.
 
         Args:
             id: The id of an atom, or at least the first 4 digits of the id; or the path, the title or an

@@ -1,8 +1,8 @@
-"""The two output forms of an answer, text and JSON, whose tokens are counted as the cost of the answer.
+"""The two output forms of an answer: text and JSON. The number of tokens of the output is the answer's cost.
 
 With `--json`, an answer is one line of JSON. In the library, on the command line and in the prompts of an
-exploration, an answer is text. Over MCP, it is the text of `engine.mcp.lines`. The cost is the number of
-tokens of the whole output, including the cost and the root in the output.
+exploration, an answer is text. Over MCP, it is the text of `engine.mcp.lines`. All tokens of the output
+count, including the tokens of the cost and the root.
 
     [45% ~12] 1f0c2a3b Kettle                  a hint: score, tokens of the text, id and title
     [45%] 1f0c2a3b The kettle is descaled.     a hint with the whole text in place of the title

@@ -1,14 +1,15 @@
 """Explore a memory in one call, and return the texts that answer a question best within a token budget.
 
-A model that explores by itself pays for every hint. Here the loop runs beside the memory with the policy
-`Walker`, and only the gathered texts are paid for. So the hints that the loop did not read are texts, too:
+A model that explores step by step receives every hint, and each hint costs tokens. Here the loop runs next to
+the memory with the policy `Walker`, and only the chosen texts cost tokens. So the texts of hits that the loop
+did not read can be chosen, too:
 
     the loop of `engine.query.explore.loop`  ──▶ connections, texts of further recalls ─┐
     a recall of the question                 ──▶ texts, the best first ─────────────────┴─▶ choose ──▶ text
 
 A text is chosen if
 
-    score / best score  >=  tokens chosen so far, with this text / budget
+    score / best score  >=  (tokens chosen so far + tokens of this text) / budget
 
 So an answer is short if few texts stand out, and long if many texts are equally good. It never costs more
 than the budget.
@@ -38,22 +39,22 @@ from engine.query.recall.recall import recall
 from engine.query.view import View
 
 GATHERED_TOKENS: Final = 1000
-"""The default budget. Most answers cost about half of it."""
+"""The default budget in tokens. Most answers cost about half of the budget."""
 
 GATHERED_TOKENS_MIN: Final = 32
 
 HITS: Final = 20
-"""The number of texts to choose from, in addition to those that the loop read."""
+"""The number of hits whose texts can be chosen, in addition to the texts that the loop read."""
 
 READING: Final = 4
-"""The loop may read this many times the budget of the answer, and at least `loop.BUDGET` tokens."""
+"""The loop's budget is this many times the budget of the answer, but at least `loop.BUDGET` tokens."""
 
 LONG: Final = 1 / 3
-"""A text that costs more than this share of the budget may be chosen in part: about 200 characters around
+"""If a text costs more than this share of the budget, a part of it may be chosen: about 200 characters around
 the words of the question."""
 
 CONNECTIONS: Final = 1 / 4
-"""The share of the budget that the connections of a node may cost."""
+"""The largest share of the budget that the connections of a node may cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +62,14 @@ class Gathering:
     """The texts that an exploration gathered."""
 
     text: str
-    """The texts with their headings. A heading without a source has the source of the heading before it."""
+    """The texts with their headings. If a heading shows no source, its source is the same as in the heading
+    before."""
     tokens: int
     """The cost of `text`; at most the budget."""
     items: tuple[Finding, ...]
     """The texts, in the order of `text`."""
     exploration: Exploration
-    """The loop: its steps and their cost, and the state of the memory that it read."""
+    """The loop: its steps, the cost of the steps, and the state of the memory that the loop read."""
 
 
 def gather(
@@ -101,7 +103,7 @@ def gather(
 def _candidates(
     memory: View, query: str, found: Exploration, filters: Filters
 ) -> list[tuple[float, Finding]]:
-    """Return the texts to choose from with their scores in relation to the best score, the best first."""
+    """Return the candidates, the best first, each with its score divided by the best score."""
     with memory.searchable() as rows:
         hits = recall(*(rows, memory, query), limit=HITS, budget=limits.INTEGER_MAX, filters=filters).hits
         best = hits[0].score if hits else 1.0
@@ -126,7 +128,7 @@ def _candidates(
 
 
 def _again(found: Exploration, id: str) -> float:  # noqa: A002
-    """Return the score of an atom in the recalls of the loop, in relation to the best score; at most 1."""
+    """Return an atom's score in the loop's recalls as a share of the best score, at most 1."""
     recalls = [step.answer.hints for step in found.steps if isinstance(step.answer, Hints)]
     first = max(map(odds, recalls[0]), default=0.0) or 1.0
     return min(max((odds(hint) / first for hint in chain(*recalls) if same(hint.id, id)), default=0.0), 1.0)
@@ -135,7 +137,7 @@ def _again(found: Exploration, id: str) -> float:  # noqa: A002
 def _chosen(
     memory: View, query: str, candidates: list[tuple[float, Finding]], budget: int
 ) -> Iterator[Finding]:
-    """Yield the chosen texts, the best first; the best is cut if it is longer than the budget."""
+    """Yield the chosen texts, the best first. The best text is cut if it exceeds the budget."""
     spent = 0
     for score, item in candidates:
         most = int(budget * (CONNECTIONS if item.verb is Verb.NEIGHBORS else score)) - spent
@@ -159,7 +161,7 @@ def _part(memory: View, query: str, item: Finding) -> Finding:
 
 
 def _within(item: Finding, tokens: int) -> Finding | None:
-    """Return an item with as much of its text as the tokens allow, or None if they allow no text."""
+    """Return an item, cut to at most `tokens` tokens, or None if this leaves no text."""
     if _cost(item) <= tokens:
         return item
     left = tokens - _cost(replace(item, text=""))
@@ -172,7 +174,7 @@ def _cost(item: Finding) -> int:
 
 
 def _in_groups(items: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield connections and texts without a source first, then the texts of each source in their order."""
+    """Yield connections and texts without a source, then the texts of each source, sorted by position."""
     groups: dict[str, list[Finding]] = {"": []}
     for item in items:
         groups.setdefault(item.source or "", []).append(item)

@@ -55,8 +55,8 @@ NEIGHBORS_TOKENS: Final = 200
 Exploration"). If a node has too many connections, only the first are shown."""
 
 REFUSED_MAX: Final = 4
-"""An exploration ends after this many consecutive refused decisions. After the others, the prompt for a
-language model says what was wrong and what is allowed."""
+"""An exploration ends after this many consecutive refused decisions. After each earlier refusal, the prompt
+for a language model says what was wrong and what is allowed."""
 
 NOTHING_NEW_MAX: Final = 2
 """An exploration ends after this many consecutive steps that found nothing new."""

@@ -251,7 +251,7 @@ class WantedEdges:
     codes: tuple[bytes, ...]
     """The types of the edges; empty for all edges, tags and neighbours in the source."""
     passes: Callable[[AtomRecord], bool]
-    """A function that returns True if the atom at the other end may be returned."""
+    """A function that returns True for an atom at the other end that may be returned."""
 
 
 def wanted_edges(scope: Scope, direction: Direction, types: Collection[str], filters: Filters) -> WantedEdges:
@@ -266,11 +266,11 @@ def wanted_edges(scope: Scope, direction: Direction, types: Collection[str], fil
 
 
 def passing(scope: Scope, found: AtomRecord | Pieces, filters: Filters) -> AtomRecord | Pieces:
-    """Return an atom, or those pieces of a page that pass `filters`.
+    """Return an atom, or the pieces of a page that pass `filters`.
 
     Raises:
         InvalidInputError: a filter is not valid for its field.
-        NotFoundError: the atom or all pieces fail the filters.
+        NotFoundError: neither the atom nor any of the pieces passes the filters.
     """
     if filters == NO_FILTERS:
         return found

@@ -1,7 +1,7 @@
-"""Policies, which decide the next step of an exploration, and the prompt for a policy with a language model.
+"""Policies, which decide the next step of an exploration, and the prompt for a language model.
 
-Each line of the prompt that contains the question, an earlier step or text of the memory is indented or
-begins with a generated mark. So these texts cannot imitate a heading, a hint, an action or a speaker:
+If a line of the prompt contains the question, an earlier step or text from the memory, the line is indented
+or begins with a generated mark. So these texts cannot imitate a heading, a hint, an action or a speaker:
 
     Question: How does the daemon handle authentication?
 
@@ -40,7 +40,7 @@ from engine.query.explore.state import Result, State, on_one_line, same
 STEPS_SHOWN: Final = 3
 
 ALLOWED_SHOWN: Final = 10
-"""The largest number of ids, and of nodes, that a prompt lists as allowed after a refused reply."""
+"""The largest number of ids or nodes in each line of the list of allowed actions after a refused reply."""
 
 ACTIONS: Final = """\
 Choose the next step:
@@ -63,9 +63,9 @@ class Policy(Protocol):
         """Return the next step.
 
         Raises:
-            InvalidInputError: the decision cannot be parsed. Such a decision counts as a step, and the
-                policy is asked again, at most `engine.query.explore.loop.REFUSED_MAX` times in a row. Any
-                other error ends the exploration.
+            InvalidInputError: the decision cannot be parsed. Such a decision counts as a step. The policy is
+                then asked again, at most `engine.query.explore.loop.REFUSED_MAX` times in a row. Any other
+                error ends the exploration.
         """
         ...
 
@@ -99,7 +99,7 @@ class LanguagePolicy:
         return decision_prompt(state)
 
     def decide(self, state: State) -> Action:
-        """Return the action that the model replies with.
+        """Return the action in the model's reply.
 
         Raises:
             InvalidInputError: the reply does not contain exactly one action.
@@ -110,8 +110,9 @@ class LanguagePolicy:
 def decision_prompt(state: State) -> str:
     """Return the prompt for a decision.
 
-    The prompt lists all hints so far, except those for atoms whose whole text is already in the context. If
-    the last reply was refused or failed, the prompt says what was wrong and lists what is allowed.
+    The prompt lists all hints so far. It leaves out hints for atoms whose whole text is already in the
+    context. If the last reply was refused or failed, the prompt says what was wrong and lists what is
+    allowed.
     """
     unread = [_hint(hint) for hint in state.hints if not state.has_whole(hint.id)]
     named = [f"[entity] {on_one_line(name)}" for name in state.entities]
@@ -132,7 +133,7 @@ def decision_prompt(state: State) -> str:
 
 
 def _repair(state: State) -> Iterator[str]:
-    """Yield the part of a prompt that follows a reply which was not carried out."""
+    """Yield the part of a prompt about the last reply, if that reply was refused or failed."""
     last = state.trace[-1] if state.trace else None
     if last is None or last.result is Result.DONE:
         return
@@ -154,7 +155,7 @@ def _repair(state: State) -> Iterator[str]:
 
 
 def _fresh(hints: Iterable[Hint], done: list[Action], *verbs: Verb) -> list[str]:
-    """Return the ids of those hints to whose atoms none of the verbs was applied."""
+    """Return the ids of the hints. Skip each hint to whose atom one of the verbs was already applied."""
     return [
         hint.id
         for hint in hints

@@ -23,7 +23,7 @@ from engine.base.validation import quoted
 from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
 
 REPLY_CHARS_MAX: Final = 8 * ARGUMENT_BYTES_MAX
-"""The largest length of a reply in characters. A byte of an argument may be written as 6 characters."""
+"""The maximum length of a reply in characters. Up to 6 characters may encode one byte of an argument."""
 
 EXPECTED: Final = (
     'reply with one action on one line: PEEK(id), EXPAND(id), NEIGHBORS(node), RECALL("new query") or ANSWER'
@@ -35,19 +35,20 @@ _OPENING: Final = lazy(
     r"|(?:next[ \t]+)?action[ \t]*:[ \t]*)*",
     re.IGNORECASE,
 )
-"""What may precede an action on its line. Every line matches, so no match is tried twice."""
+"""Matches what may precede an action on its line. If nothing precedes the action, the match is empty. So
+every line matches, and no match is tried twice."""
 _VERB: Final = lazy(
     r"(?:(?:chitta|engine)[ \t]+)?(?:explore_)?(peek|expand|neighbou?rs|recall|answer)(?!\w)[`*]*[ \t]*",
     re.IGNORECASE,
 )
 _OPTIONS: Final = lazy(r"(?:[ \t]--(?:limit[ \t=]5|direction[ \t=]both))+$")
-"""Options of the commands for single steps, with the values that every step of an exploration has."""
+"""Matches options of the commands for single steps. Only the values that an exploration uses are accepted."""
 _KEYWORD: Final = lazy(r"(?:--(?:id|node|query)[ \t=]|(?:id|node|query)[ \t]*[:=])[ \t]*", re.IGNORECASE)
 _STRING: Final = lazy(r'"(?:[^"\\]|\\.)*"')
 _WORD: Final = lazy(r"\S*[^\s.:;,!]")
 _UNTIL_DASH: Final = lazy(r"(?:(?![ \t][-–—→][ \t]).)+")
 _REASON: Final = lazy(r"[`*]*[ \t]*(?:(?:[-–—:.;#!(→](?!-)|//).*)?", re.DOTALL)
-"""What may follow an action on its line."""
+"""Matches what may follow an action on its line."""
 _ANOTHER: Final = lazy(r"\b(?:explore_)?(?:peek|expand|neighbou?rs|recall)[ \t]*\(", re.IGNORECASE)
 _PAIRS: Final = ("''", "“”", "‘’", "``", "[]", "<>")
 
@@ -88,7 +89,7 @@ def _refused(why: str) -> InvalidInputError:
 
 
 def _actions_of(line: str) -> list[Action]:
-    """Return the action that begins a line, or an empty list if the line begins with something else.
+    """Return a list with the action at the beginning of a line, or an empty list if there is no action.
 
     Raises:
         InvalidInputError: the line begins with a verb, but the rest of the line is not an argument.
@@ -114,7 +115,7 @@ def _actions_of(line: str) -> list[Action]:
 
 
 def _in_brackets(text: str) -> str | None:
-    """Return the beginning of `text` from its bracket to the closing bracket, both included, or else None."""
+    """Return the text from the opening bracket at its beginning to the closing bracket, or None."""
     depth = at = 0
     while at < len(text):
         if depth == 1 and (string := _STRING.match(text, at)):
@@ -128,7 +129,7 @@ def _in_brackets(text: str) -> str | None:
 
 
 def _plain(written: str, verb: Verb) -> str:
-    """Return an argument without a keyword and without the quotation marks or brackets around it."""
+    """Return an argument without its keyword and without surrounding quotation marks or brackets."""
     text = _KEYWORD.sub("", written, count=1) if _KEYWORD.match(written) else written
     if text.startswith('"'):
         try:
@@ -142,10 +143,10 @@ def _plain(written: str, verb: Verb) -> str:
 
 
 def _bare(text: str, verb: Verb, *, shouted: bool) -> tuple[str, str]:
-    """Return the argument that follows a verb without brackets, and the rest of the line.
+    """Return the argument of a verb that is written without brackets, and the rest of the line.
 
-    The words after a verb in lower case may be prose. So they are an argument only if they are in quotation
-    marks, or the verb takes an id.
+    If the verb is in lower case, the words after it may be prose. Such words are an argument only if they are
+    in quotation marks, or if the verb takes an id.
     """
     keyword = _KEYWORD.match(text)
     begin = 0 if keyword is None else keyword.end()

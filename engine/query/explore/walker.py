@@ -85,7 +85,7 @@ class Walker:
         )
 
     def _connections(self, state: State) -> Action | None:
-        """Return the action that reads the connections of the next entity, or None after the last entity."""
+        """Return the action that reads the connections of the next entity, or None if no entity is left."""
         done = {step.action for step in state.trace}
         for name in state.entities[: self.config.entities]:
             if shown := on_one_line(name):

@@ -38,11 +38,11 @@ RELATIONS_MAX: Final = 200
 """The largest number of relations in a graph. If there are more, only the strongest are kept."""
 
 COMMON_BUCKET: Final = 0.5
-"""A bucket that contains more than this share of all atoms does not give rise to relations."""
+"""If a bucket contains more than this share of all atoms, it creates no relations between its atoms."""
 
 LEAST: Final = 0.000_001
-"""The lowest strength of a relation, and the lowest brightness of a node. For example, an edge with weight 0
-has this strength."""
+"""The lowest strength of a relation and the lowest brightness of a node. The relation of an edge with weight
+0 has this strength."""
 
 
 class RelationKind(StrEnum):
@@ -123,12 +123,12 @@ def structured_graph(
 ) -> BrightGraph:
     """Return at most `limit` (1 to 50) hits of a question, and the relations between them.
 
-    `rows` is a snapshot of `view`, with records, tags and index at the head. The cost depends on the hits,
+    `rows` is a snapshot of `view`, with records, tags and index at the head. The time depends on the hits,
     their tags and their sources, but not on the number of edges.
 
     Raises:
         InvalidInputError: the limit is out of range, or the query has no word to search for.
-        CorruptionError: a row is malformed or missing, or rows contradict each other.
+        CorruptionError: a row is malformed or missing, or two rows contradict each other.
     """
     positive(limit, "limit", NODES_MAX)
     answer = recall(rows, view, query, limit=limit, filters=filters, per_page=0)
@@ -168,7 +168,7 @@ def nodes_of(answer: Recall, records: Sequence[AtomRecord]) -> tuple[BrightNode,
 
 
 def relations_of(rows: Reader, index: IndexView, records: Sequence[AtomRecord]) -> list[Relation]:
-    """Return all relations between the atoms, in descending order of strength, then by kind and ids."""
+    """Return all relations between the atoms, sorted by strength (highest first), then by kind and ids."""
     live = members(rows, LIVE)
 
     def count(group: Group, name: str) -> int:
@@ -235,7 +235,7 @@ def _next(rows: Reader, index: IndexView, records: Sequence[AtomRecord]) -> Iter
 def _sharing_sets(
     records: Sequence[AtomRecord], count: Callable[[Group, str], int], total: int
 ) -> Iterator[Relation]:
-    """Yield first the relations of atoms that share tags, then the relations of atoms that share buckets."""
+    """Yield the relations of atoms that share tags, then the relations of atoms that share buckets."""
     tags = [{tag_identity(tag): tag for tag in record.tags} for record in records]
     weights = {tag: bridge_weight(count(Group.TAG, tag), total) for tag in _in_several(tags)}
     yield from _sharing(RelationKind.SHARES_TAG, records, tags, weights)

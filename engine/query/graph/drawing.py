@@ -18,22 +18,22 @@ LABEL_CHARS: Final = 48
 """The largest number of characters in a label. A longer text is cut and ends in `…`."""
 
 _UNSEEN: Final = lazy(f"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff{INVISIBLE}]")
-"""Matches a character that is removed, because a terminal or a parser might interpret it, or because nobody
-sees it. A joiner that an emoji or a word needs is not removed."""
+"""Matches a character that is removed: a terminal or a parser might interpret the character, or the character
+is invisible. A joiner that an emoji or a word needs is not removed."""
 
 _SPECIAL: Final = re.compile(
     "[^0-9A-Za-z ,.()?'/\x80-\U0010ffff-]|[\u00b0\u00b6\u00df\ufb02]|(?i:(?<=directio)n)"
 )
-"""Matches a character that is written as a code, because Mermaid (11.17) interprets it even within quotes.
+"""Matches a character that Mermaid (11.17) interprets even within quotes. It is written as a code.
 
-Three groups of characters match. The first is ASCII punctuation, except for a few harmless characters. The
-second is the letters that Mermaid itself substitutes for `#` and `;` while it parses. The third is the last
-letter of the word `direction`, because Mermaid interprets this word as a keyword.
+Three groups of characters match. The first group is ASCII punctuation without a few harmless characters. The
+second group consists of the letters that Mermaid substitutes for `#` and `;` while it parses. The third group
+is the last letter of the word `direction`, which Mermaid interprets as a keyword.
 """
 
 _LIST: Final = re.compile(r"^(?:([0-9]+)[.)]|([-+*]))(?= )")
-"""Matches the mark of a Markdown list at the beginning of a text, such as `1.` or `-`. The last character of
-the mark is written as a code, because Mermaid reads labels as Markdown."""
+"""Matches a list mark of Markdown, such as `1.` or `-`, at the beginning of a text. Mermaid reads labels as
+Markdown, so the last character of the mark is written as a code."""
 
 
 def mermaid(graph: BrightGraph) -> str:

@@ -1,7 +1,7 @@
-"""Find the atoms that pass filters, or that can be reached from an atom along edges (SPEC: Edges & Graph).
+"""Find atoms that pass filters, or atoms that edges connect to an atom (SPEC: Edges & Graph).
 
-The search along edges, called a walk, is breadth-first, and its length is limited. Neighbours are visited in
-the byte order of (type, id), so the same store gives the same answer on every machine.
+A search along edges is called a walk. A walk is breadth-first and has a limited length. It visits neighbours
+in the byte order of (type, id), so the same store gives the same answer on every machine.
 """
 
 from __future__ import annotations

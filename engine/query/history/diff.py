@@ -1,6 +1,6 @@
 """The net changes of atoms and edges between two moments.
 
-The changes are ordered by the first event on the atom or edge.
+The changes are sorted by the first event on each atom or edge.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class AtomChange:
     """`added`, `changed`, `tombstoned`, `revived` or `erased`."""
     title: str | None
     fields: dict[str, tuple[Any, Any]]
-    """The fields that differ, apart from the content: name → (before, after). `tags` counts as a field."""
+    """Maps the name of each changed field, except the content, to its values (before, after). `tags` is a
+    field."""
     before: str | None
     """The content at the first moment. It is None if the content is unchanged, if the content was destroyed,
     or if the atom was not live at that moment."""
@@ -91,7 +92,7 @@ class Diff:
     before: int
     after: int
     events: int
-    """The number of events, of all kinds, after the event `before` up to and including the event `after`."""
+    """The number of events of all kinds after the event `before`, up to and including the event `after`."""
     atoms: tuple[AtomChange, ...]
     edges: tuple[EdgeChange, ...]
     predicates: tuple[str, ...]

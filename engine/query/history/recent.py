@@ -1,4 +1,4 @@
-"""List the atoms that were added last, with the time of the addition and the actor."""
+"""List the atoms that were added last, each with its actor and the time at which it was added."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Added:
 
 
 def recent(rows: Reader, *, limit: int, offset: int = 0, filters: Filters = NO_FILTERS) -> list[Added]:
-    """Return at most `limit` live atoms that pass `filters`, the one added last first.
+    """Return at most `limit` live atoms that pass `filters`; the atom that was added last is the first.
 
-    The first `offset` of these atoms are skipped. Entities are left out unless `filters` names kinds. `rows`
-    is a snapshot with the follower `tags` at the head.
+    The first `offset` atoms are skipped. Entities are left out unless `filters` names kinds. `rows` is a
+    snapshot with the follower `tags` at the head.
 
     Raises:
         InvalidInputError: a number is out of range, or a filter is not valid for its field.
@@ -61,11 +61,12 @@ def _added(rows: Reader, record: AtomRecord) -> Added:
 
 
 def _by_addition(rows: Reader, ordinals: BitMap) -> Iterator[AtomRecord]:
-    """Yield the records with these ordinals, the atom added last first.
+    """Yield the records with these ordinals. The atom that was added last is the first.
 
-    A revision gives an atom a new ordinal, so a high ordinal may belong to an old atom. An atom is yielded
-    when no atom with a lower ordinal can have been added later: the event that assigned such an ordinal is
-    earlier than the payloads of all atoms read so far.
+    A revision gives an atom a new ordinal, so a high ordinal may belong to an old atom. Atoms are read in
+    descending order of ordinals. The events that assigned the ordinals of unread atoms are earlier than the
+    payloads of all atoms read so far. So unread atoms were added before the earliest of these payloads, and
+    any read atom that was added later can be yielded.
     """
     waiting: list[tuple[int, int, AtomRecord]] = []
     earliest = limits.INTEGER_MAX

@@ -2,9 +2,9 @@
 
 The subject of an event is an atom or an edge. A subject has several properties: its presence (live, hidden or
 absent), each of its fields, and each of its tags. After the revert, each property has the value that it would
-have had without the chosen events. If a later event changed a property again, this property is not reverted,
-but reported. A timeline lists the events that changed one property, each with the value that the event set.
-The last entry whose event is not among the chosen events has the value of the property after the revert.
+have had without the chosen events. If a later event changed a property again, the property keeps its value
+and is reported. A timeline lists the events that changed one property, each with the value that the event
+set. Leave out the chosen events: the last remaining entry has the value of the property after the revert.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from proofs.leaves import State
 from proofs.sets import tag_identity
 
 PRESENCE: Final = ("presence",)
-"""The name of the property whose value states whether a subject is live, hidden or absent."""
+"""The name of the property that states whether a subject is live, hidden or absent."""
 
 FIELDS: Final = (
     *("content", "title", "kind", "buckets", "source", "sequence", "provenance", "trust"),
@@ -276,7 +276,7 @@ class _Selection(NamedTuple):
 def revert(
     store: Store, start: int, stop: int | None, *, by: str, actor: str | None = None, dry_run: bool = False
 ) -> list[Undone]:
-    """Revert events, one subject after another. The subject with the latest event comes first.
+    """Revert events, one subject at a time. The subject with the latest event is the first.
 
     The arguments are those of `Engine.revert`; `by` is the actor of the inverse events. With `dry_run`,
     nothing is appended, and the result has the seqs that the inverse events would get.

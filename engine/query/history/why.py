@@ -39,7 +39,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Newer:
-    """An atom that superseded another atom: it has a live edge `supersedes` to the other atom.
+    """An atom that superseded another atom. It has a live edge `supersedes` to that atom.
 
     `at` is the time of the edge in microseconds since 1970 (UTC).
     """
@@ -52,7 +52,7 @@ class Newer:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The queried atom, or an atom from which the queried atom was derived, `hops` steps away."""
+    """The queried atom, or an atom from which the queried atom was derived in `hops` steps."""
 
     id: str
     hops: int
@@ -74,11 +74,11 @@ class Origin:
 
 
 def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
-    """Return the atom and the atoms that it was derived from, in breadth-first order.
+    """Return the atom and the atoms from which it was derived, in breadth-first order.
 
-    At most 100 atoms are returned. Each is at most 6 steps away from the first atom. The search follows the
-    live edges `derived_from` and `supersedes` of an atom. A relation of an entity can name an atom as its
-    source (`engine relate --source`). From an entity, the search goes on to these atoms.
+    At most 100 atoms are returned. Each is at most 6 steps away from the first atom. From an atom, the search
+    follows the live edges `derived_from` and `supersedes`. The relations of an entity can name atoms as their
+    sources (`engine relate --source`). From an entity, the search continues with these atoms.
 
     Raises:
         NotFoundError: the atom was never recorded.

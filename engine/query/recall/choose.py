@@ -62,9 +62,10 @@ class Ranked(NamedTuple):
     is_alike: bool
     """True if the candidate may be a near-duplicate of a hit; False if it certainly is not."""
     source: int
-    """The hash of the source of the candidate, 0 if it has none."""
+    """The hash of the candidate's source; 0 if the candidate has no source."""
     by_words: bool
-    """True if the candidate contains a word of the question or has an alias in it."""
+    """True if the candidate contains a word of the question, or the question contains an alias of the
+    candidate."""
 
 
 class Chosen:
@@ -201,7 +202,7 @@ class Chosen:
         )
 
     def _within(self, atom: LoadedAtom, own_id: str, left: int) -> str | None:
-        """Return the text of a hit if it costs at most `left` tokens. If necessary, the first text is cut."""
+        """Return the text of a hit if it costs at most `left` tokens. The first text is cut if necessary."""
         record, content = atom.record, atom.body.content
 
         def cost(shown: str) -> int:
@@ -298,7 +299,7 @@ def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -
 
 
 def _by_words(pool: Pool, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return True for each of these candidates that has a word of the question or an alias in it."""
+    """Return True for each candidate with a word of the question or with an alias that is in the question."""
     found: NDArray[np.bool_] = pool.parts["words"][rows] > 0
     if ALIAS in pool.parts:
         found |= pool.parts[ALIAS][rows] > 0

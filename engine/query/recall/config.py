@@ -64,8 +64,8 @@ class Protocol:
 class Signals:
     """The weight of each signal.
 
-    A weight of 0 switches a signal off. There is one exception: the signal `internal` is switched off by a
-    weight of 1. In the descriptions of the signals, the anchors are the candidates with the best scores.
+    A weight of 0 turns a signal off. The signal `internal` is an exception: a weight of 1 turns it off. In
+    the descriptions of the signals, the anchors are the candidates with the best scores.
     """
 
     head: float = 2.0

@@ -70,7 +70,7 @@ class Reading:
     def __init__(self, text: str, terms: list[str] | None, proximity: float, snippet: str) -> None:
         """Store the values of a reading. If the terms are None, they are computed when they are needed."""
         self.text = text
-        """The text, or the part of it that is read."""
+        """The whole text, or the part of a long text that is read."""
         self._terms = terms
         self.proximity = proximity
         """The closeness of the question's terms in the text, from 0 to 1 (see `proximity`)."""

@@ -120,7 +120,7 @@ class RecallScope:
         return TextReader(weights, self.config.snippet_chars)
 
     def load(self, ordinals: list[int]) -> list[LoadedAtom]:
-        """Return the records and contents of atoms. Each atom is read once and then cached."""
+        """Return the records and contents of atoms. Each atom is read only once and then cached."""
         loaded = self._loaded
         new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in loaded]
         if new:

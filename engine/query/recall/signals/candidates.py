@@ -1,4 +1,4 @@
-"""The candidates of a question: the documents with the best scores for its words, and their neighbours."""
+"""The candidates of a question: the documents that score best for its words, and the neighbours of these."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from engine.query.recall.signals.scoring import TIES_MAX
 def pool_of(
     scope: RecallScope, found: WordScores, most: int
 ) -> tuple[Pool, tuple[str, ...], NDArray[np.float64]]:
-    """Return the pool of candidates, with the scores for words and the signals `near` and `source`.
+    """Return the pool of candidates. The pool has the scores for words and the signals `near` and `source`.
 
-    The candidates are the `most` documents with the highest scores in `found`, up to as many that have the
-    same score as the last of them, and the neighbours of all these documents. Also return the heaviest terms,
-    and the scores of the candidates for these terms (see `WordScores.by_term`).
+    The candidates are the `most` documents with the highest scores in `found`, and the neighbours of these
+    documents. If further documents have the lowest of these scores, up to `most` of them and their neighbours
+    are also candidates. Also return the heaviest terms, and the scores of the candidates for these terms (see
+    `WordScores.by_term`).
     """
     if NATIVE is not None and len(found.terms) <= HEAVIEST_TERMS_MAX:
         pool = _compiled(scope, found, most)
@@ -41,7 +42,7 @@ def pool_of(
 def _compiled(
     scope: RecallScope, found: WordScores, most: int
 ) -> tuple[Pool, tuple[str, ...], NDArray[np.float64]] | None:
-    """Do the work of `pool_of` in one compiled function, which may decline it."""
+    """Do the work of `pool_of` in a compiled function. Return None if the function declines."""
     signals, lists = scope.signals, found.lists
     raw = NATIVE.candidates(  # type: ignore[union-attr]
         lists.kernel_lists,

@@ -80,7 +80,7 @@ def propagate(
 
 
 def add(scope: RecallScope, pool: Pool, nearby: NDArray[np.float64], of_sources: NDArray[np.float64]) -> None:
-    """Add to each candidate what it gains from its neighbours and from its source."""
+    """Add to the score of each candidate the gain from its neighbours and the gain from its source."""
     if scope.signals.near:
         pool.add("near", nearby)
     if scope.signals.source:
