@@ -52,7 +52,7 @@ def test_a_budget_leaves_the_rest(store: Cli) -> None:
 def test_near_duplicates_come_with_the_line_that_merges_them(store: Cli) -> None:
     """Each group has its ids and the command that would merge it."""
     text = "The kettle in the kitchen is descaled with citric acid on the first Monday of the month"
-    keep, other = (store("add", end).out.split()[0] for end in (text, text + "."))
+    keep, other = (store("add", "--again", end).out.split()[0] for end in (text, text + "."))
     groups = store("dream", "--json").data["duplicates"]
     assert [group["merge"] for group in groups] == [f"engine merge {keep} {other}"]
     assert store("merge", keep, other).code == 0

@@ -20,7 +20,7 @@ def copies(cli: Cli) -> Ids:
         *(copy_of(KETTLE, number) for number in range(3)),
         *(copy_of(TRAIN, number) for number in range(2)),
     ]
-    return [cli("add", text, "-t", f"t{number}").out.strip() for number, text in enumerate(texts)]
+    return [cli("add", "--again", text, "-t", f"t{number}").out.strip() for number, text in enumerate(texts)]
 
 
 def live(cli: Cli) -> Ids:
@@ -122,7 +122,7 @@ def test_only_the_group_that_was_asked_for_is_merged(cli: Cli, copies: Ids) -> N
 
 def test_what_is_only_near_to_another_is_left(cli: Cli) -> None:
     """An atom that is not near the atom to keep itself is not merged."""
-    ids = [cli("add", text).out.strip() for text in CHAIN]
+    ids = [cli("add", "--again", text).out.strip() for text in CHAIN]
     data = cli("duplicates", "--merge", "--yes", "--json").data
     assert [other["distance"] for other in data[0]["others"]] == [2, 4]
     assert data[0]["merged"] == [ids[1]]
@@ -159,5 +159,5 @@ def test_unmerging_what_was_tombstoned_is_a_conflict(cli: Cli, copies: Ids) -> N
 def test_texts_that_share_one_frequent_word_are_no_group(cli: Cli) -> None:
     """Texts whose fingerprints are equal only because of one repeated word are not listed."""
     for start in (0, 50, 100):
-        cli("add", " ".join(f"word{number}" for number in range(start, start + 50)))
+        cli("add", "--again", " ".join(f"word{number}" for number in range(start, start + 50)))
     assert cli("duplicates", "--json").data == []

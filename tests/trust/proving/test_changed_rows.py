@@ -16,6 +16,7 @@ from engine.ledger.layout import (
     INDEX_BLOCKS,
     INDEX_ROWS,
     INDEX_SUMMARIES,
+    META_ENTRIES,
     NAMES,
     journal_key,
     payload_key,
@@ -48,10 +49,10 @@ HONEST = {
     for head in (None, HEAD)
 }
 KINDS = sorted(
-    set(FAMILIES.values()) - {b"i/", ERASURE, DESTROYED, NAMES}
+    set(FAMILIES.values()) - {b"i/", ERASURE, DESTROYED, NAMES, META_ENTRIES}
     | {b"i/doc/", b"i/head", INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES}
 )
-"""The prefixes of the keys of each kind of row. The store has no erasures (tests/erase) and no names."""
+"""The prefixes of the keys of each kind of row. The store has no erasures (tests/erase), names or meta."""
 
 
 def one_bit(rows: Rows, chosen: Random) -> Changes:
