@@ -21,7 +21,6 @@ _PHRASES: Final[Mapping[str, str]] = {
     "minimum": "is less than {}",
     "maxItems": "has more than {} items",
     "minItems": "has fewer than {} items",
-    "minProperties": "has too few entries: give at least {}",
     "type": "is not of type {}",
     "enum": "is not one of {}",
     "const": "is not {}",
@@ -69,6 +68,9 @@ class Checker:
             known = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
             unknown = [ascii(name)[:80] for name in error.instance if name not in known]
             return f"{f'{where}: ' if where else ''}unknown argument {', '.join(unknown[:3])}"
+        if rule == "minProperties" and not where:
+            needed = self._validator.schema.get("required", ())
+            return f"give at least one of {', '.join(one for one in self._properties if one not in needed)}"
         shown = ", ".join(map(str, bound)) if isinstance(bound, list) else bound
         phrase = _PHRASES.get(rule, "violates the rule " + rule).format(shown)
         return f"{where or 'the arguments'} {phrase}"

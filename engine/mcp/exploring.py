@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -126,6 +126,8 @@ def shortened(value: Any) -> Any:
     """Return a JSON value in which every text is on one line, and long texts and lists are cut."""
     if isinstance(value, str):
         return beginning(value)
+    if isinstance(value, Mapping):
+        return {name: shortened(item) for name, item in list(value.items())[:LISTED]}
     if isinstance(value, (list, tuple)):
         cut = ["…"] if len(value) > LISTED else []
         return [shortened(item) for item in value[:LISTED]] + cut

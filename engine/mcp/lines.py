@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from engine.base.errors import InvalidInputError
+
 if TYPE_CHECKING:
     from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
 
@@ -65,13 +67,35 @@ def within(
 
     `rest` is True if there are more items than `items`. If items are left out or `rest` is True, the last
     line contains the note `more(n)`, where n is the number of items shown.
+    If a single item costs too much, its end is cut off.
+
+    Raises:
+        InvalidInputError: the budget is too small for the generated words of the first item.
     """
     for many in range(len(items), 0, -1):
         shown = "".join(items[:many])
         left_out = (more(many),) if many < len(items) or rest else ()
-        if many == 1 or cost_of(shown, *left_out, *notes) <= budget:
+        if cost_of(shown, *left_out, *notes) <= budget:
             return closed(shown, *left_out, *notes)
+        if many == 1:
+            return closed(_cut(shown, budget, *left_out, *notes), *left_out, *notes)
     return closed(NOTHING, *notes)
+
+
+def _cut(line: str, budget: int, *notes: str) -> str:
+    """Return as much of a line as the budget allows, at least the words in brackets at its beginning."""
+    from engine.query.budget import CUT
+
+    least = line.find("]") + 1
+    shown, length = line, len(line)
+    while (over := cost_of(shown, *notes) - budget) > 0:
+        if length <= least:
+            raise InvalidInputError(
+                f"a budget of {budget} tokens is too small: the shortest answer costs {budget + over}"
+            )
+        length = max(least, length - over)
+        shown = f"{line[:length].rstrip()}{CUT}\n"
+    return shown
 
 
 def time_of(microseconds: int) -> str:

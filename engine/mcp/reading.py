@@ -97,6 +97,8 @@ def _recent(engine: Engine, arguments: Arguments) -> str:
 def _event(one: HistoryItem) -> str:
     left_out = {"ordinal", "replaced", "commitment", "occurrence"}
     detail = {name: shortened(value) for name, value in one.detail.items() if name not in left_out and value}
+    if "created" in detail:
+        detail["created"] = time_of(detail["created"])
     shown = dumped(detail) if detail else ""
     return f"[{one.seq}] {time_of(one.time)} {one.kind.name.lower()} by {one.actor} {shown}".rstrip() + "\n"
 

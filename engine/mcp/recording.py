@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from engine.base.errors import InvalidInputError
 from engine.mcp.definition import Arguments, Fields, Schema, Tool, described, members, text, texts
 from engine.mcp.exploring import ID, beginning, received
 from engine.mcp.screening import redacted
@@ -27,11 +28,15 @@ def _tags(about: str) -> Schema:
 def _remember(engine: Engine, arguments: Arguments) -> str:
     from engine.commands import Add
     from engine.front.meta_text import parse_meta
+    from proofs.leaves import State
 
     fields = {name: value for name, value in arguments.items() if name not in {"text", "again", "meta"}}
     wanted = Add(arguments["text"], **fields, meta=parse_meta(arguments.get("meta", ()), "meta"))
     receipt = engine.apply([wanted])[0] if arguments.get("again") else engine.add_once(wanted)
-    held_back = engine.held_back(receipt.subject)
+    if receipt.state is State.TOMBSTONED:
+        held_back: str | None = f"hidden; `engine revive {receipt.subject}` shows it again"
+    else:
+        held_back = engine.held_back(receipt.subject)
     # Without this report, a model might repeatedly store a text that recall always leaves out.
     held: dict[str, Any] = {} if held_back is None else {"not_recalled": held_back}
     held |= redacted(engine, arguments)
@@ -158,6 +163,8 @@ def _forget(engine: Engine, arguments: Arguments) -> str:
     from engine.commands import Supersede, Tombstone
 
     atom, reason = engine.resolve(arguments["id"]), arguments["reason"]
+    if not reason.strip():
+        raise InvalidInputError("reason is blank; say why")
     wanted: Command = Tombstone(atom, reason)
     if "instead" in arguments:
         wanted = Supersede(atom, engine.resolve(arguments["instead"]), reason)

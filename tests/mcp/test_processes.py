@@ -37,7 +37,7 @@ def test_two_clients_write_to_one_store_at_the_same_time(tmp_path: Path, kind: s
     """Both clients continue, see each other's atoms, and `verify-root` succeeds."""
     store = f"{kind}:{tmp_path / 'store'}"
     kept: list[str] = []
-    done = {"first": anyio.Event(), "second": anyio.Event()}
+    begun = {"first": anyio.Event(), "second": anyio.Event()}
 
     async def write(name: str) -> None:
         async with connected(store) as client:
@@ -46,9 +46,10 @@ def test_two_clients_write_to_one_store_at_the_same_time(tmp_path: Path, kind: s
                 answer = Answer.of(await client.call_tool("remember", {"text": text}))
                 assert not answer.is_error, answer.text
                 kept.append(answer.fields["id"])
+                begun[name].set()
             other = "second" if name == "first" else "first"
-            done[name].set()
-            await done[other].wait()
+            # On a busy machine, the other server may start only after this client has written everything.
+            await begun[other].wait()
             found = Answer.of(await client.call_tool("explore_recall", {"query": f"{other} keeps kettles"}))
             assert f"{other} keeps the note" in found.text
 

@@ -100,6 +100,15 @@ def test_recent_of_an_atom_is_its_history(memory: Memory, kettle: str) -> None:
     assert "it broke" in memory.said("recent", atom=kettle, limit=1)
 
 
+def test_history_shows_meta_as_json_and_times_in_iso_8601(memory: Memory) -> None:
+    """The detail of an event is JSON with the time of creation as elsewhere."""
+    atom = memory.found("remember", text="The kettle whistles.", meta=["n=3", "ok=true"])["id"]
+    memory.found("revise", id=atom, title="Kettle")
+    revised = memory.said("recent", atom=atom).splitlines()[0]
+    assert '"meta":{"n":3,"ok":true}' in revised
+    assert re.search(rf'"created":"{TIME}"', revised)
+
+
 def test_history_shortens_long_texts(memory: Memory) -> None:
     """The history of an atom costs few tokens, even if its versions have 60,000 characters."""
     atom = memory.found("remember", text="word " * 12_000)["id"]
@@ -146,6 +155,29 @@ def test_a_graph_says_when_its_budget_left_something_out(memory: Memory, kettle:
     """The last line says that there is more."""
     found = memory.said("find", query="kettle vinegar daemon", budget=30)
     assert found.splitlines()[-1].startswith("[more with a larger budget; ")
+
+
+@pytest.mark.parametrize("budget", [30, 40, 60, 100])
+def test_a_list_keeps_to_its_budget(memory: Memory, budget: int) -> None:
+    """The end of a single line that costs too much is cut off, and a budget for no line is an error."""
+    title = "A kettle that is descaled on Mondays, on Tuesdays and on every other day of the week"
+    atom = memory.found("remember", text="The kettle whistles. " * 9, title=title, meta=["k=" + "v" * 300])[
+        "id"
+    ]
+    memory.found("remember", text="The daemon listens on a Unix socket in the runtime folder.")
+    for tool, given in (
+        ("find", {}),
+        ("find", {"query": "kettle whistles"}),
+        ("recent", {}),
+        ("recent", {"atom": atom}),
+    ):
+        answer = memory.call(tool, **given, budget=budget)
+        if answer.is_error:
+            assert answer.error["message"].startswith(f"a budget of {budget} tokens is too small")
+            assert budget < 60
+        else:
+            assert len(answer.text) / 4 <= cost_of(answer.text) <= budget
+            assert answer.text.startswith("[")
 
 
 def test_explore_returns_what_it_gathered(memory: Memory, kettle: str) -> None:

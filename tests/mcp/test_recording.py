@@ -107,12 +107,19 @@ def test_forget_hides_and_keeps(memory: Memory, kettle: str) -> None:
     assert not memory.found("forget", id=kettle, reason="it broke")["changed"]
 
 
+def test_forget_needs_a_reason_that_says_something(memory: Memory, kettle: str) -> None:
+    """A blank reason is refused, and the atom stays."""
+    assert memory.call("forget", id=kettle, reason=" ").error["message"] == "reason is blank; say why"
+    assert memory.engine.get(kettle).state is State.LIVE
+
+
 def test_what_was_forgotten_is_not_remembered_unawares(memory: Memory, kettle: str) -> None:
     """Storing a forgotten text reports the tombstone and does not revive the atom."""
     text = memory.engine.get(kettle).content
     memory.found("forget", id=kettle, reason="it broke")
     answer = memory.found("remember", text=text, source="notes/tea.md")
     assert (answer["id"], answer["changed"], answer["state"]) == (kettle, False, "tombstoned")
+    assert answer["not_recalled"] == [f"hidden; `engine revive {kettle}` shows it again"]
 
 
 def test_a_server_that_only_reads_offers_and_does_nothing_else(memory: Memory, kettle: str) -> None:

@@ -112,6 +112,7 @@ class _Run:
     found: Gathered = field(default_factory=Gathered)
     trace: list[Step] = field(default_factory=list)
     done: set[tuple[Verb, str]] = field(default_factory=set)
+    failed: set[tuple[Verb, str]] = field(default_factory=set)
     prompt_tokens: int = 0
     without_news: int = 0
     refused: int = 0
@@ -159,6 +160,10 @@ class _Run:
         )
 
     def _carry_out(self, action: Action) -> None:
+        asked = action.verb, _argument(action.argument)
+        if asked in self.failed:
+            self._refuse(action, f"{Result.REFUSED}: this action failed before")
+            return
         try:
             target = self._target(action)
             if again := self._repeats(action.verb, target):
@@ -168,6 +173,7 @@ class _Run:
             self._add_answer(action, self._answer(action, target), target)
         except (NotFoundError, ConflictError, InvalidInputError) as error:
             self.refused = 0
+            self.failed.add(asked)
             self._note(action, Result.FAILED, str(error), None)
 
     def _target(self, action: Action) -> str:

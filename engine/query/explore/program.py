@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import Final
 
 from engine.base.error_translation import system_failure
@@ -43,7 +44,11 @@ class Program:
         if not self._words:
             raise InvalidInputError("the decision command is blank")
         if shutil.which(self._words[0]) is None:
-            raise NotFoundError(f"there is no program {quoted(self._words[0])} for the decision command")
+            exists = "/" in self._words[0] and Path(self._words[0]).is_file()
+            raise NotFoundError(
+                f"there is no program {quoted(self._words[0])} for the decision command",
+                hint="the file is there, but not executable: use `chmod +x`" if exists else "",
+            )
         self._name = quoted(self._words[0])
         self._seconds = seconds
 

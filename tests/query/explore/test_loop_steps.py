@@ -113,6 +113,14 @@ def test_what_was_done_is_refused_whatever_it_is_called(again: tuple[str, str]) 
     assert "before" in found.steps[2].outcome
 
 
+def test_what_failed_is_refused_when_it_is_repeated() -> None:
+    """A policy that always asks for the same unknown atom is stopped after four refusals."""
+    found = explored(*["EXPAND(deadbeef)"] * 9)
+    assert [step.result for step in found.steps[1:]] == [Result.FAILED, *[Result.REFUSED] * 4]
+    assert found.steps[2].outcome == "refused: this action failed before"
+    assert found.stopped is Stop.REFUSED
+
+
 # How it ends
 
 

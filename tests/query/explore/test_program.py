@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.base.errors import EngineError
+from engine.base.errors import EngineError, NotFoundError
 from engine.query.explore.program import REPLY_BYTES_MAX, Program
 
 
@@ -44,6 +44,15 @@ def test_a_program_that_misbehaves_is_an_error(command: str, said: str) -> None:
     """A failing, killed or endlessly printing program raises an error."""
     with pytest.raises(EngineError, match=said):
         asked(command)
+
+
+def test_a_file_that_is_not_executable_is_named_as_such(tmp_path: Path) -> None:
+    """The hint says that the file is there."""
+    script = tmp_path / "decide.sh"
+    script.write_text("echo ANSWER")
+    with pytest.raises(NotFoundError) as raised:
+        asked(str(script))
+    assert "not executable" in raised.value.hint
 
 
 @pytest.mark.parametrize(
