@@ -89,7 +89,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PulledEdit:
-    """An edited text that was recorded, or would be in a dry run."""
+    """An edited text that was recorded. In a dry run, it was not recorded, but would have been."""
 
     page: str
     atom: str
