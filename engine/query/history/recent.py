@@ -65,8 +65,8 @@ def _by_addition(rows: Reader, ordinals: BitMap) -> Iterator[AtomRecord]:
 
     A revision gives an atom a new ordinal, so a high ordinal may belong to an old atom. Atoms are read in
     descending order of ordinals. The events that assigned the ordinals of unread atoms are earlier than the
-    payloads of all atoms read so far. So unread atoms were added before the earliest of these payloads, and
-    any read atom that was added later can be yielded.
+    payloads of all atoms read so far. So every unread atom was added before the earliest of these payloads.
+    Every atom that was added after this payload has been read, and can be yielded.
     """
     waiting: list[tuple[int, int, AtomRecord]] = []
     earliest = limits.INTEGER_MAX

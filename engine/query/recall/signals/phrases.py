@@ -38,7 +38,7 @@ QUESTION_WEIGHT: Final = 10.0
 With a lower sum, the weight is proportional to the sum.
 """
 HOP_WEIGHT: Final = 8.0
-"""A title that occurs in an anchor's text has the weight 1 if the idf of its terms adds up to this or more.
+"""A title that occurs in an anchor's text has the weight 1 if the idfs of its terms add up to at least 8.
 
 With a lower sum, the weight is proportional to the sum.
 """
