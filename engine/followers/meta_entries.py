@@ -12,7 +12,7 @@ Only queries with a condition on meta read these rows. Therefore other queries d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from blake3 import blake3
@@ -20,10 +20,10 @@ from blake3 import blake3
 from backends.base import Batch, Reader
 from engine.followers import chunks
 from engine.followers.base import Follower
-from engine.ledger.journal import erased_ordinals
+from engine.followers.membership import joining_and_erased
 from engine.ledger.layout import META_ENTRIES
 from proofs.codec import pack
-from proofs.events import AtomBody, Entry, EventKind
+from proofs.events import AtomBody, Entry
 from proofs.further import Scalar
 from proofs.sets import CHUNK_BITS
 
@@ -47,23 +47,16 @@ class MetaEntriesFollower(Follower):
         Raises:
             CorruptionError: a row is malformed.
         """
-        joining: dict[bytes, set[int]] = {}
-        erased: set[int] = set()
-        for entry in entries:
-            body = entry.body
-            if type(body) is AtomBody:
-                if body.meta is not None:
-                    ordinal: int = entry.header.detail.ordinal  # type: ignore[union-attr]
-                    for key in _keys(body.meta, ordinal >> CHUNK_BITS):
-                        joining.setdefault(key, set()).add(ordinal & 0xFFFF)
-            elif entry.header.kind is EventKind.ERASED:
-                erased |= erased_ordinals(rows, entry.header)
+        joining, erased = joining_and_erased(entries, rows, _keys)
         if not joining and not erased:
             return
         before = dict(zip(joining, rows.multi_get(list(joining)), strict=True))
         if erased:
             before |= dict(rows.scan_prefix(META_ENTRIES))
-        packed = {key: chunks.packed(sorted(members)) for key, members in joining.items()}
+        packed = {
+            key: chunks.packed(sorted({one & 0xFFFF for one in ordinals}))
+            for key, ordinals in joining.items()
+        }
         after = chunks.extend(before, packed)
         for key in before if erased else ():
             leaving = _of_chunk(erased, int.from_bytes(key[-_CHUNK_BYTES:], "big"))
@@ -71,8 +64,10 @@ class MetaEntriesFollower(Follower):
         batch.rows.update((key, raw or None) for key, raw in after.items() if raw != (before[key] or b""))
 
 
-def _keys(meta: dict[str, Scalar], chunk: int) -> Iterator[bytes]:
-    return (_prefix(key, value) + chunk.to_bytes(_CHUNK_BYTES, "big") for key, value in meta.items())
+def _keys(body: AtomBody, ordinal: int) -> Iterable[bytes]:
+    """Return the keys of the rows that contain this ordinal."""
+    chunk = (ordinal >> CHUNK_BITS).to_bytes(_CHUNK_BYTES, "big")
+    return () if body.meta is None else [_prefix(key, value) + chunk for key, value in body.meta.items()]
 
 
 def _of_chunk(ordinals: set[int], chunk: int) -> list[int]:

@@ -10,7 +10,7 @@ atom stay, so each result is intersected with the live ordinals. Erasing an atom
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -21,11 +21,11 @@ from engine.base.errors import CorruptionError
 from engine.base.unicode14 import is_assigned
 from engine.followers.base import Follower
 from engine.followers.columns import title_hash
+from engine.followers.membership import joining_and_erased
 from engine.ledger.entities import entity_identity
-from engine.ledger.journal import erased_ordinals
 from engine.ledger.layout import NAMES
 from engine.ledger.records import Lookup
-from proofs.events import AtomBody, Entry, EventKind
+from proofs.events import AtomBody, Entry
 
 PAGE_SUFFIXES: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".pdf", ".docx")
 """The file name suffixes of pages."""
@@ -81,15 +81,7 @@ class NamesFollower(Follower):
         Raises:
             CorruptionError: a row is malformed.
         """
-        joining: dict[bytes, list[int]] = {}
-        erased: set[int] = set()
-        for entry in entries:
-            body = entry.body
-            if type(body) is AtomBody and (body.aliases is not None or is_page(body.source)):
-                for key in _keys(body):
-                    joining.setdefault(key, []).append(entry.header.detail.ordinal)  # type: ignore[union-attr]
-            elif entry.header.kind is EventKind.ERASED:
-                erased |= erased_ordinals(rows, entry.header)
+        joining, erased = joining_and_erased(entries, rows, _keys)
         if not joining and not erased:
             return
         before = dict(zip(joining, rows.multi_get(list(joining)), strict=True))
@@ -106,8 +98,11 @@ class NamesFollower(Follower):
             batch.rows[_COUNT] = count.to_bytes(8, "big") if count else None
 
 
-def _keys(body: AtomBody) -> Iterator[bytes]:
-    """Yield the key of each row to which an atom with this body belongs. No key is repeated."""
+def _keys(body: AtomBody, ordinal: int) -> Iterable[bytes]:
+    """Return the key of each row to which an atom with this body belongs. No key is repeated."""
+    del ordinal
+    if body.aliases is None and not is_page(body.source):
+        return ()
     names = dict.fromkeys(_file_keys(body.source) if is_page(body.source) else ())
     stated = None if body.meta is None else body.meta.get(PAGE)
     if names and isinstance(stated, str):
@@ -116,7 +111,7 @@ def _keys(body: AtomBody) -> Iterator[bytes]:
         names.setdefault(_exact_key(alias))
         if phrase := title_hash(alias):
             names.setdefault(_phrase_key(phrase))
-    return iter(names)
+    return names
 
 
 @lru_cache(1024)
