@@ -25,7 +25,8 @@ from bench import machine
 from bench.__main__ import heading
 from bench.exploration.explorations import measure
 from bench.exploration.table import section
-from bench.retrieval.sets import BUILT_IN, sets_of
+from bench.options import parsed, parser_for
+from bench.retrieval.sets import sets_of
 from engine.base.errors import EngineError
 
 
@@ -45,24 +46,9 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.exploration", description=(__doc__ or "").split(":")[0]
-    )
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"a folder, or {', '.join(BUILT_IN)}")
-    parser.add_argument(
-        "--questions",
-        type=int,
-        default=sys.maxsize,
-        metavar="N",
-        help="use at most N questions of each set, evenly spread",
-    )
-    parser.add_argument("--seed", type=int, default=1)
+    parser = parser_for("bench.exploration", __doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all raw figures to FILE")
-    parser.add_argument("--folder", type=Path, help="folder for the stores, on a disk and not in memory")
-    options = parser.parse_args()
-    if options.questions < 1:
-        parser.error("--questions must be 1 or more")
-    return options
+    return parsed(parser)
 
 
 def _run(options: argparse.Namespace, work: Path) -> dict[str, Any]:
