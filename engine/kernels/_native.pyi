@@ -1,9 +1,20 @@
 # The twin of each function describes what the function returns.
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from proofs.events import AtomBody, EdgeBody, EdgeDetail, Entry, EventKind
 from proofs.leaves import State
+
+_Lists: TypeAlias = tuple[
+    Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
+    float,
+    Sequence[tuple[float, bytes]],
+    Sequence[int],
+    Sequence[bytes],
+    bytes,
+]
+_Allowed: TypeAlias = tuple[Sequence[float], bytes, Sequence[tuple[float, bytes]]]
+_Orders: TypeAlias = Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]]
 
 class Terms:
     def __new__(
@@ -43,30 +54,16 @@ def find_postings(
     packs: Sequence[bytes | None], terms: Sequence[bytes], documents: Sequence[int], /
 ) -> list[bytes | None]: ...
 def best_documents(
-    lists: tuple[
-        Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
-        float,
-        Sequence[tuple[float, bytes]],
-        Sequence[int],
-        Sequence[bytes],
-        bytes,
-    ],
-    allowed: tuple[Sequence[float], bytes, Sequence[tuple[float, bytes]]],
+    lists: _Lists,
+    allowed: _Allowed,
     limit: int,
     most: int,
     /,
 ) -> tuple[bytes, bytes] | None: ...
 def candidates(
-    lists: tuple[
-        Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
-        float,
-        Sequence[tuple[float, bytes]],
-        Sequence[int],
-        Sequence[bytes],
-        bytes,
-    ],
-    allowed: tuple[Sequence[float], bytes, Sequence[tuple[float, bytes]]],
-    orders: Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]],
+    lists: _Lists,
+    allowed: _Allowed,
+    orders: _Orders,
     limit: int,
     most: int,
     factors: Sequence[float],
@@ -75,26 +72,12 @@ def candidates(
     /,
 ) -> tuple[bytes, bytes, bytes, bytes, bytes] | None: ...
 def gains_at(
-    lists: tuple[
-        Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
-        float,
-        Sequence[tuple[float, bytes]],
-        Sequence[int],
-        Sequence[bytes],
-        bytes,
-    ],
+    lists: _Lists,
     ordinals: bytes,
     /,
 ) -> tuple[bytes, bytes] | None: ...
 def lacking(
-    lists: tuple[
-        Sequence[tuple[float, Sequence[bytes | None], Sequence[bytes | None]]],
-        float,
-        Sequence[tuple[float, bytes]],
-        Sequence[int],
-        Sequence[bytes],
-        bytes,
-    ],
+    lists: _Lists,
     ordinals: bytes,
     /,
 ) -> bytes | None: ...
@@ -103,14 +86,14 @@ def covering(
     scores: bytes, height: int, terms: Sequence[tuple[float, Sequence[int]]], least: float, /
 ) -> int | None: ...
 def near_documents(
-    orders: Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]],
+    orders: _Orders,
     live: bytes,
     hits: bytes,
     steps: int,
     /,
 ) -> tuple[bytes, list[bytes]] | None: ...
 def surrounding_scores(
-    orders: Sequence[tuple[int, bytes, bytes, bytes, bytes, bytes, bytes]],
+    orders: _Orders,
     lengths: tuple[Sequence[int], Sequence[bytes]],
     ordinals: bytes,
     scores: bytes,

@@ -20,6 +20,12 @@ from tests.kernels.native import native
 STUB = Path(__file__).resolve().parents[2] / "engine" / "kernels" / "_native.pyi"
 CODE = ast.parse(STUB.read_text(encoding="utf-8")).body
 FUNCTIONS = {node.name: node for node in CODE if isinstance(node, ast.FunctionDef)}
+ALIASES = {
+    node.target.id: node.value
+    for node in CODE
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None
+}
+"""The names that the stub gives to types → the types."""
 
 BYTES = st.one_of(
     st.binary(max_size=100),
@@ -96,6 +102,8 @@ def named(name: str) -> SearchStrategy[Any]:
         return st.just(None).map(lambda _: terms())
     if name == "Rules":
         return st.just(None).map(lambda _: rules())
+    if name in ALIASES:
+        return values(ALIASES[name])
     if name in SIMPLE:
         return SIMPLE[name]
     found = getattr(events, name, None) or getattr(leaves, name)
