@@ -164,7 +164,7 @@ def verb(
             except InvalidInputError:
                 if given is not None or tokens is None:
                     raise
-                # The budget that nobody gave may be too small for long names: it must not fail the call.
+                # The default budget may be too small for long names. The call must not fail because of it.
                 answer = ask(explorer, arguments, wanted.filters, None)
         return shown(answer)
 
@@ -174,17 +174,14 @@ def verb(
 
 def _hints(at: Explorer, given: Arguments, filters: Filters, most: int | None) -> Answer:
     limit = given["limit"]
-    for share in TEXT_SHARES:
-        answer = at.explore_recall(
-            given["query"],
-            limit,
-            filters=filters,
-            budget=most,
-            texts=min(share * limit, most or BUDGET_MAX),
-        )
-        if len(compact(answer)) <= 4 * HINT_TOKENS * limit:
-            break
-    return answer
+    return at.explore_recall(
+        given["query"],
+        limit,
+        filters=filters,
+        budget=most,
+        texts=[min(share * limit, most or BUDGET_MAX) for share in TEXT_SHARES],
+        fits=lambda answer: len(compact(answer)) <= 4 * HINT_TOKENS * limit,
+    )
 
 
 EXPLORE_RECALL: Final = verb(

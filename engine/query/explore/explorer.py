@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, TypeVar
@@ -90,7 +90,8 @@ class Explorer:
         filters: Filters = NO_FILTERS,
         known: Collection[str] = (),
         budget: int | None = None,
-        texts: int = 0,
+        texts: Sequence[int] = (0,),
+        fits: Callable[[Hints], bool] | None = None,
     ) -> Hints:
         """Return hints for the atoms that answer a question best, and the entities that the question names.
 
@@ -100,8 +101,11 @@ class Explorer:
             filters: The conditions that an atom must meet.
             known: Ids of atoms to leave out, or the first digits of ids; at most 1,000.
             budget: The tokens that the answer may cost. The answer contains fewer hints if necessary.
-            texts: The tokens that the answer may cost with texts. Hints contain the whole texts of short
-                atoms in place of their titles, the best hint first, as far as these tokens suffice.
+            texts: Limits on the tokens that the answer may cost with texts. Hints contain the whole texts of
+                short atoms in place of their titles, the best hint first, as far as these tokens suffice. The
+                limits are tried in order until an answer fits.
+            fits: A function that returns False if an answer is too large; None if every answer fits. The
+                last answer is returned even if it does not fit.
 
         Raises:
             InvalidInputError: the query has no word to search for, `limit` is out of range, or `budget`
@@ -116,16 +120,20 @@ class Explorer:
             found, contents = hints_of(scope, query, limit, filters, checked)
             whole = Hints(found, entities_in(scope, query))
             atoms = {hint.id: resolve_id(scope.rows, hint.id) for hint in found}
-            if texts:
-                whole = self._with_texts(whole, contents, integer(texts, "texts"))
-                found = whole.hints
-        answer = self._within(len(found), budget, lambda most: replace(whole, hints=found[:most]))
+        for most in texts:
+            shown = self._with_texts(whole, contents, most) if integer(most, "texts") else whole
+            answer = self._shortened(shown, budget)
+            if fits is None or fits(self._priced(answer)):
+                break
         for hint in answer.hints:
             self._questions.pop(atoms[hint.id], None)
             self._questions[atoms[hint.id]] = query
         while len(self._questions) > REMEMBERED:
             del self._questions[next(iter(self._questions))]
         return self._charged(answer)
+
+    def _shortened(self, whole: Hints, budget: int | None) -> Hints:
+        return self._within(len(whole.hints), budget, lambda most: replace(whole, hints=whole.hints[:most]))
 
     def _with_texts(self, answer: Hints, contents: Collection[str], most: int) -> Hints:
         """Put the whole texts of short atoms in place of titles, in at most `most` tokens altogether."""

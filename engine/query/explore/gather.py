@@ -104,12 +104,13 @@ def _candidates(
     memory: View, query: str, found: Exploration, filters: Filters
 ) -> list[tuple[float, Finding]]:
     """Return the candidates, the best first, each with its score divided by the best score."""
+    shares = _shares(found)
     with memory.searchable() as rows:
         hits = recall(*(rows, memory, query), limit=HITS, budget=limits.INTEGER_MAX, filters=filters).hits
         best = hits[0].score if hits else 1.0
         candidates = [
             (
-                max(hit.score / best, _again(found, hit.id)),
+                max(hit.score / best, _again(shares, hit.id)),
                 Finding(
                     *(Verb.EXPAND, hit.id, hit.title, hit.source, hit.sequence, hit.content or "", True),
                     digits=len(short_id(rows, atom_id(hit.id))),
@@ -123,15 +124,23 @@ def _candidates(
         if item.verb is Verb.NEIGHBORS:
             candidates.append((1.0, item))
         elif item.id not in known:
-            candidates.append((_again(found, item.id or ""), item))
+            candidates.append((_again(shares, item.id or ""), item))
     return sorted(candidates, key=lambda one: -one[0])
 
 
-def _again(found: Exploration, id: str) -> float:  # noqa: A002
-    """Return an atom's score in the loop's recalls as a share of the best score, at most 1."""
+def _shares(found: Exploration) -> list[tuple[str, float]]:
+    """Return the short id and the score of each hint of the loop's recalls.
+
+    A score is given as a share of the best score in the first recall, at most 1.
+    """
     recalls = [step.answer.hints for step in found.steps if isinstance(step.answer, Hints)]
-    first = max(map(odds, recalls[0]), default=0.0) or 1.0
-    return min(max((odds(hint) / first for hint in chain(*recalls) if same(hint.id, id)), default=0.0), 1.0)
+    best = max(map(odds, recalls[0]), default=0.0) or 1.0
+    return [(hint.id, min(odds(hint) / best, 1.0)) for hint in chain(*recalls)]
+
+
+def _again(shares: list[tuple[str, float]], id: str) -> float:  # noqa: A002
+    """Return the best score of an atom in the loop's recalls, or 0 if they did not return the atom."""
+    return max((share for short, share in shares if same(short, id)), default=0.0)
 
 
 def _chosen(

@@ -175,7 +175,7 @@ def test_texts_in_hints_are_whole_and_within_their_tokens(
     """With `texts`, the hints are for the same atoms, and whole texts keep everything except white space."""
     with memory(commands) as engine:
         titles = engine.explorer().explore_recall(question, limit)
-        found = engine.explorer().explore_recall(question, limit, texts=texts)
+        found = engine.explorer().explore_recall(question, limit, texts=[texts])
         assert [hint.id for hint in found.hints] == [hint.id for hint in titles.hints]
         for hint, title in zip(found.hints, titles.hints, strict=True):
             if hint.whole:
@@ -195,7 +195,7 @@ def test_the_best_short_atoms_are_shown_whole() -> None:
             Add("A kettle boils.", id=id_of(3)),
         ]
     ) as engine:
-        hints = engine.explorer().explore_recall("kettle", texts=120).hints
+        hints = engine.explorer().explore_recall("kettle", texts=[120]).hints
         assert sorted((hint.tokens > 100, hint.whole) for hint in hints) == [
             (False, True),
             (False, True),
