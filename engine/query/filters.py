@@ -15,7 +15,8 @@ from engine.followers.meta_entries import with_any
 from engine.followers.tags import LIVE, SUPERSEDED, day_of, members, union, values
 from engine.language.categories import Category, categories_of
 from engine.ledger.entities import ENTITY
-from engine.ledger.queries import record_at
+from engine.ledger.queries import body_of, record_at
+from engine.ledger.records import AtomRecord
 from proofs.events import AtomBody
 from proofs.further import Scalar
 from proofs.sets import Group, tag_identity
@@ -193,6 +194,14 @@ def in_categories(body: AtomBody, tags: Iterable[str], wanted: Collection[str]) 
         return True
     tagged = {tag_identity(tag) for tag in tags} & set(Category)
     return not names.isdisjoint(tagged or categories_of(body.content, body.title))
+
+
+def meets_categories(rows: Reader, record: AtomRecord, wanted: Collection[str]) -> bool:
+    """Return True if an atom belongs to a wanted category, or if no category is wanted; see `in_categories`.
+
+    Without a wanted category, the atom's text is not read.
+    """
+    return not wanted or in_categories(body_of(rows, record), record.tags, wanted)
 
 
 def wanted_categories(given: Iterable[str]) -> frozenset[Category]:

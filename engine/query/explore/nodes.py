@@ -39,7 +39,7 @@ from engine.ledger.queries import (
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
 from engine.query.explore.answers import Node, Triple
 from engine.query.explore.scope import NAME_CHARS, Scope
-from engine.query.filters import NO_FILTERS, Filters, allowed, in_categories, mentioning
+from engine.query.filters import NO_FILTERS, Filters, allowed, meets_categories, mentioning
 from engine.query.named import Pieces, edges_of_pieces, pieces_named
 from engine.query.snippets import beginning
 from engine.text.analyzer import index_terms
@@ -291,9 +291,7 @@ def _check_of(scope: Scope, filters: Filters) -> Callable[[AtomRecord], bool]:
     ordinals, wanted = allowed(scope.rows, filters), filters.categories
 
     def passes(record: AtomRecord) -> bool:
-        return record.ordinal in ordinals and (
-            not wanted or in_categories(body_of(scope.rows, record), record.tags, wanted)
-        )
+        return record.ordinal in ordinals and meets_categories(scope.rows, record, wanted)
 
     return passes
 

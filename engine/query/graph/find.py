@@ -17,9 +17,9 @@ from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import Atom, Direction, Edge
 from engine.base.validation import atom_id, choice, instance, integer, positive, several, show_id
 from engine.commands.edges import TypeName, known_type
-from engine.ledger.queries import atom_of, body_of, edge_of, edges_at, far_end, get_record, record_at
+from engine.ledger.queries import atom_of, edge_of, edges_at, far_end, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom, read_edge
-from engine.query.filters import NO_FILTERS, Filters, allowed, in_categories
+from engine.query.filters import NO_FILTERS, Filters, allowed, meets_categories
 from engine.query.snippets import beginning
 from proofs.leaves import State
 
@@ -105,7 +105,7 @@ def find(
     for record, hops in reached:
         if record.ordinal not in passing:
             continue
-        if not wanted or in_categories(body_of(rows, record), record.tags, wanted):
+        if meets_categories(rows, record, wanted):
             found.append(_shown(rows, record, hops, shown))
             if len(found) == limit:
                 break

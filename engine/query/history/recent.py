@@ -13,9 +13,9 @@ from engine.base import limits
 from engine.base.model import Atom
 from engine.base.validation import instance, integer, positive
 from engine.ledger.journal import read_header
-from engine.ledger.queries import atom_of, body_of, record_at
+from engine.ledger.queries import atom_of, record_at
 from engine.ledger.records import AtomRecord
-from engine.query.filters import NO_FILTERS, Filters, answering, in_categories
+from engine.query.filters import NO_FILTERS, Filters, answering, meets_categories
 
 if TYPE_CHECKING:
     from pyroaring import BitMap
@@ -50,7 +50,7 @@ def recent(rows: Reader, *, limit: int, offset: int = 0, filters: Filters = NO_F
     passing = (
         record
         for record in _by_addition(rows, answering(rows, filters))
-        if not wanted or in_categories(body_of(rows, record), record.tags, wanted)
+        if meets_categories(rows, record, wanted)
     )
     return [_added(rows, record) for record in islice(passing, first, first + limit)]
 
