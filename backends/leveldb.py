@@ -318,8 +318,7 @@ class LevelDBBackend(Backend):
         now = time.monotonic()
         if now < self._ample_until:
             return
-        disk = os.statvfs(self._data)
-        free = disk.f_bavail * disk.f_frsize
+        free = self._free_bytes()
         if free > _AMPLE_BYTES:
             if free > 4 * _AMPLE_BYTES:
                 self._ample_until = now + _SPACE_SECONDS
@@ -458,8 +457,12 @@ class LevelDBBackend(Backend):
 
     def _has_room_for(self, size: int) -> bool:
         """Return True if more than `_AMPLE_BYTES` stays free after `size` bytes are written."""
+        return self._free_bytes() > size + _AMPLE_BYTES
+
+    def _free_bytes(self) -> int:
+        """Return the free space on the disk of the store, in bytes."""
         disk = os.statvfs(self._data)
-        return disk.f_bavail * disk.f_frsize > size + _AMPLE_BYTES
+        return disk.f_bavail * disk.f_frsize
 
     def _convert_error(self, error: Exception) -> BackendError:
         where = self._handle_state.where
