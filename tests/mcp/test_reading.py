@@ -71,19 +71,22 @@ def test_recent_lists_what_was_added_last_and_by_whom(memory: Memory, kettle: st
     assert re.fullmatch(rf"\[{kettle[:8]} {TIME} by agent\] Kettle \| The kettle is descaled .*", first)
 
 
-def test_recent_goes_on_where_it_ended(memory: Memory, kettle: str) -> None:
+@pytest.mark.parametrize("given", [{"limit": 2}, {"budget": 50}], ids=["limit", "budget"])
+@pytest.mark.parametrize(("tool", "after_id"), [("recent", " "), ("find", r"\]")], ids=["recent", "find"])
+def test_a_list_goes_on_where_it_ended(
+    memory: Memory, kettle: str, tool: str, after_id: str, given: dict[str, int]
+) -> None:
     """Following the offset lists each atom once, whether the limit or the budget ended the page."""
-    for given in ({"limit": 2}, {"budget": 50}):
-        found: list[str] = []
-        offset = 0
-        while True:
-            answer = memory.said("recent", offset=offset, **given)
-            found += re.findall(r"^\[([0-9a-f]{8}) ", answer, re.MULTILINE)
-            more = re.search(r"more: offset (\d+)", answer)
-            if more is None:
-                break
-            offset = int(more[1])
-        assert len(found) == len(set(found)) == 3
+    found: list[str] = []
+    offset = 0
+    while True:
+        answer = memory.said(tool, offset=offset, **given)
+        found += re.findall(rf"^\[([0-9a-f]{{8}}){after_id}", answer, re.MULTILINE)
+        more = re.search(r"more: offset (\d+)", answer)
+        if more is None:
+            break
+        offset = int(more[1])
+    assert len(found) == len(set(found)) == 3
 
 
 def test_recent_of_an_atom_is_its_history(memory: Memory, kettle: str) -> None:
@@ -134,21 +137,6 @@ def test_find_with_a_question_shows_the_best_atoms_and_their_relations(memory: M
     found = memory.said("find", query="kettle vinegar")
     assert f"[{kettle[:8]} 100%] Kettle | The kettle" in found
     assert re.search(r"\n  [0-9a-f]{8} – [0-9a-f]{8} shares_tag [Kk]itchen\n", found)
-
-
-def test_find_goes_on_where_it_ended(memory: Memory, kettle: str) -> None:
-    """Following the offset lists each atom once, whether the limit or the budget ended the page."""
-    for given in ({"limit": 2}, {"budget": 50}):
-        found: list[str] = []
-        offset = 0
-        while True:
-            answer = memory.said("find", offset=offset, **given)
-            found += re.findall(r"^\[([0-9a-f]{8})\]", answer, re.MULTILINE)
-            more = re.search(r"more: offset (\d+)", answer)
-            if more is None:
-                break
-            offset = int(more[1])
-        assert len(found) == len(set(found)) == 3
 
 
 def test_a_graph_says_when_its_budget_left_something_out(memory: Memory, kettle: str) -> None:
