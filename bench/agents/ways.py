@@ -29,7 +29,7 @@ class Received:
 
 
 Call = Callable[[str, dict[str, Any]], Awaitable[tuple[str, str]]]
-"""Calls a tool, and returns the text blocks and the structured content as JSON ("" if there is none)."""
+"""Calls a tool. Returns its text blocks and its structured content as JSON, or "" for missing content."""
 
 
 @dataclass(slots=True)

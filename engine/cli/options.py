@@ -20,7 +20,7 @@ def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> Mom
 
 
 def _meta(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any] | None:
-    """Parse the entries `--meta KEY=VALUE` of an atom; return None if there are none."""
+    """Parse the entries `--meta KEY=VALUE` of an atom. Without an entry, return None."""
     from engine.front.meta_text import parse_meta
 
     del ctx

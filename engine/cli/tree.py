@@ -157,9 +157,9 @@ _SUGGESTED = 3
 def suggested(word: str) -> list[str]:
     """Return the commands that the user may have meant by an unknown word, the most likely first.
 
-    The result contains the commands that do what the word means in other programs. If there are none, it
-    contains the commands whose names contain the word, such as `verify`. If there are none of these either,
-    it contains the commands whose names are spelt in nearly the same way.
+    Three kinds of commands are tried in turn, and the first kind that has a command is returned: commands
+    that do what the word means in other programs; commands whose names contain the word, such as `verify`;
+    and commands whose names are spelt in nearly the same way.
     """
     from difflib import get_close_matches
 

@@ -23,6 +23,6 @@ async def in_thread(call: Callable[[], Result]) -> Result:
         except asyncio.CancelledError as error:
             cancelled = error
     if cancelled is not None:
-        task.exception()  # otherwise the loop reports an error that nobody asked for
+        task.exception()  # so that the loop does not report an unused error
         raise cancelled
     return task.result()

@@ -275,7 +275,7 @@ class GraphTransaction:
         return True
 
     def _implied(self, name: str) -> bytes:
-        """Return the id of the live entity with this name. If there is none, add it as an implied entity."""
+        """Return the id of the live entity with this name. If it is missing, add it as an implied entity."""
         node = self._node(name)
         return self.create_entity(name, "", implied=True) if node is None else node.id
 

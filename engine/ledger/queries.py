@@ -351,7 +351,7 @@ def exact_type_in(data: Mapping[str, Any]) -> str | None:
 
 
 def source_in(data: Mapping[str, Any]) -> bytes | None:
-    """Return the id of the atom that a relation's data names as its source. If there is none, return None."""
+    """Return the id of the atom that a relation's data names as its source, or None without such an id."""
     source = data.get("source")
     return source if isinstance(source, bytes) and len(source) == ID_BYTES else None
 

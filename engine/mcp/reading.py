@@ -234,6 +234,8 @@ def _walked(memory: Engine, arguments: Arguments, wanted: Wanted, many: int) -> 
 
 
 def _graph(memory: Engine, graph: BrightGraph) -> list[str]:
+    from engine.query.budget import on_one_line
+    from engine.query.explore.form import unmarked
     from engine.query.snippets import beginning
 
     short = _short_ids(memory, (node.id for node in graph.nodes))
@@ -247,9 +249,6 @@ def _graph(memory: Engine, graph: BrightGraph) -> list[str]:
         )
         for one in graph.nodes
     ]
-    from engine.query.budget import on_one_line
-    from engine.query.explore.form import unmarked
-
     relations = [
         unmarked(
             f"  {short[one.src]} {'→' if one.directed else '–'} {short[one.dst]} {one.kind} "

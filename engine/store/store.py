@@ -85,6 +85,7 @@ class Recent:
             cached.extend(entries)
             self._chars += _chars_in(entries)
             if len(cached) > 3 * limits.FOLLOW_EVENTS_MAX:
+                # More than `evidence.PENDING_MAX` events stay, so the trees find here all that they lack.
                 self._drop(len(cached) - 11 * limits.FOLLOW_EVENTS_MAX // 4)
             while self._chars > limits.FOLLOW_BYTES_MAX:
                 self._drop(len(cached) // 2 + 1)

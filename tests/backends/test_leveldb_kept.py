@@ -77,7 +77,7 @@ def test_an_opening_killed_before_it_removes_the_second_names_changes_no_row(
 def test_a_file_system_without_second_names_keeps_copies(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a file cannot have two names, LevelDB opens all the same."""
+    """A store also opens on a file system where a file cannot have two names."""
 
     def refused(*_: object) -> None:
         raise OSError(errno.EPERM, "no links")

@@ -214,7 +214,7 @@ def test_a_missing_entity_is_an_error_that_names_it(memory: Memory) -> None:
     assert called(memory, "add_observations", **given) == (None, "Entity with name Bob not found", True)
 
 
-def test_a_relation_may_name_what_nobody_created(memory: Memory) -> None:
+def test_a_relation_may_name_an_entity_that_was_not_created(memory: Memory) -> None:
     """Its ends are no entities, but exploration finds them; creating one adds it to the graph."""
     assert called(memory, "create_relations", relations=[KNOWS])[0] == {"relations": [KNOWS]}
     assert called(memory, "read_graph")[0] == {"entities": [], "relations": [KNOWS]}
