@@ -47,15 +47,16 @@ def _recall(engine: Engine, arguments: Arguments) -> str:
     from engine.query.explore.form import unmarked
 
     with asked(engine, arguments) as (memory, wanted):
-        notes, most = pin(memory, wanted), arguments["budget"]
-        left = most - cost_of("", *notes)
+        pinned, most = pin(memory, wanted), arguments["budget"]
+        left = most - cost_of("", *pinned)
         while True:
             found = memory.context(arguments["query"], budget=max(left, BUDGET_MIN), filters=wanted.filters)
+            notes = (*map(str, found.matched), *pinned)
             shown = unmarked(found.text) or NOTHING
             # A mark in place of markup may cost more than the markup.
             over = cost_of(shown, *notes) - most
             if over <= 0 or left <= BUDGET_MIN:
-                return closed(shown, *notes)
+                return closed(shown, *(notes if over <= 0 else pinned))
             left -= over
 
 

@@ -42,6 +42,18 @@ class Bridge:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchedName:
+    """A name of the question that no atom contains, and the similar name that was searched for instead."""
+
+    asked: str
+    found: str
+
+    def __str__(self) -> str:
+        """Return a note for people and models; both names consist of letters only."""
+        return f"{self.asked} read as {self.found}"
+
+
+@dataclass(frozen=True, slots=True)
 class Dropped:
     """A candidate that was left out of the hits. Recall lists such candidates only if `explain` is set."""
 
@@ -102,7 +114,7 @@ class Recall:
 
     query: str
     core: str
-    """The question without phrases such as "tell me about"."""
+    """The question without phrases such as "tell me about", and with the names of `matched` replaced."""
     terms: tuple[str, ...]
     """The terms of the question that were looked up in the index."""
     level: Level
@@ -124,3 +136,5 @@ class Recall:
     dropped: tuple[Dropped, ...] = ()
     folded: int = 0
     """The number of candidates that are not hits because there are enough hits of their pages."""
+    matched: tuple[MatchedName, ...] = ()
+    """The names that were probably misspelled, in the order of the question."""

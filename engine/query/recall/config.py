@@ -139,6 +139,10 @@ class RecallConfig:
     """If True, near-duplicates of a better hit are listed in the field `duplicates` of that hit and are not
     hits themselves."""
 
+    spelling: bool = True
+    """If True, a name in the question that the memory does not contain is read as a similar name that it does
+    contain."""
+
     per_page: int = 2
     """The largest number of hits of one page; 0 for any number. A page consists of the atoms from one file
     (`engine.followers.names.is_page`)."""
