@@ -6,7 +6,7 @@ Rows are read on demand.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from threading import Lock
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError
-from engine.followers.columns import Facts, decode_facts, decode_lengths
+from engine.followers.columns import Columns, Facts, decode_facts, decode_lengths
 from engine.followers.packs import find_row, malformed, terms_of
-from engine.followers.postings import COLUMN_ROWS, Postings, Tail
+from engine.followers.postings import COLUMN_ROWS, Postings, Tail, decode
 from engine.followers.segments import FACTS, HEAD, HEAD_BYTES, LENGTHS, SegmentName, decode_blocks, describe
 from engine.kernels import NATIVE
 from engine.text.identifiers import TERM_BYTES_MAX
@@ -453,6 +453,13 @@ class IndexView:
             terms = self._tail.columns.terms
             found.update(terms[bisect_left(terms, start) : bisect_left(terms, end)])
         return {term.decode() for term in found}
+
+    def columns(self) -> Iterator[tuple[int, Columns]]:
+        """Yield the whole content of each part, with the ordinal of its first document."""
+        for name, summary in self._segments:
+            yield name.start, decode(name, summary, self._rows.scan_prefix(name.row_prefix))
+        if self._tail.documents:
+            yield self._tail.start, self._tail.columns
 
     def heads(self, term: str) -> list[Postings]:
         """Return the postings of the documents that have `term` in their head.
