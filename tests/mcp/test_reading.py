@@ -24,6 +24,16 @@ def test_recall_answers_with_texts_in_one_call(memory: Memory, kettle: str) -> N
     assert f"[{kettle[:8]}] notes/tea.md | Kettle\n  The kettle is descaled on Mondays" in found
 
 
+def test_recall_says_how_it_read_a_misspelled_name(memory: Memory) -> None:
+    """The last line has both spellings if the budget allows; the cost counts them."""
+    memory.found("remember", text="We met Caroline at the harbour office.")
+    found = memory.said("recall", query="where did we meet Carolyne?")
+    assert "We met Caroline" in found
+    assert found.splitlines()[-1].startswith("[Carolyne read as Caroline; ")
+    small = memory.said("recall", query="where did we meet Carolyne?", budget=32)
+    assert cost_of(small) <= 32
+
+
 @pytest.mark.parametrize("budget", [32, 60, 120, 400])
 @pytest.mark.parametrize("text", ["<b>kettle</b> <i>{}</i> ", "kettle {} interchangeableness "])
 def test_recall_keeps_to_its_budget(memory: Memory, text: str, budget: int) -> None:
