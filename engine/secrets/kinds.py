@@ -217,11 +217,15 @@ only mentions such blocks."""
 
 BLOCK_CHARS_MAX: Final = 32_768
 
-_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----", re.ASCII)
-_END = re.compile(r"-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----", re.ASCII)
+# SSH2 (RFC 4716) has four hyphens and a space.
+_BEGIN = re.compile(r"-----?(?:-| )BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?(?: |-)-----?", re.ASCII)
+_END = re.compile(r"-----?(?:-| )END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?(?: |-)-----?", re.ASCII)
 _BASE64 = re.compile(r"[0-9A-Za-z+/]{16,}+=*+", re.ASCII)
-_LINE = re.compile(r"[ \t>]{0,16}[0-9A-Za-z+/]{16,}+=*+\s*+", re.ASCII)
-_BODY = re.compile(r"(?:\s|\\[nr]|[0-9A-Za-z+/]{16,}+=*+)*+", re.ASCII)
+_HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID):[^\n]{0,128}+"
+# The base64 text may be quoted: as an e-mail (`> `), with line numbers, or as strings of a program.
+_SEPARATOR = r"""\s|\\[nr]|[>|"'`,;+]|[0-9]{1,5}+[ \t:|]"""
+_BODY = re.compile(rf"(?:[0-9A-Za-z+/]{{16,}}+=*+|{_HEADER}|{_SEPARATOR})*+", re.ASCII)
+_BODIES = re.compile(rf"(?:[0-9A-Za-z+/]{{16,}}+=*+|{_SEPARATOR})++", re.ASCII)
 
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:
@@ -256,14 +260,12 @@ def _base64_chars(text: str, start: int, end: int) -> int:
 
 
 def _body_before(text: str, end: int, least: int) -> int:
-    """Return the start of the base64 lines directly before `end`. The start is not before `least`."""
-    at = end
-    while at > least:
-        start = text.rfind("\n", least, at - 1) + 1 or least
-        if not _LINE.fullmatch(text, start, at):
-            break
-        at = start
-    return at
+    """Return the start of the base64 text directly before `end`, or `end`. It is not before `least`."""
+    for body in _BODIES.finditer(text, least, end):
+        if body.end() == end:
+            first = _BASE64.search(text, body.start(), end)
+            return first.start() if first else end
+    return end
 
 
 _KEYS_OF_PASSWORDS = (
