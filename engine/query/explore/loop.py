@@ -14,6 +14,7 @@ from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
 from engine.base.validation import instance, integer, show_id, text_bytes
 from engine.query.budget import CUT, tokens_of
 from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
+from engine.query.explore.answering import answer_from, shares_of
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
 from engine.query.explore.explorer import Explorer
 from engine.query.explore.nodes import first_of, resolve_atom, resolve_node
@@ -259,6 +260,7 @@ class _Run:
             seq=last.seq,
             root=last.root,
             stopped=Stop.NOTHING if stop is Stop.ANSWERED and not self.found.hints else stop,
+            answer=answer_from(self.memory, self.query, self.found.context, shares_of(self.found.hints)),
         )
 
 

@@ -114,3 +114,13 @@ def test_a_text_that_consists_of_its_title_is_shown_once() -> None:
     with memory([*commands, *fillers(3)]) as engine:
         found = gather(engine.view, "samovars")
     assert found.text.count("Samovars of Anna") == len(found.items)
+
+
+def test_of_two_equal_texts_the_shorter_one_is_gathered() -> None:
+    """If the budget is too small for both of two texts with equally many words of the question, it buys more."""
+    long = "kettle descaled. " + "It lies in a folder of the house by the sea. " * 8
+    texts = [Add(f"{long} {at}", id=id_of(at)) for at in range(1, 4)]
+    short = [Add(f"kettle descaled {at}", id=id_of(at)) for at in range(4, 8)]
+    with memory([*texts, *short, *fillers(30)]) as engine:
+        found = gather(engine.view, "kettle descaled", budget=400)
+    assert {id_of(at) for at in range(4, 8)} <= {one.id for one in found.items}
