@@ -22,6 +22,7 @@ from engine.query.explore.explorer import Explorer
 from engine.query.explore.form import plain, text_of
 from engine.query.explore.policy import LanguagePolicy
 from engine.query.explore.program import Program
+from engine.query.explore.quotes import text_of_quotes
 from engine.query.explore.state import Exploration, Step
 
 VALUE = argument(
@@ -212,7 +213,7 @@ def _show_exploration(out: Output, found: Exploration) -> int:
         *(((line, ""),) for line in found.trace()),
         f"{tokens} ({found.saving}% savings); stopped: {found.stopped}",
         (("=== Answer ===", "bold"),),
-        *(((line, ""),) for line in "".join(map(str, found.answer)).splitlines()),
+        *(((line, ""),) for line in text_of_quotes(found.answer).splitlines()),
         *(() if found.answer else (NO_ANSWER,)),
     ]
     out.note(f"{found.answer_tokens:,} tokens of context; at event {found.seq}, root {found.root}")

@@ -152,7 +152,7 @@ RECENT: Final = Tool(
 def _explore(engine: Engine, arguments: Arguments) -> str:
     from engine.query.budget import tokens_of
     from engine.query.explore.gather import gather
-    from engine.query.explore.quotes import ANSWER
+    from engine.query.explore.quotes import ANSWER, text_of_quotes
 
     with asked(engine, arguments) as (memory, wanted):
         pinned = pin(memory, wanted)
@@ -166,7 +166,7 @@ def _explore(engine: Engine, arguments: Arguments) -> str:
         )
         steps = len(found.exploration.steps)
         note = f"{steps} step{'' if steps == 1 else 's'}, {found.exploration.tokens} tokens read"
-        answer = "".join(quote.marked(ANSWER) for quote in found.answer) or NO_ANSWER
+        answer = text_of_quotes(found.answer, ANSWER) or NO_ANSWER
         return closed(answer + found.text if found.text else NOTHING, note, *pinned)
 
 

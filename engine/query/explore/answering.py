@@ -24,7 +24,11 @@ SHARE_MIN: Final = 0.01
 
 
 def answer_from(
-    memory: View, query: str, items: Sequence[Finding], share: Callable[[str], float]
+    memory: View,
+    query: str,
+    items: Sequence[Finding],
+    share: Callable[[str], float],
+    hints: Iterable[Hint],
 ) -> tuple[Quote, ...]:
     """Return the sentences that answer a question, from the whole texts of the atoms among `items`.
 
@@ -33,10 +37,12 @@ def answer_from(
         query: The question.
         items: The items of the context. Connections are left out.
         share: A function that returns, for the id of an atom, its score divided by the best score.
+        hints: The hints of the exploration. They tell which page the question asks for by its name.
     """
     read = {item.id: item for item in items if item.id is not None and item.verb is not Verb.NEIGHBORS}
     if not read:
         return ()
+    asked = [hint.id for hint in hints if hint.asked]
     with scope_of(memory) as scope:
         found = zip(read.values(), records_of(scope.rows, list(map(atom_id, read))), strict=True)
         live = [(item, record) for item, record in found if record.state is State.LIVE]
@@ -46,18 +52,21 @@ def answer_from(
     texts = [
         ReadText(
             id=item.id or "",
-            title=joined_titles(page_title(body), record.title),
+            title=record.title,
+            heading=joined_titles(page_title(body), record.title),
             source=record.source,
             sequence=record.sequence,
             content=body.content,
             share=max(share(item.id or ""), SHARE_MIN),
+            asked=any(same(item.id, one) for one in asked),
             created=record.created,
             digits=item.digits,
             provenance=record.provenance,
         )
         for (item, record), body in zip(live, bodies, strict=True)
     ]
-    return quotes_of(weights, sorted(texts, key=lambda text: -text.share))
+    names = [entity.terms for entity in question.entities if entity.proper]
+    return quotes_of(weights, names, sorted(texts, key=lambda text: -text.share))
 
 
 def shares_of(hints: Iterable[Hint]) -> Callable[[str], float]:

@@ -107,9 +107,10 @@ def gather(
     found = explore(memory, query, budget=max(BUDGET, READING * budget), steps=steps, filters=filters)
     candidates = _candidates(memory, query, found, filters)
     scores = {item.id or "": score for score, item in candidates if item.verb is not Verb.NEIGHBORS}
-    ranked = _by_worth(candidates)
+    ranked = by_worth(candidates)
     items, text = _gathered(memory, query, ranked, budget)
-    answer = answer_from(memory, query, items, scores.__getitem__)
+    hints = [hint for step in found.steps if isinstance(step.answer, Hints) for hint in step.answer.hints]
+    answer = answer_from(memory, query, items, scores.__getitem__, hints)
     if answer:
         answer = (answer[0].within(budget // 2), *answer[1:])
         # The texts leave room for the first quote; the others are kept as far as there is room for them.
@@ -156,7 +157,7 @@ def _candidates(
     return candidates
 
 
-def _by_worth(candidates: list[tuple[float, Finding]]) -> list[tuple[float, Finding]]:
+def by_worth(candidates: list[tuple[float, Finding]]) -> list[tuple[float, Finding]]:
     """Return the candidates in the order of their worth, each with its worth divided by the best worth.
 
     Connections come first, because nothing can replace them. Of two texts with equal scores, the shorter one

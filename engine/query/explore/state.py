@@ -165,7 +165,7 @@ class Exploration:
     """The overall root after the event `seq`, 64 hex digits."""
     stopped: Stop
     answer: tuple[Quote, ...] = ()
-    """The sentences of the context's atoms that answer the question, the best first. Empty if none does, for
+    """The sentences of the context's atoms that answer the question. Empty if none does, for
     example if the question is about something that the memory never mentions."""
 
     @property

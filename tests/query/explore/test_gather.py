@@ -10,7 +10,9 @@ from engine import Add, Filters
 from engine.base.errors import InvalidInputError
 from engine.commands import Command, Relate
 from engine.query.budget import tokens_of
-from engine.query.explore.gather import GATHERED_TOKENS_MIN, gather
+from engine.query.explore.actions import Verb
+from engine.query.explore.gather import GATHERED_TOKENS_MIN, by_worth, gather
+from engine.query.explore.state import Finding
 from tests.query.explore.doing import DAEMON, QUERY, memories
 from tests.query.explore.test_prompt import OURS
 from tests.query.recall.histories import questions
@@ -116,11 +118,14 @@ def test_a_text_that_consists_of_its_title_is_shown_once() -> None:
     assert found.text.count("Samovars of Anna") == len(found.items)
 
 
-def test_of_two_equal_texts_the_shorter_one_is_gathered() -> None:
-    """If the budget is too small for both of two texts with equally many words of the question, it buys more."""
-    long = "kettle descaled. " + "It lies in a folder of the house by the sea. " * 8
-    texts = [Add(f"{long} {at}", id=id_of(at)) for at in range(1, 4)]
-    short = [Add(f"kettle descaled {at}", id=id_of(at)) for at in range(4, 8)]
-    with memory([*texts, *short, *fillers(30)]) as engine:
-        found = gather(engine.view, "kettle descaled", budget=400)
-    assert {id_of(at) for at in range(4, 8)} <= {one.id for one in found.items}
+def test_of_two_texts_with_equal_scores_the_shorter_one_is_worth_more() -> None:
+    """The shorter one comes first, and connections come before all texts."""
+
+    def finding(verb: Verb, text: str) -> Finding:
+        return Finding(verb, None, None, None, None, text, whole=True)
+
+    long, short = finding(Verb.EXPAND, "kettle " * 90), finding(Verb.EXPAND, "kettle")
+    links = finding(Verb.NEIGHBORS, "a → uses → b")
+    ranked = by_worth([(1.0, long), (1.0, short), (1.0, links)])
+    assert [item for _, item in ranked] == [links, short, long]
+    assert [worth == 1.0 for worth, _ in ranked] == [True, True, False]
