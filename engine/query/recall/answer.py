@@ -103,9 +103,14 @@ class Hit:
     @property
     def heading(self) -> str | None:
         """The titles of the page and the atom if they differ, or else the title that exists, or else None."""
-        if self.page is None or self.title is None or self.title.casefold() == self.page.casefold():
-            return self.title or self.page
-        return f"{self.page} › {self.title}"
+        return joined_titles(self.page, self.title)
+
+
+def joined_titles(page: str | None, title: str | None) -> str | None:
+    """Return the titles of a page and an atom as one title, which names both only if they differ."""
+    if page is None or title is None or title.casefold() == page.casefold():
+        return title or page
+    return f"{page} › {title}"
 
 
 @dataclass(frozen=True, slots=True)
