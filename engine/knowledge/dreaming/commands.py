@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, islice
+from functools import partial
+from itertools import combinations
 from typing import Final, NamedTuple
 
 from engine.base import limits, validation
 from engine.base.errors import EngineError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
-from engine.commands import Add, Link, RegisterType, Tag
+from engine.commands import Add, Link, RegisterType, Revise, Tag
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.edges import known_type
-from engine.knowledge.dreaming.survey import PAIR_EVIDENCE, Pair, ReadAtom, Survey, cached
-from engine.knowledge.dreaming.tokenized_text import Name, Names
+from engine.knowledge.dreaming.known_names import Name, Names
+from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached
+from engine.knowledge.dreaming.topics import Topics
 from engine.language.categories import Category
-from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key
+from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity, entity_key
 from engine.ledger.records import AtomRecord, Lookup
 from engine.store.past import subject_history
 from proofs.events import AtomBody, EdgeBody, EdgeDetail, EventKind, TagsBody
@@ -84,20 +86,56 @@ def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
 
 @dataclass(frozen=True, slots=True)
 class Learn:
-    """A command that adds an entity with this name, unless an entity with this name exists or existed."""
+    """A command that adds an entity with a name and aliases.
+
+    If an entity with the name or with an alias exists, the command adds the missing aliases to that entity,
+    provided that only the dreamer wrote the entity.
+    """
 
     name: str
+    aliases: tuple[str, ...] = ()
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the event that adds the entity. Append nothing if the entity was ever recorded.
+        """Append the event that adds the entity or its aliases.
 
-        A hidden entity is not added again either, because it may have been hidden on purpose.
+        Append nothing if the entity was ever hidden: it may have been hidden on purpose. A hidden entity, or
+        a different entity, whose name is one of the aliases keeps this name.
         """
         atom = entity_id(tx.id_key, self.name)
         record = tx.atom(atom)
+        others = {alias: tx.atom(entity_id(tx.id_key, alias)) for alias in self.aliases}
         if record is None:
-            return Add(self.name, kind=ENTITY, key=entity_key(self.name)).decide(tx)
-        return receipt(atom, record.state if record.kind == ENTITY else State.TOMBSTONED)
+            known = next((one for one in others.values() if one is not None and _is_own(tx, one)), None)
+            free = tuple(alias for alias, one in others.items() if one is None)
+            if known is None:
+                key = entity_key(self.name)
+                return Add(self.name, kind=ENTITY, key=key, aliases=free or None).decide(tx)
+            return _add_aliases(tx, known, (self.name, *free))
+        if not _is_own(tx, record):
+            return receipt(atom, record.state if record.kind == ENTITY else State.TOMBSTONED)
+        return _add_aliases(tx, record, tuple(alias for alias, one in others.items() if one is None))
+
+
+def _is_own(tx: Transaction, record: AtomRecord) -> bool:
+    """Return True if an atom is a live entity that the dreamer alone wrote."""
+    if record.kind != ENTITY or record.state is not State.LIVE:
+        return False
+    return all(
+        entry.header.actor == DREAMER
+        for entry in subject_history(tx.rows, record.last_seq)
+        if isinstance(entry.body, AtomBody)
+    )
+
+
+def _add_aliases(tx: Transaction, record: AtomRecord, names: Sequence[str]) -> Receipt:
+    """Append the event that adds the missing aliases to an entity."""
+    body = tx.body(record)
+    present = body.aliases or ()
+    known = set(map(entity_identity, (body.content, *present)))
+    new = [name for name in names if entity_identity(name) not in known]
+    if not new:
+        return receipt(record.id, record.state)
+    return Revise(show_id(record.id), aliases=(*present, *new)).decide(tx)
 
 
 @dataclass(slots=True)
@@ -200,50 +238,87 @@ class Connect:
         return Link(self.src, EdgeType.RELATED_TO, self.dst, self.weight).decide(tx)
 
 
-def commands_for(survey: Survey, names: Names, text: ReadAtom) -> list[Command]:
-    """Return the commands for an atom.
+class Choice:
+    """Chooses what is added to each text, after all names of the round are known."""
 
-    The first command adds tags and mentions. The other commands relate the names in the atom to each other.
-    """
-    internal = text.record.ordinal in survey.internal
-    found = _names(survey, names, text, internal=internal)
-    tags = list(_tags(survey, names, text, found, internal=internal))
-    mentions = tuple(name.id for name in found)
-    commands: list[Command] = []
-    categories = _categories(survey, text)
-    if tags or categories or mentions:
-        payload_seq, most = text.record.payload_seq, survey.config.tags_per_atom
-        commands.append(Enrich(text.record.id, payload_seq, tuple(tags), categories, mentions, most))
-    return [*commands, *_related(survey, found)] if internal else commands
+    def __init__(self, survey: Survey, names: Names) -> None:
+        self._survey = survey
+        self._names = names
+        self._topics = Topics(survey)
+        self._chosen: dict[int, list[Name]] = {}
+        """The ordinal of an atom → the names chosen for the text of the atom."""
+        self._counts: dict[bytes, tuple[int, int]] = {}
+        """Entity → the numbers of internal texts and of all texts with its name."""
+        self._connected: set[tuple[bytes, bytes]] = set()
+        """The pairs of entities for which a command was returned. They need no further work."""
 
+    def commands_for(self, text: ReadAtom) -> list[Command]:
+        """Return the commands for an atom.
 
-def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> list[Name]:
-    """Return a text's names that are neither too rare nor too common, the rarest first."""
-    return cached(survey.names, text.record.ordinal, lambda: _chosen_names(survey, names, text, internal))
+        The first command adds tags and mentions. The other commands relate the names in the atom to each
+        other.
+        """
+        internal = text.record.ordinal in self._survey.internal
+        found = self._names_in(text)
+        tags = list(self._tags(text, found, internal=internal))
+        mentions = tuple(name.id for name in found)
+        commands: list[Command] = []
+        categories = _categories(self._survey, text)
+        if tags or categories or mentions:
+            payload_seq, most = text.record.payload_seq, self._survey.config.tags_per_atom
+            commands.append(Enrich(text.record.id, payload_seq, tuple(tags), categories, mentions, most))
+        return [*commands, *self._related(found)] if internal else commands
 
+    def _names_in(self, text: ReadAtom) -> list[Name]:
+        """Return a text's names that are neither too rare nor too common, the rarest first."""
+        return cached(self._chosen, text.record.ordinal, lambda: self._choose_names(text))
 
-def _chosen_names(survey: Survey, names: Names, text: ReadAtom, internal: bool) -> list[Name]:
-    counted = []
-    for name in names.found_in(text.tokenized, survey.config.known_per_atom):
-        ordinals = survey.containing(name.tokens.words)
-        own = len(ordinals & survey.internal)
-        # For an internal text only internal texts count, so external texts cannot make a name too common.
-        fits = survey.fits(own, survey.internal) and (internal or survey.fits(len(ordinals), survey.texts))
-        if fits:
-            counted.append((own, name.tokens.words, name))
-    counted.sort(key=lambda one: one[:2])
-    return [name for _, _, name in counted[: survey.config.mentions_per_atom]]
+    def _choose_names(self, text: ReadAtom) -> list[Name]:
+        survey = self._survey
+        internal = text.record.ordinal in survey.internal
+        counted = []
+        for name in self._names.found_in(text.tokenized, survey.config.known_per_atom):
+            own, every = cached(self._counts, name.id, partial(self._count, name))
+            # For an internal text only internal texts count, so external texts cannot make a name too common.
+            if survey.fits(own, survey.internal) and (internal or survey.fits(every, survey.texts)):
+                counted.append((own, name.tokens.words, name))
+        counted.sort(key=lambda one: one[:2])
+        return [name for _, _, name in counted[: survey.config.mentions_per_atom]]
 
+    def _count(self, name: Name) -> tuple[int, int]:
+        ordinals = self._survey.named(name)
+        return ordinals.intersection_cardinality(self._survey.internal), len(ordinals)
 
-def _tags(
-    survey: Survey, names: Names, text: ReadAtom, found: Sequence[Name], *, internal: bool
-) -> Iterator[str]:
-    """Yield the tags of a text: its names, the rarest first, then its phrases."""
-    for name in found[: survey.config.names_per_atom]:
-        yield from _tag(name.text)
-    if internal:
-        for pair in _shared_phrases(survey, names, text):
-            yield from _tag("-".join(pair))
+    def _tags(self, text: ReadAtom, found: Sequence[Name], *, internal: bool) -> Iterator[str]:
+        """Yield the tags of a text: its names, the rarest first, then its topics."""
+        for name in found[: self._survey.config.names_per_atom]:
+            yield from _tag(name.text)
+        if internal:
+            for topic in self._topics.shared(text, self._room):
+                yield from _tag("-".join(topic))
+
+    def _room(self, text: ReadAtom) -> int:
+        """Return the number of topics that an internal text may have."""
+        config = self._survey.config
+        had = tag_owners(self._survey.rows, text.record)
+        # Removed tags are also counted, so that no topic is added in place of a removed tag.
+        tags = len(had.others | had.removed)
+        if tags < config.tags_min:
+            tags += len(self._names_in(text)[: config.names_per_atom])
+        return config.phrases_per_atom if tags < config.tags_min else 0
+
+    def _related(self, found: Sequence[Name]) -> Iterator[Connect]:
+        """Yield the commands that relate names in a text, if the names often occur together."""
+        survey = self._survey
+        for pair in combinations(found, 2):
+            one, other = sorted(pair, key=lambda name: name.tokens.words)
+            if (one.id, other.id) in self._connected:
+                continue
+            first, second = (survey.named(name) & survey.internal for name in (one, other))
+            shared, larger = len(first & second), max(len(first), len(second))
+            if shared >= survey.config.together_min and shared >= survey.config.together_share * larger:
+                self._connected.add((one.id, other.id))
+                yield Connect(show_id(one.id), show_id(other.id), round(shared / larger, 2))
 
 
 def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
@@ -255,61 +330,9 @@ def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
     return tuple(one.value.capitalize() for one in found) if survey.categories.issuperset(found) else ()
 
 
-def _shared_phrases(survey: Survey, names: Names, text: ReadAtom) -> Iterator[Pair]:
-    """Yield the phrases that are chosen both for a text and for at least one other text.
-
-    Without this check, one phrase in five would become the tag of only one text: the other texts also contain
-    the words of the phrase, but different phrases are chosen for these texts.
-    """
-    for pair in _phrases(survey, names, text):
-        for other in survey.read(survey.containing(pair)[:PAIR_EVIDENCE].to_array()):
-            ordinal = other.record.ordinal
-            if ordinal == text.record.ordinal or ordinal not in survey.internal:
-                continue
-            if pair in _phrases(survey, names, other):
-                yield pair
-                break
-
-
-def _phrases(survey: Survey, names: Names, text: ReadAtom) -> tuple[Pair, ...]:
-    """Return the phrases chosen for an internal text: pairs of words that occur in several texts.
-
-    Pairs that occur in too many texts are left out.
-
-    The most frequent phrases come first.
-    """
-
-    def made() -> tuple[Pair, ...]:
-        had = tag_owners(survey.rows, text.record)
-        # Removed tags are also counted, so that no phrase is added in place of a removed tag.
-        tags = len(had.others | had.removed)
-        if tags < survey.config.tags_min:
-            tags += len(_names(survey, names, text, internal=True)[: survey.config.names_per_atom])
-        if tags >= survey.config.tags_min:
-            return ()
-        counted = ((survey.sharing(pair), pair) for pair in text.tokenized.phrases())
-        ranked = sorted((-count, pair) for count, pair in counted if count)
-        chosen = (pair for _, pair in ranked if survey.is_phrase(pair))
-        return tuple(islice(chosen, survey.config.phrases_per_atom))
-
-    return cached(survey.phrases, text.record.ordinal, made)
-
-
 def _tag(text: str) -> Iterator[str]:
     """Yield a text as a tag; yield nothing if it is not a valid tag."""
     try:
         yield validation.tag(text)
     except EngineError:
         return
-
-
-def _related(survey: Survey, found: Sequence[Name]) -> Iterator[Connect]:
-    """Yield the commands that relate names in a text, if the names often occur together."""
-    for pair in combinations(found, 2):
-        one, other = sorted(pair, key=lambda name: name.tokens.words)
-        if (one.id, other.id) in survey.connected:
-            continue
-        first, second = (survey.containing(name.tokens.words) & survey.internal for name in (one, other))
-        shared, larger = len(first & second), max(len(first), len(second))
-        if shared >= survey.config.together_min and shared >= survey.config.together_share * larger:
-            yield Connect(show_id(one.id), show_id(other.id), round(shared / larger, 2))
