@@ -12,8 +12,15 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.name_uses import Uses, uses_of
 from engine.knowledge.dreaming.survey import Survey, cached, spread
-from engine.knowledge.dreaming.tokenized_text import Tokens, Uses, is_given_name, is_person, is_possible
+from engine.knowledge.dreaming.tokenized_text import (
+    Tokens,
+    is_given_name,
+    is_person,
+    is_possible,
+    is_unlisted,
+)
 from engine.language.categories.marked_text import LISTS, MARKS, Mark
 from engine.language.wordlists import read_lists
 
@@ -22,6 +29,10 @@ UNCOUNTABLE: Final = frozenset(read_lists(__package__, "uncountable.txt")["uncou
 _NOUN_ENDINGS: Final = tuple(ending for ending in LISTS["noun_endings"] if len(ending) > 2)
 _TITLE_SHARE: Final = 0.5
 """The least share of the uses that must have a title for the title to become a part of an alias."""
+
+
+_LISTED_SHARE: Final = 0.5
+"""The largest share of the texts that may spell a listed given name or place differently."""
 
 
 class Evidence(NamedTuple):
@@ -107,37 +118,51 @@ class Judge:
         def made() -> Evidence:
             survey = self._survey
             ordinals = spread(survey.containing(tokens.words) & survey.internal, self._config.evidence)
-            return Evidence.of([text.tokenized.uses(tokens) for text in survey.read(ordinals)])
+            return Evidence.of([uses_of(text.tokenized, tokens) for text in survey.read(ordinals)])
 
         return cached(self._evidence, tokens.surfaces, made)
 
     def _is_name(self, tokens: Tokens, evidence: Evidence) -> bool:
-        config, word = self._config, tokens.words[0]
-        least = min(self._survey.name_atoms_min, config.evidence)
-        if not self._fits(tokens) or evidence.written < least:
-            return False
-        if evidence.other > config.lower_share * evidence.texts:
+        least = min(self._survey.name_atoms_min, self._config.evidence)
+        if not self._fits(tokens) or evidence.written < least or self._is_common(evidence, tokens):
             return False
         if len(tokens.words) > 1:
-            return evidence.inside > 0 or is_given_name(tokens)
-        known = MARKS.get(word, 0)
-        if is_given_name(tokens) or evidence.titles or (known & Mark.PLACE and evidence.inside):
-            return evidence.written >= config.atoms_min
-        if evidence.inside >= config.atoms_min:
+            # Words of which each is common are a name only if most sentences capitalise them.
+            strange = any(not self._is_common_word(surface) for surface in tokens.surfaces)
+            return strange or 2 * evidence.inside > evidence.written
+        if is_given_name(tokens) or evidence.titles or (_is_place(tokens) and evidence.inside):
             return True
-        common = word in UNCOUNTABLE or word.endswith(_NOUN_ENDINGS) or known & ~Mark.NAME_HINT
-        return not common and not evidence.other and evidence.acting + evidence.inside >= config.atoms_min
+        if evidence.inside >= self._config.atoms_min:
+            return True
+        word = tokens.words[0]
+        common = word in UNCOUNTABLE or word.endswith(_NOUN_ENDINGS) or MARKS.get(word, 0) & ~Mark.NAME_HINT
+        signs = evidence.acting + evidence.inside
+        return not common and not evidence.other and signs >= self._config.atoms_min
+
+    def _is_common(self, evidence: Evidence, tokens: Tokens) -> bool:
+        """Return True if too many texts spell the words differently, such as in lower case."""
+        listed = is_given_name(tokens) or _is_place(tokens)
+        share = _LISTED_SHARE if listed else self._config.lower_share
+        return evidence.other > share * evidence.texts
+
+    def _is_common_word(self, surface: str) -> bool:
+        """Return True if a word of a name is a common word elsewhere."""
+        word = Tokens((surface,), (surface.lower(),))
+        if not is_unlisted(word.words[0]) or word.words[0] in UNCOUNTABLE or not surface[0].isalpha():
+            return True
+        return self._is_common(self._of(word), word)
 
     def _whole(self, tokens: Tokens, evidence: Evidence) -> Tokens | None:
         """Return the only name of a person that begins or ends with this word, or None."""
         people = [name for name in evidence.longer if is_person(name) and is_possible(name, self._config)]
         if len(people) != 1 or not self._is_short_form(tokens, people[0], evidence):
             return None
-        return people[0]
+        rest = [word for word in people[0].surfaces if word != tokens.surfaces[0]]
+        return None if any(map(self._is_common_word, rest)) else people[0]
 
     def _is_short_form(self, tokens: Tokens, whole: Tokens, evidence: Evidence) -> bool:
         """Return True if texts use this word of a person's name by itself as a person's name."""
-        if evidence.other > self._config.lower_share * evidence.texts or not evidence.written:
+        if self._is_common(evidence, tokens) or not evidence.written:
             return False
         if MARKS.get(tokens.words[0], 0) & ~(Mark.NAME | Mark.NAME_HINT) or evidence.placed > evidence.acting:
             return False
@@ -166,3 +191,7 @@ class Judge:
             return ()
         title, count = min(evidence.titles.items(), key=lambda one: (-one[1], one[0]))
         return (f"{title} {tokens.text}",) if count >= _TITLE_SHARE * evidence.written else ()
+
+
+def _is_place(tokens: Tokens) -> bool:
+    return len(tokens.words) == 1 and bool(MARKS.get(tokens.words[0], 0) & Mark.PLACE)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.language.categories.marked_text import MARKS, Mark, MarkedText, tokens_of
 from engine.language.categories.people import NamedPeople, named_in
-from engine.language.lexicon import ADJECTIVES, ADVERBS, FUNCTION_WORDS, GENERIC, is_past, is_third, is_verb
+from engine.language.lexicon import ADJECTIVES, ADVERBS, FUNCTION_WORDS, GENERIC, is_verb
 from engine.text.words import STOP_WORDS
 
 _NO_BEGINNING: Final = (
@@ -37,24 +37,9 @@ _KEYWORD_CHARS_MIN: Final = 4
 _SHORT_CHARS_MAX: Final = 3
 """A word of at most this many capital letters may be an abbreviation."""
 _PHRASE_ENDINGS: Final = ("ly", "ed")
-_SINGULAR: Final = frozenset(
-    {"is", "was", "has", "does", "isn't", "wasn't", "hasn't", "doesn't", "will", "won't", "would", "wouldn't"}
-    | {"can", "can't", "could", "couldn't", "should", "shouldn't", "must", "might", "had", "hadn't", "didn't"}
-)
-"""Auxiliary verbs that can follow a name. A countable noun without an article can precede the plural forms
-only."""
 _ARTICLE: Final = "DET"
-_BEFORE_PLACES: Final = frozenset({"in", "at", "near", "around", "outside", "across"})
-"""Prepositions that stand before places rather than before people."""
 _NO_PERSON: Final = Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.PLACE
 _NO_KEYWORD: Final = _NO_BEGINNING | Mark.EMOTIONAL | Mark.SPEAKING
-_IN_HEADINGS: Final = frozenset(
-    {"a", "an", "the", "of", "in", "on", "at", "for", "to", "and", "or", "with", "from", "by", "as", "vs"}
-)
-"""The words that may be in lower case in a heading whose words are capitalised."""
-_HEADING_ENDS: Final = frozenset("\n.!?;:|")
-_HEADING_WORDS_MAX: Final = 12
-"""To decide whether a line is a heading, at most this many tokens on each side of a word are read."""
 
 
 class Tokens(NamedTuple):
@@ -114,7 +99,7 @@ class TokenizedText:
     def _runs(self) -> Iterator[tuple[int, int]]:
         for run in self.named.runs:
             start, end = run.start, run.end
-            owners = [at + 1 for at in range(start, end - 1) if self._owns(at)]
+            owners = [at + 1 for at in range(start, end - 1) if self.owns(at)]
             for first, last in zip([start, *owners], [*owners, end], strict=True):
                 yield from self._names_between(first, last)
 
@@ -123,9 +108,9 @@ class TokenizedText:
             start += 1
         if start == end:
             return
-        if self.words[end] == "of" and self._is_body(end - 1) and self._continues(end + 1):
+        if self.words[end] == "of" and self.is_body(end - 1) and self.continues(end + 1):
             last = end + 2
-            while self._continues(last):
+            while self.continues(last):
                 last += 1
             yield start, last
         yield start, end
@@ -170,35 +155,6 @@ class TokenizedText:
         except ValueError:
             return False
 
-    def uses(self, tokens: Tokens) -> Uses:
-        """Count the uses of a name's words in this text, for each spelling and surroundings."""
-        size = len(tokens.words)
-        inside = begins = other = acting = placed = 0
-        titles: list[str] = []
-        longer: list[Tokens] = []
-        for at in self._places(tokens.words):
-            end = at + size
-            if tuple(self.surfaces[at:end]) != tokens.surfaces:
-                expected = self.is_casual_name(at, end)
-                other += not (expected or is_shouted(tokens, self.surfaces[at]))
-                continue
-            whole = self._whole_name(at, end)
-            if whole is not None:
-                longer.append(whole)
-                continue
-            if self._is_part(at, end):
-                continue
-            acts = self._acts(end)
-            acting += acts
-            placed += self.words[at - 1] in _BEFORE_PLACES
-            if self.read.marks[at - 1] & Mark.HONORIFIC:
-                titles.append(self.surfaces[at - 1])
-            if self.read.begins(at) or self._is_heading(at, end):
-                begins += 1
-            else:
-                inside += 1
-        return Uses(inside, begins, other, acting, placed, tuple(titles), tuple(longer))
-
     def is_casual_name(self, start: int, end: int) -> bool:
         """Return True if these words, in small letters, may be a name because the whole text is so written.
 
@@ -208,7 +164,7 @@ class TokenizedText:
             return False
         return all(map(is_unlisted, self.words[start:end]))
 
-    def _places(self, words: tuple[str, ...]) -> Iterator[int]:
+    def places(self, words: tuple[str, ...]) -> Iterator[int]:
         """Yield the indices at which a sequence of words begins."""
         at, size, own = -1, len(words), self.words
         try:
@@ -219,88 +175,17 @@ class TokenizedText:
         except ValueError:
             return
 
-    def _whole_name(self, start: int, end: int) -> Tokens | None:
-        """Return the longer name of which these words are the beginning or the end, or None."""
-        first, last = start, end
-        while self._continues(first - 1) and not self._owns(first - 1):
-            first -= 1
-        while self._continues(last) and not self._owns(last - 1):
-            last += 1
-        if (first, last) == (start, end) or (first < start and last > end):
-            return None
-        if self.read.begins(first) and first < start and is_verb(self.words[first]):
-            return None
-        return Tokens(tuple(self.surfaces[first:last]), tuple(self.words[first:last]))
-
-    def _continues(self, at: int) -> bool:
+    def continues(self, at: int) -> bool:
+        """Return True if the word at index `at` is capitalised and can be in a name."""
         return self.read.is_capital(at) and not self._begins_no_name(at)
 
-    def _is_part(self, start: int, end: int) -> bool:
-        """Return True if these words are next to a capitalised word, and so may be part of a longer name.
-
-        A title before the words is not part of the name.
-        """
-        read, words = self.read, self.words
-        if words[start - 1] == "of" and self._is_body(start - 2):
-            return True
-        if words[end] == "of" and read.is_capital(end + 1) and self._is_body(end - 1):
-            return True
-        titled = read.marks[start - 1] & Mark.HONORIFIC
-        before = read.is_capital(start - 1) and not read.begins(start - 1) and not self._owns(start - 1)
-        return (before and not titled) or (read.is_capital(end) and not self._owns(end - 1))
-
-    def _is_body(self, at: int) -> bool:
+    def is_body(self, at: int) -> bool:
         """Return True if a word is the kind of an organization or place, as `School` in `School of Music`."""
         return self.read.is_capital(at) and bool(self.read.marks[at] & (Mark.ORGANIZATION | Mark.PLACE_TITLE))
 
-    def _owns(self, at: int) -> bool:
+    def owns(self, at: int) -> bool:
+        """Return True if the word at index `at` has a possessive ending."""
         return self.read.tokens[at].endswith(("'s", "'S"))
-
-    def _acts(self, end: int) -> bool:
-        """Return True if the words before `end` own something or are the subject of a singular verb."""
-        after = self.words[end]
-        if self._owns(end - 1):
-            return True
-        return after in _SINGULAR or is_third(after) or (is_past(after) and self.words[end - 1][-1] != "s")
-
-    def _is_heading(self, start: int, end: int) -> bool:
-        """Return True if all words of a sentence are capitalised, so that a capital letter says nothing."""
-        capitals = 0
-        for step, at in ((-1, start - 1), (1, end)):
-            for _ in range(_HEADING_WORDS_MAX):
-                token = self.surfaces[at]
-                if not token or token in _HEADING_ENDS:
-                    break
-                if self.read.is_capital(at):
-                    capitals += 1
-                elif token[0].isalpha() and token not in _IN_HEADINGS:
-                    return False
-                at += step
-        return capitals > 0
-
-
-class Uses(NamedTuple):
-    """The uses of a name's words in a text.
-
-    Where another capitalised word is next to the words, the use is only listed in `longer`.
-    """
-
-    inside: int
-    """The number of uses with the name's spelling inside a sentence."""
-    begins: int
-    """The number of uses with the name's spelling in places where every word is capitalised, such as the
-    beginning of a sentence or a heading."""
-    other: int
-    """The number of uses in a different spelling, such as lower case."""
-    acting: int
-    """The number of uses before a singular verb or with a possessive ending. Only names and uncountable nouns
-    are used in this way without an article."""
-    placed: int
-    """The number of uses after a preposition of place."""
-    titles: tuple[str, ...]
-    """The titles before the words, such as `Ms`."""
-    longer: tuple[Tokens, ...]
-    """The longer names that begin or end with the words."""
 
 
 def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
@@ -339,7 +224,8 @@ def is_given_name(tokens: Tokens) -> bool:
 def is_person(tokens: Tokens) -> bool:
     """Return True if several words have the form of a person's name, such as `Ada Lovelace`."""
     return 2 <= len(tokens.words) <= 3 and all(
-        len(word) > 1 and word.isalpha() and not MARKS.get(word, 0) & _NO_PERSON for word in tokens.words
+        surface[1:].islower() and word.isalpha() and not MARKS.get(word, 0) & _NO_PERSON
+        for surface, word in zip(*tokens, strict=True)
     )
 
 
