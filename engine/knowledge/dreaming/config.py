@@ -14,14 +14,16 @@ RULES: Final = 2
 dreamer then reads all atoms again."""
 
 _STOP: Final = """
-    ad am appendix article bc bce blog ce chapter chapters comment comments contents copyright disclaimer
-    draft faq figure footer header home http https index image img info introduction licence license lol
-    misc null ok op other overview page part pdf pm readme reply section sections stub table tbd todo
-    undefined unknown untitled update url volume welcome wiki www
+    ad afaik am appendix article asap bc bce bff blog brb btw ce chapter chapters comment comments
+    contents copyright disclaimer draft eta etc faq figure footer fyi gonna haha hahaha header hehe hmm
+    hmmm home http https idk iirc iiuc image img imho imo index info introduction licence license lmao
+    lmk lol misc nb null ok omg ootd op other ouch overview page part pdf phew pm readme reply rip rofl
+    rsvp section sections stub table tba tbd tbh thx til tl tldr todo ugh undefined unknown untitled
+    update url volume welcome whoa wiki woah wow wtf www xoxo yay yikes yum yup
 """
 STOP_LIST: Final = frozenset(_STOP.split())
-"""Words that are common in forms, web pages and boilerplate. One of these words alone is neither a name nor a
-tag."""
+"""Words that are common in forms, web pages, boilerplate and chats. One of these words alone is neither a
+name nor a tag."""
 
 
 @dataclass(frozen=True, slots=True)

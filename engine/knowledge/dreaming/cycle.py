@@ -15,7 +15,8 @@ from engine.base.error_translation import translated
 from engine.base.model import Receipt
 from engine.base.validation import PROVENANCES, atom_id
 from engine.commands.base import Command
-from engine.knowledge.dreaming.commands import DREAMER, Choice, Connect, Enrich, Learn
+from engine.knowledge.dreaming.choice import Choice
+from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn
 from engine.knowledge.dreaming.config import RULES, DreamConfig
 from engine.knowledge.dreaming.evidence import Judge
 from engine.knowledge.dreaming.known_names import Names
@@ -230,9 +231,7 @@ class _Cycle:
         ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
         for part in self._steps(ordinals):
             with without_collection():
-                commands: list[Command] = []
-                for text in self._survey.read(part):
-                    commands += choice.commands_for(text)
+                commands = choice.commands_for(self._survey.read(part))
                 self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)

@@ -31,16 +31,14 @@ _TITLE_SHARE: Final = 0.5
 """The least share of the uses that must have a title for the title to become a part of an alias."""
 
 
-_LISTED_SHARE: Final = 0.5
-"""The largest share of the texts that may spell a listed given name or place differently."""
-
-
 class Evidence(NamedTuple):
     """The uses of a name's words in a sample of the texts that contain them.
 
     All numbers are numbers of texts.
     """
 
+    read: int
+    """The texts of the sample."""
     texts: int
     """The texts of the sample that contain the words in any spelling, alone or in a longer name."""
     written: int
@@ -59,6 +57,7 @@ class Evidence(NamedTuple):
     def of(uses: Sequence[Uses]) -> Evidence:
         """Sum up the uses in several texts."""
         return Evidence(
+            read=len(uses),
             texts=sum(any(use) for use in uses),
             written=sum(bool(use.inside or use.begins) for use in uses),
             inside=sum(bool(use.inside) for use in uses),
@@ -123,8 +122,7 @@ class Judge:
         return cached(self._evidence, tokens.surfaces, made)
 
     def _is_name(self, tokens: Tokens, evidence: Evidence) -> bool:
-        least = min(self._survey.name_atoms_min, self._config.evidence)
-        if not self._fits(tokens) or evidence.written < least or self._is_common(evidence, tokens):
+        if not self._is_frequent(tokens, evidence, evidence.written) or self._is_common(evidence, tokens):
             return False
         if len(tokens.words) > 1:
             # Words of which each is common are a name only if most sentences capitalise them.
@@ -139,11 +137,18 @@ class Judge:
         signs = evidence.acting + evidence.inside
         return not common and not evidence.other and signs >= self._config.atoms_min
 
+    def _is_frequent(self, tokens: Tokens, evidence: Evidence, found: int) -> bool:
+        """Return True if enough texts have the name, given that `found` texts of the sample have it."""
+        survey = self._survey
+        if found < self._config.atoms_min or not self._fits(tokens):
+            return False
+        count = survey.containing(tokens.words).intersection_cardinality(survey.internal)
+        return found * count >= survey.name_atoms_min * evidence.read
+
     def _is_common(self, evidence: Evidence, tokens: Tokens) -> bool:
         """Return True if too many texts spell the words differently, such as in lower case."""
-        listed = is_given_name(tokens) or _is_place(tokens)
-        share = _LISTED_SHARE if listed else self._config.lower_share
-        return evidence.other > share * evidence.texts
+        listed = len(tokens.words) == 1 and (is_given_name(tokens) or _is_place(tokens))
+        return not listed and evidence.other > self._config.lower_share * evidence.texts
 
     def _is_common_word(self, surface: str) -> bool:
         """Return True if a word of a name is a common word elsewhere."""
@@ -174,7 +179,7 @@ class Judge:
         Return nothing if these words together are in too few texts for a name.
         """
         aliases: dict[str, None] = {}
-        texts = 0
+        frequent = False
         for at in (0, -1):
             word = Tokens((whole.surfaces[at],), (whole.words[at],))
             if is_possible(word, self._config) and self._fits(word):
@@ -182,8 +187,9 @@ class Judge:
                 if self._whole(word, evidence) == whole:
                     aliases[word.text] = None
                     aliases.update(dict.fromkeys(self._titled(word, evidence)))
-                    texts = max(texts, evidence.written + evidence.longer[whole])
-        return tuple(aliases) if texts >= self._survey.name_atoms_min else ()
+                    found = evidence.written + evidence.longer[whole]
+                    frequent = frequent or self._is_frequent(word, evidence, found)
+        return tuple(aliases) if frequent else ()
 
     def _titled(self, tokens: Tokens, evidence: Evidence) -> tuple[str, ...]:
         """Return the word with the title that most of the texts put before it, or nothing."""

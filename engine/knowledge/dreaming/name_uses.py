@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.tokenized_text import TokenizedText, Tokens, is_shouted
 from engine.language.categories.marked_text import Mark
-from engine.language.lexicon import is_past, is_third, is_verb
+from engine.language.lexicon import is_past, is_third
 
 _SINGULAR: Final = frozenset(
     {"is", "was", "has", "does", "isn't", "wasn't", "hasn't", "doesn't", "will", "won't", "would", "wouldn't"}
@@ -98,7 +98,7 @@ def _whole_name(text: TokenizedText, start: int, end: int) -> Tokens | None:
         last += 1
     if (first, last) == (start, end) or (first < start and last > end):
         return None
-    if text.read.begins(first) and first < start and is_verb(text.words[first]):
+    if first < start and text.opens(first):
         return None
     return Tokens(tuple(text.surfaces[first:last]), tuple(text.words[first:last]))
 

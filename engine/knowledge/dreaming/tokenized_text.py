@@ -113,7 +113,8 @@ class TokenizedText:
             while self.continues(last):
                 last += 1
             yield start, last
-        yield start, end
+        if end - start == 1 or not self.opens(start):
+            yield start, end
         if self.read.begins(start) and end - start > 1 and self.words[start + 1] != ".":
             yield start + 1, end
 
@@ -182,6 +183,12 @@ class TokenizedText:
     def is_body(self, at: int) -> bool:
         """Return True if a word is the kind of an organization or place, as `School` in `School of Music`."""
         return self.read.is_capital(at) and bool(self.read.marks[at] & (Mark.ORGANIZATION | Mark.PLACE_TITLE))
+
+    def opens(self, at: int) -> bool:
+        """Return True if a word begins a sentence and is no name there, but a verb or an adverb."""
+        word = self.words[at]
+        opening = is_verb(word) or word in ADVERBS or word in FUNCTION_WORDS or word.endswith("ly")
+        return self.read.begins(at) and opening and not self.read.marks[at] & Mark.NAME
 
     def owns(self, at: int) -> bool:
         """Return True if the word at index `at` has a possessive ending."""
