@@ -80,7 +80,8 @@ def resolve_node(scope: Scope, name: str) -> FoundNode:
 
     These interpretations of the name are tried in order: a tag with `#`; the whole id of an atom; the name of
     an entity; at least the first 4 digits of an id; the path, the title or an alias of a page; the title of
-    an atom, or its alias; the alias of an entity; a tag without `#`; words that only one entity has in its name.
+    an atom, or its alias; the alias of an entity; a tag without `#`; words that occur in the name of only one
+    entity.
 
     Raises:
         InvalidInputError: the name is blank or has more than one line.
