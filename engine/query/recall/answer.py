@@ -97,6 +97,16 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """One of the things that a question is about."""
+
+    text: str
+    """The subject as the question names it."""
+    hits: tuple[str, ...]
+    """The ids of the hits that mention the subject, the best first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
     """The answer to a question, read from the state after `size` events of the journal."""
 
@@ -122,5 +132,7 @@ class Recall:
     pipeline: str
     """The name and version of the rules that analysed the question."""
     dropped: tuple[Dropped, ...] = ()
+    subjects: tuple[Subject, ...] = ()
+    """The subjects of the question that share the hits; empty unless atoms mention at least two of them."""
     folded: int = 0
     """The number of candidates that are not hits because there are enough hits of their pages."""

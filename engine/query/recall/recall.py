@@ -16,6 +16,7 @@ from engine.query.filters import NO_FILTERS, Filters, maybe_superseded
 from engine.query.recall import protocol
 from engine.query.recall.answer import Recall
 from engine.query.recall.choose import BLOCK, CATEGORY_CANDIDATES, SPARE, choose
+from engine.query.recall.chosen import Wanted
 from engine.query.recall.config import RecallConfig
 from engine.query.recall.considered import considered
 from engine.query.recall.scope import RecallScope
@@ -70,9 +71,8 @@ def recall(
     scope = RecallScope(rows, index, positions, question, atoms, view.config, marked, explain, known)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
     ranking = protocol.run(scope, target, most, target + SPARE + BLOCK)
-    chosen = choose(
-        scope, ranking, target, budget=budget, categories=filters.categories, per_page=most_of_page
-    )
+    most_hits = target if budget is None else limit or limits.RESULTS_MAX
+    chosen = choose(scope, ranking, Wanted(target, most_hits, budget, filters.categories, most_of_page))
     ranking = chosen.ranking
     used = {tag for hit in chosen.hits for tag in hit.path if tag.startswith("#")}
     return Recall(
@@ -90,6 +90,7 @@ def recall(
         tokens=chosen.tokens,
         pipeline=question.pipeline,
         dropped=tuple(chosen.dropped) if explain else (),
+        subjects=chosen.subjects,
         folded=chosen.folded,
     )
 
