@@ -72,7 +72,8 @@ class Hit:
     content: str | None
     """The text of the atom if a token budget was given to recall, else None.
 
-    The text of the first hit is cut if it would exceed the budget.
+    The text of the first hit is cut if it would exceed the budget. If the question is about several subjects,
+    the first hit of each may be cut.
     """
     tokens: int
     """The estimated number of tokens of the hit when it is formatted for a prompt (`engine.query.budget`)."""
@@ -125,7 +126,10 @@ class Recall:
     candidates: int
     """The number of atoms that pass the filters."""
     target: int
-    """The largest number of hits that the answer may have: the limit, or fewer if the budget is small."""
+    """The number of hits that recall aims at: the limit, or fewer if the budget is small.
+
+    Without a budget, it is the largest number of hits. With a budget, there may be more hits, up to the
+    limit."""
     budget: int | None
     tokens: int
     """The sum of the tokens of all hits. With a budget, it is at most the budget."""

@@ -78,6 +78,9 @@ class Signals:
     label: float = 0.5
     """If an atom without a title begins with a speaker's label (`Maria:`) that contains a word of the
     question, its score rises by this share."""
+    speaker: float = 1.0
+    """If the question asks what somebody said, the score of an atom rises by this share if its label is this
+    speaker's (`engine.language.speaking`)."""
     tag: float = 0.5
     """The weight of a word of the question that matches a tag, relative to a word that matches the text."""
     forms: float = 0.5

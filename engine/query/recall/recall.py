@@ -43,9 +43,10 @@ def recall(
     are entities are left out unless `filters` names kinds.
 
     `rows` is a snapshot of `view`, with records, tags, index and names at the head. There are at most `limit`
-    hits. With a budget there are at most max(5, ⌊budget / 200⌋) hits (Standard 065), and their texts,
-    formatted for a prompt, cost no more tokens than the budget. At most `per_page` hits are from one page (0:
-    any number; None: the number in the settings of `view`).
+    hits. With a budget, recall aims at max(5, ⌊budget / 200⌋) hits (Standard 065). Further hits follow while
+    tokens are left and the scores are high enough (`Protocol.further`). The texts of all hits, formatted for
+    a prompt, cost no more tokens than the budget. At most `per_page` hits are from one page (0: any number;
+    None: the number in the settings of `view`).
 
     Raises:
         InvalidInputError: the query is blank or has no word to search for, or `limit`,
@@ -96,7 +97,7 @@ def recall(
 
 
 def target_of(limit: int | None, budget: int | None, config: RecallConfig) -> int:
-    """Return the largest number of hits: the limit, and with a budget, at most max(5, ⌊budget / 200⌋).
+    """Return the number of hits to aim at: the limit, and with a budget, at most max(5, ⌊budget / 200⌋).
 
     Raises:
         InvalidInputError: the limit or the budget is out of range.
