@@ -44,6 +44,8 @@ _WORDS: Final = frozenset(
 )
 """What somebody said. "Your advice" is what the assistant said."""
 
+_CUES: Final = _BASE | _PAST | _PRESENT | _WORDS | {"according"}
+
 _WORDS_READ: Final = 100
 """The number of words at the beginning of a question that are read."""
 
@@ -57,6 +59,8 @@ def labels_wanted(question: Question) -> Labels:
     "by" or "according to", or is the owner of a word such as "advice". "You" and "I" stand for the usual
     labels of an assistant and its user.
     """
+    if question.core == question.text and _CUES.isdisjoint([word.text.lower() for word in question.words]):
+        return ()  # the common case, without reading the words again
     text = question.text.lower().replace("\u2019", "'")
     words = [word.group() for word in islice(_WORD.finditer(text), _WORDS_READ)]
     for at, word in enumerate(words):

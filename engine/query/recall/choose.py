@@ -55,14 +55,14 @@ def choose(scope: RecallScope, ranking: Ranking, wanted: Wanted) -> Chosen:
     chosen again: first the best candidates of each subject, up to its share, then the best of the rest.
     """
     chosen = _chosen(scope, ranking, wanted, None)
-    subjects = subjects_of(scope, wanted.target)
+    subjects = subjects_of(scope, ranking.words, wanted.target)
     if subjects is None or not chosen.hits:
         return chosen
     mentions = subjects.mentions(chosen.ordinals)
     lacking = subjects.lacking(mentions)
     if lacking:
         ranking = chosen.ranking
-        pool = subjects.extended(ranking.pool, ranking.words, lacking)
+        pool = subjects.extended(ranking.pool, lacking)
         chosen = _chosen(scope, replace(ranking, pool=pool), wanted, subjects)
         mentions = subjects.mentions(chosen.ordinals)
     chosen.subjects = subjects.shown(chosen.hits, mentions)

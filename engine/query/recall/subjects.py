@@ -17,7 +17,6 @@ from engine.query.recall.answer import Hit, Subject
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals import anchors
-from engine.query.recall.signals.bm25 import weighted_terms
 
 SPARE: Final = 8
 """The number of candidates of each subject that are kept in addition to its share, because some of them may
@@ -37,14 +36,12 @@ class KnownSubject(NamedTuple):
 class Subjects:
     """The subjects of a question, and the atoms that mention them."""
 
-    def __init__(self, scope: RecallScope, found: Sequence[KnownSubject]) -> None:
-        """Prepare to look for at least two subjects."""
+    def __init__(self, scope: RecallScope, words: anchors.WordScores, found: Sequence[KnownSubject]) -> None:
+        """Prepare to look for at least two subjects. `words` are the scores for all terms of the question."""
         self._scope = scope
+        self._words = words
         self.found = found
-        self._names = sorted({term for subject in found for term in subject.terms})
-        terms = scope.find(self._names)
-        weights = dict.fromkeys(self._names, 1.0)
-        self._lists = scope.lists(weighted_terms(scope.index.counted, terms, weights, scope.config.bm25))
+        self._rows = {one.term: row for row, one in enumerate(words.terms)}
 
     def mentions(self, ordinals: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return a matrix with a row for each subject and a column for each atom: True if it is mentioned.
@@ -52,13 +49,16 @@ class Subjects:
         An atom mentions a subject if the terms of the subject in the atom have at least half of the weight of
         all its terms, or the share in the configuration.
         """
-        there = self._lists.at(np.asarray(ordinals, np.int64)).by_list > 0
+        there = self._words.lists.at(np.asarray(ordinals, np.int64)).by_list > 0
         covers = self._scope.config.protocol.covers
         rows = []
         for subject in self.found:
+            if len(subject.terms) == 1:
+                rows.append(there[self._rows[next(iter(subject.terms))]])
+                continue
             weight = np.zeros(there.shape[1])
             for term, idf in subject.terms.items():
-                weight = weight + idf * there[self._names.index(term)]
+                weight = weight + idf * there[self._rows[term]]
             rows.append((weight > 0) & (weight >= covers * sum(subject.terms.values())))
         return np.array(rows)
 
@@ -74,12 +74,12 @@ class Subjects:
             for subject, row in zip(self.found, mentions.tolist(), strict=True)
         )
 
-    def extended(self, pool: Pool, found: anchors.WordScores, lacking: Sequence[KnownSubject]) -> Pool:
+    def extended(self, pool: Pool, lacking: Sequence[KnownSubject]) -> Pool:
         """Return a pool that also contains the best atoms of each subject in `lacking`."""
         for subject in lacking:
             own = anchors.by_words(self._scope, dict.fromkeys(subject.terms, 1.0), tags=False)
             best = own.best(self._scope, subject.share + SPARE)
-            pool = anchors.extended(self._scope, pool, found, best.tolist())
+            pool = anchors.extended(self._scope, pool, self._words, best.tolist())
         return pool
 
     def candidates(self, pool: Pool) -> list[NDArray[np.int64]]:
@@ -92,7 +92,7 @@ class Subjects:
         ]
 
 
-def subjects_of(scope: RecallScope, target: int) -> Subjects | None:
+def subjects_of(scope: RecallScope, words: anchors.WordScores, target: int) -> Subjects | None:
     """Return the subjects of the question, or None if the memory knows fewer than two of them.
 
     The subjects are the first three entities of the question (or the configured number of them), and all
@@ -115,7 +115,7 @@ def subjects_of(scope: RecallScope, target: int) -> Subjects | None:
     shares = dict.fromkeys(others, 1)
     shares.update(dict.fromkeys(equals, (target - len(others)) // max(1, len(equals))))
     found = [KnownSubject(entities[at].text, known[at], shares[at]) for at in sorted(shares)]
-    return Subjects(scope, found) if len(found) > 1 else None
+    return Subjects(scope, words, found) if len(found) > 1 else None
 
 
 def _known(scope: RecallScope, terms: Sequence[str]) -> dict[str, float]:
