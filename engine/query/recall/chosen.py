@@ -82,8 +82,7 @@ class Chosen:
         self.ranking = ranking
         """The ranking from which the hits are chosen."""
         self.wanted = wanted
-        self._lowest = scope.config.protocol.further * anchors.top_score(ranking.pool)
-        """The lowest score of a hit beyond the target."""
+        self._best = anchors.top_score(ranking.pool)
         self._misses = 0
         self._is_closed = False
         self._walkers = 0
@@ -94,6 +93,8 @@ class Chosen:
         """Maps the index of a hit to the ordinals of its near-duplicates, the best first."""
         self._pages: dict[int, int] = {}
         """The hash of the source of each page among the hits, with the number of hits of the page."""
+        self._sources: set[int] = set()
+        """The hashes of the sources of the anchors among the hits."""
         self.folded = 0
         """The number of candidates that are not hits because enough hits are of the same page."""
         self.fingerprints: list[int] = []
@@ -113,6 +114,11 @@ class Chosen:
     def is_full(self) -> bool:
         """True if no candidate can become a hit any more."""
         return self._is_closed or len(self.hits) >= self.wanted.most
+
+    @property
+    def _lowest_further(self) -> float:
+        """The lowest score of a hit beyond the target."""
+        return self._scope.config.protocol.further * self._best
 
     @property
     def left(self) -> int | None:
@@ -135,13 +141,19 @@ class Chosen:
         return reason
 
     def fill(self) -> None:
-        """Give places that no anchor fills to the walkers that wait, up to the target."""
+        """Give places that no anchor fills to the walkers that wait, up to the target.
+
+        A walker gets such a place only if a tag, a link or its source relates it to an anchor. Atoms that
+        merely contain words of the best candidates would be filler.
+        """
         if not self._scope.config.protocol.walkers:
             return
+        related = self.ranking.walked.keys() | self.ranking.hop_anchors.keys()
         for walker in self._waiting:
             if self.has_target:
                 break
-            self.leave_out(walker, self._try(walker, None, patient=False))
+            if walker.ordinal in related or walker.source in self._sources:
+                self.leave_out(walker, self._try(walker, None, patient=False))
 
     @property
     def _walkers_max(self) -> int:
@@ -153,7 +165,7 @@ class Chosen:
         if original is not None:
             self._duplicates.setdefault(original, []).append(one.ordinal)
             return f"duplicate of {self.hits[original].id}"
-        self._is_closed = self._is_closed or (self.has_target and one.score < self._lowest)
+        self._is_closed = self._is_closed or (self.has_target and one.score < self._lowest_further)
         if self.is_full:
             return BEYOND
         of_page = self._pages.get(one.source, 0)
@@ -178,6 +190,8 @@ class Chosen:
         self.ordinals.append(one.ordinal)
         self.tokens += hit.tokens
         self._walkers += role is Role.WALKER
+        if one.source and role is Role.ANCHOR:
+            self._sources.add(one.source)
         if hit.page is not None:
             self._pages[one.source] = of_page + 1
         self.fingerprints.append(one.fingerprint)

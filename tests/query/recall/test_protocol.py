@@ -95,6 +95,13 @@ def test_places_that_no_anchor_fills_go_to_walkers(limit: int) -> None:
     assert (roles.count(Role.ANCHOR), roles.count(Role.WALKER)) == (3, limit - 3)
 
 
+def test_an_atom_without_a_relation_fills_no_place() -> None:
+    """An atom that only has words of the best hits, and none of the question, is not used as filler."""
+    atoms: list[Command] = [Add(f"kettle vinegar descaling sheet{at}") for at in range(3)]
+    atoms += [Add("vinegar for descaling, and more vinegar"), *fillers(60)]
+    assert roles_of(atoms, "kettle") == [Role.ANCHOR] * 3
+
+
 def test_an_anchor_goes_before_a_walker_that_would_be_too_many() -> None:
     """A budget that has room for few hits is not spent on walkers while there are anchors."""
     found = ask(talks(), "the kettle in the morning", budget=150)
