@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from engine import Add
 from engine.commands import Command
 from tests.query.recall.support import NO_SIGNALS, ask, fillers, keys, named, only
 from tests.support.engines import BEGIN
