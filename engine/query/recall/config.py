@@ -96,7 +96,7 @@ class Signals:
     feedback: float = 0.2
     """The weight of the terms that are characteristic of the best candidates and are added to the query
     (pseudo-relevance feedback, RM3)."""
-    proximity: float = 0.1
+    proximity: float = 0.3
     """If the question's terms are close together in an atom, the score of the atom rises by up to this
     share."""
     time: float = 0.2
