@@ -101,7 +101,7 @@ impl Candidates {
     }
 
     /// Return what each candidate lacks of the best scores of each term that nearby hits pass on, summed up.
-    fn nearby(&self, hits: &[i64], near: &[(f64, Others)]) -> Option<Vec<f64>> {
+    fn nearby(&self, lent: &[f64], hits: &[i64], near: &[(f64, Others)]) -> Option<Vec<f64>> {
         let row = |ordinal: &i64| self.ordinals.binary_search(ordinal).ok();
         let givers: Vec<usize> = hits.iter().map(row).collect::<Option<_>>()?;
         let mut pairs = Vec::new();
@@ -115,15 +115,28 @@ impl Candidates {
         }
         let mut sums = vec![0.0; self.size()];
         let mut best = vec![0.0; self.size()];
-        for scores in self.scores.chunks_exact(self.size()) {
+        let rows = self.scores.chunks_exact(self.size());
+        for (scores, lent) in rows.zip(lent.chunks_exact(self.size())) {
             best.fill(0.0);
             for &(giver, receiver, factor) in &pairs {
-                best[receiver] = larger(best[receiver], factor * scores[giver]);
+                best[receiver] = larger(best[receiver], factor * lent[giver]);
             }
             let lacking = best.iter().zip(scores).map(|(best, own)| larger(best - own, 0.0));
             sums.iter_mut().zip(lacking).for_each(|(sum, amount)| *sum += amount);
         }
         Some(sums)
+    }
+
+    /// Return the scores that each candidate lends (`surroundings.lent`).
+    fn lent(&self) -> Vec<f64> {
+        let mut shares = vec![0.0; self.size()];
+        for scores in self.scores.chunks_exact(self.size()) {
+            shares.iter_mut().zip(scores).for_each(|(sum, score)| *sum += score);
+        }
+        let best = shares.iter().fold(0.0, |best, sum| larger(best, *sum));
+        let best = if best > 0.0 { best } else { 1.0 };
+        shares.iter_mut().for_each(|share| *share = (*share / best).sqrt());
+        self.scores.iter().zip(shares.iter().cycle()).map(|(score, share)| score * share).collect()
     }
 
     /// Return what each candidate gains from its neighbours and from its source (`surroundings.amounts_of`).
@@ -136,8 +149,9 @@ impl Candidates {
         sizes: Sizes,
         (of_near, of_sources, full, titled): Weights,
     ) -> Option<(Vec<f64>, Vec<f64>)> {
-        let mut nearby = self.nearby(hits, near)?;
-        let mut of_source = self.of_sources(places, sizes);
+        let lent = self.lent();
+        let mut nearby = self.nearby(&lent, hits, near)?;
+        let mut of_source = self.of_sources(&lent, places, sizes);
         for ((ordinal, near), source) in self.ordinals.iter().zip(&mut nearby).zip(&mut of_source) {
             let ordinal = usize::try_from(*ordinal).ok()?;
             let gain = f64::min(1.0, full / f64::max(length(ordinal)?, 1.0));
@@ -149,7 +163,7 @@ impl Candidates {
     }
 
     /// Return what each candidate lacks of the best scores of each term in its source, if the source is small.
-    fn of_sources(&self, places: &Places, (full, most): Sizes) -> Vec<f64> {
+    fn of_sources(&self, lent: &[f64], places: &Places, (full, most): Sizes) -> Vec<f64> {
         let at: Vec<Option<At>> =
             self.ordinals.iter().map(|one| places.place(usize::try_from(*one).ok()?)).collect();
         let rows = at.iter().enumerate();
@@ -162,8 +176,9 @@ impl Candidates {
             if !(2..=most).contains(&size) {
                 continue;
             }
-            for scores in self.scores.chunks_exact(self.size()) {
-                let best = group.iter().fold(f64::NEG_INFINITY, |best, (_, row)| larger(best, scores[*row]));
+            let rows = self.scores.chunks_exact(self.size());
+            for (scores, lent) in rows.zip(lent.chunks_exact(self.size())) {
+                let best = group.iter().fold(f64::NEG_INFINITY, |best, (_, row)| larger(best, lent[*row]));
                 group.iter().for_each(|(_, row)| sums[*row] += larger(best - scores[*row], 0.0));
             }
             let share = f64::min(1.0, full / size as f64);
