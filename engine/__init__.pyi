@@ -139,9 +139,15 @@ from .query.explore.policy import LanguagePolicy as LanguagePolicy
 from .query.explore.policy import Policy as Policy
 from .query.explore.state import Exploration as Exploration
 from .query.filters import Filters as Filters
+from .query.graph.across import AcrossGraph as AcrossGraph
+from .query.graph.across import AcrossPath as AcrossPath
+from .query.graph.across import DomainNode as DomainNode
+from .query.graph.across import Evidence as Evidence
+from .query.graph.across import PathStep as PathStep
 from .query.graph.bright import BrightGraph as BrightGraph
 from .query.graph.bright import BrightNode as BrightNode
 from .query.graph.bright import Relation as Relation
+from .query.graph.domains import Domain as Domain
 from .query.graph.find import Follow as Follow
 from .query.graph.find import Form as Form
 from .query.graph.find import Found as Found

@@ -125,12 +125,12 @@ def _has_money(marked: MarkedText) -> bool:
 
 def _has_place(marked: MarkedText, named: NamedPeople) -> bool:
     people = {one.start for one in named.people}
-    if any(_is_place(marked, run) for run in named.runs if run.start not in people):
+    if any(is_place(marked, run) for run in named.runs if run.start not in people):
         return True
     return any(marked.marks[at] & Mark.PLACE_NOUN and _is_at(marked, at) for at in marked.contextual)
 
 
-def _is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
+def is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
     """Return True if the words of a run of capitalised words, and the words around it, indicate a place."""
     either = 0
     for mark in run.marks:
