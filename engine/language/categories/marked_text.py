@@ -54,6 +54,15 @@ class Mark:
     SO: Final = 1 << 27
     NO_SPEAKER: Final = 1 << 28
     GREETING: Final = 1 << 29
+    KINSHIP: Final = 1 << 30
+    RELATED: Final = 1 << 31
+    """The mark of phrases that say what people are to each other."""
+    FAMILY: Final = 1 << 32
+    PRODUCT: Final = 1 << 33
+    COMPANY: Final = 1 << 34
+    EVENT: Final = 1 << 35
+    HOUR: Final = 1 << 36
+    EMPLOYED: Final = 1 << 37
 
 
 STRONG: Final = (1 << 6) - 1
@@ -94,7 +103,18 @@ phrases that begin with them. A phrase is stored as its remaining words and its 
 
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S++")
 _CAMEL: Final = re.compile("[a-z]{2,}+[A-Z][a-z]{2}")
-_CONTEXTUAL: Final = Mark.PLACE_NOUN | Mark.POINTING | Mark.SUBJECT | Mark.ELIDED | Mark.SO
+_CONTEXTUAL: Final = (
+    Mark.PLACE_NOUN
+    | Mark.POINTING
+    | Mark.SUBJECT
+    | Mark.ELIDED
+    | Mark.SO
+    | Mark.KINSHIP
+    | Mark.FAMILY
+    | Mark.EVENT
+    | Mark.HOUR
+    | Mark.EMPLOYED
+)
 _EMOTION: Final = Mark.EMOTIONAL | Mark.EMOTIONAL_HINT
 _SENTENCE_ENDS: Final = frozenset(["", *'.!?:;\n-*#>\u2026"\u201c('])
 _BEYOND_LATIN: Final = "\u0250"
@@ -164,6 +184,8 @@ class MarkedText:
             if mark & _CONTEXTUAL:
                 self.contextual.append(at)
             self.seen |= mark & Mark.SEQUEL
+            if mark & Mark.PRODUCT and self.is_capital(at) and not self.begins(at):
+                self.seen |= Mark.TECHNICAL
 
     def _add_phrase(self, at: int, mark: int) -> None:
         if mark != Mark.PLACE:

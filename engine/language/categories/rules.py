@@ -9,6 +9,7 @@ from typing import Final
 from engine.language.categories import Category
 from engine.language.categories.marked_text import LISTS, MARKS, STRONG, Mark, MarkedText
 from engine.language.categories.people import NOUN_ENDINGS, CapitalisedRun, NamedPeople, named_in
+from engine.text.words import STOP_WORDS
 
 _RELATIONSHIP: Final = 1 << 6
 _NARRATIVE: Final = 1 << 7
@@ -19,6 +20,9 @@ HINTS_NEEDED: Final = 2
 TOKENS_PER_HINT: Final = 100
 """A text needs two different hints for a category, and one more hint for every 100 tokens. A long text has
 many subjects, so it can contain hints by chance."""
+
+GREETING_WORDS_MAX: Final = 8
+"""A longer text is not a bare greeting."""
 
 _SIGNS_OF_CODE: Final = re.compile(
     r"```|`[^`\n]{1,200}+`"
@@ -45,12 +49,27 @@ _IN: Final = frozenset(LISTS["in"])
 _AT: Final = frozenset(LISTS["at"])
 _DETERMINERS: Final = frozenset(LISTS["determiners"])
 _CLAUSE_ENDS: Final = frozenset([*LISTS["clause_ends"], *",.)!?;\n"])
+_COPULAS: Final = frozenset({"was", "were"})
+_INVERTING: Final = frozenset(LISTS["inverting"])
+_BEFORE_SEASON: Final = frozenset({"after", "before", "by", "each", "early", "every", "late", "mid"})
 _NOT_PLACE_ENDINGS: Final = (*NOUN_ENDINGS, "ian", "ish", "ese")
 _PLACE_WORDS_MAX: Final = 2
 _KNOWN_PLACE: Final = 1 << 62
+_OWNERS: Final = frozenset(LISTS["owners"])
+_IN_MONTH: Final = frozenset(LISTS["in_month"])
+_AROUND: Final = frozenset(LISTS["around"])
+_AT_HOUR: Final = frozenset(LISTS["at_hour"])
+_AFTER_HOUR: Final = frozenset(LISTS["after_hour"])
+_COUNTED: Final = frozenset(LISTS["counted"])
+_CURRENCIES: Final = frozenset({"$", "\u20ac", "\u00a3"})
 _COUNTRIES: Final = frozenset({"US", "USA", "UK", "EU", "UAE"})
 
 _SO: Final = frozenset(LISTS["after_so"])
+_SO_NOT: Final = frozenset(LISTS["so_not"])
+_SO_IS_THAT: Final = frozenset(LISTS["so_is_that"])
+_SENTENCE_ENDS: Final = frozenset(".!?")
+_GREETS: Final = frozenset(LISTS["greets"])
+_SALUTATION: Final = frozenset(LISTS["salutation"])
 _NOW: Final = frozenset(LISTS["after_since"])
 _CAN: Final = frozenset(LISTS["can"])
 _ADVERBS: Final = frozenset(LISTS["adverbs"])
@@ -70,6 +89,8 @@ def classify(text: str) -> tuple[Category, ...]:
 
 def categories_in(marked: MarkedText, named: NamedPeople) -> tuple[Category, ...]:
     """Return the categories of a marked text in which the people were already found."""
+    if _is_bare_greeting(marked):
+        return ()
     return _categories(_category_marks(marked, named))
 
 
@@ -81,7 +102,7 @@ def _categories(marks: int) -> tuple[Category, ...]:
 
 def _category_marks(marked: MarkedText, named: NamedPeople) -> int:
     result = marked.seen & STRONG | _hinted(marked)
-    if named.several:
+    if named.several or marked.seen & Mark.RELATED or _has_kin(marked):
         result |= _RELATIONSHIP
     if not result & Mark.LOCATION and _has_place(marked, named):
         result |= Mark.LOCATION
@@ -89,7 +110,7 @@ def _category_marks(marked: MarkedText, named: NamedPeople) -> int:
         result |= Mark.TEMPORAL
     if not result & Mark.CAUSAL and _has_reason(marked):
         result |= Mark.CAUSAL
-    if not result & Mark.INDUSTRY and _has_money(marked):
+    if not result & Mark.INDUSTRY and (_has_money(marked) or _has_company(marked, named)):
         result |= Mark.INDUSTRY
     if not result & Mark.TECHNICAL and _has_code(marked):
         result |= Mark.TECHNICAL
@@ -108,6 +129,39 @@ def _hinted(marked: MarkedText) -> int:
     )
 
 
+def _is_bare_greeting(marked: MarkedText) -> bool:
+    """Return True if a text only greets somebody: `Hi Rob, hello Jade!`, `Good morning, Mum`."""
+    words = [(word, at) for at, word in enumerate(marked.words) if word[:1].isalpha()]
+    if not 1 <= len(words) <= GREETING_WORDS_MAX or words[0][0] not in _GREETS:
+        return False
+    return not marked.numbers and all(
+        word in _SALUTATION or (marked.is_capital(at) and word not in STOP_WORDS) for word, at in words
+    )
+
+
+def _has_kin(marked: MarkedText) -> bool:
+    for at in marked.contextual:
+        mark = marked.marks[at]
+        if mark & Mark.KINSHIP and _is_of_somebody(marked, at):
+            return True
+        if (
+            mark & Mark.FAMILY
+            and marked.is_capital(at)
+            and (marked.is_capital(at + 1) or not marked.begins(at))
+        ):
+            return True
+    return False
+
+
+def _is_of_somebody(marked: MarkedText, at: int) -> bool:
+    """Return True if the text says whose relative or friend somebody is: `my sister`, `daughter of Rob`."""
+    if marked.words[at + 1] == "of" and marked.is_capital(at + 2):
+        return True
+    return any(
+        marked.words[before] in _OWNERS or marked.tokens[before].endswith("'s") for before in (at - 1, at - 2)
+    )
+
+
 def _has_code(marked: MarkedText) -> bool:
     text = marked.text
     if marked.camels or any(_VERSION.fullmatch(marked.tokens[at]) for at in marked.numbers):
@@ -120,7 +174,22 @@ def _has_code(marked: MarkedText) -> bool:
 
 
 def _has_money(marked: MarkedText) -> bool:
-    return any(marked.tokens[at - 1] in ("$", "\u20ac", "\u00a3") for at in marked.numbers)
+    return any(
+        marked.tokens[at - 1] in _CURRENCIES or marked.tokens[at + 1] == "\u20ac" for at in marked.numbers
+    )
+
+
+def _has_company(marked: MarkedText, named: NamedPeople) -> bool:
+    if any(len(run.words) > 1 and run.marks[-1] & Mark.COMPANY for run in named.runs):
+        return True
+    people = {one.start for one in named.people}
+    return any(
+        marked.marks[at] & Mark.EMPLOYED
+        and marked.words[at + 1] in ("at", "for")
+        and marked.is_capital(at + 2)
+        and at + 2 not in people
+        for at in marked.contextual
+    )
 
 
 def _has_place(marked: MarkedText, named: NamedPeople) -> bool:
@@ -141,8 +210,10 @@ def is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
         return False
     if either & _KNOWN_PLACE:
         return True
-    if either & Mark.PLACE_TITLE:
+    if (run.marks[0] | run.marks[-1]) & Mark.PLACE_TITLE:
         return len(run.words) > 1 or (marked.words[run.end] == "of" and marked.is_capital(run.end + 1))
+    if run.marks[-1] & Mark.PLACE_NOUN and len(run.words) > 1 and marked.words[run.start - 1] in _AT:
+        return True
     first = marked.tokens[run.start]
     if first in _COUNTRIES:
         return True
@@ -167,19 +238,48 @@ def _is_at(marked: MarkedText, at: int) -> bool:
     """Return True if the text says that somebody is at a kind of place: `at the beach`, `in my old town`."""
     for before in (1, 2):
         if marked.words[at - before] in _DETERMINERS:
-            return marked.words[at - before - 1] in _AT
+            preposition = marked.words[at - before - 1]
+            return preposition in _AT and not (
+                preposition == "of" and marked.words[at - before] in ("a", "an")
+            )
     return False
 
 
 def _has_time(marked: MarkedText) -> bool:
     if any(_is_time(marked, at) for at in marked.numbers):
         return True
-    return any(marked.marks[at] & Mark.POINTING and _points_at_span(marked, at) for at in marked.contextual)
+    if any(
+        (marked.marks[at] & Mark.POINTING and _points_at_span(marked, at))
+        or (marked.marks[at] & Mark.EVENT and _is_dated_by(marked, at))
+        or (marked.marks[at] & Mark.HOUR and _is_hour(marked, at))
+        for at in marked.contextual
+    ):
+        return True
+    return any(
+        marked.marks[at] & Mark.MONTH_SHORT and marked.words[at - 1] in _IN_MONTH for at in marked.capitals
+    )
+
+
+def _is_hour(marked: MarkedText, at: int) -> bool:
+    after = marked.words[at + 1]
+    return marked.words[at - 1] in _AT_HOUR and (not after[:1].isalpha() or after in _AFTER_HOUR)
+
+
+def _is_dated_by(marked: MarkedText, at: int) -> bool:
+    """Return True if the event at `at` dates something: `after the concert`, `before our last match`."""
+    return any(
+        marked.words[at - before] in _DETERMINERS and marked.words[at - before - 1] in _AROUND
+        for before in (1, 2)
+    )
 
 
 def _is_time(marked: MarkedText, at: int) -> bool:
     """Return True if a number is a date, a year or a time of day."""
     token, before, after = marked.tokens[at], marked.words[at - 1], marked.words[at + 1]
+    if before in ("day", "week") and token.isdigit():
+        return True
+    if before in _COUNTED:
+        return False
     if any(
         marked.marks[beside] & Mark.MONTH_SHORT and marked.is_capital(beside) for beside in (at - 1, at + 1)
     ):
@@ -202,7 +302,7 @@ def _points_at_span(marked: MarkedText, at: int) -> bool:
         if marked.words[at + 1] == "the":
             following = marked.marks[at + 2]
         return bool(following & Mark.SEASON)
-    return bool(following & (Mark.SEASON if word in ("each", "every", "early", "late", "mid") else Mark.SPAN))
+    return bool(following & (Mark.SEASON if word in _BEFORE_SEASON else Mark.SPAN))
 
 
 def _has_reason(marked: MarkedText) -> bool:
@@ -211,14 +311,37 @@ def _has_reason(marked: MarkedText) -> bool:
 
 def _gives_reason(marked: MarkedText, at: int) -> bool:
     """Return True if a reason or consequence begins at `at`: `so I had to`, `So, we`, `since you're here`."""
-    if marked.words[at] == "since":
-        return marked.words[at + 1] in _NOW
+    word, before = marked.words[at], marked.words[at - 1]
+    if word == "since":
+        return _since_gives_reason(marked, at)
+    if word == "otherwise":
+        return marked.begins(at)
     after = at + 2 if marked.words[at + 1] == "," else at + 1
-    if marked.words[after] not in _SO:
+    following = marked.words[after]
+    if before == ",":
+        return following not in _SO_NOT and following[:1].isalpha()
+    if before == "and":
+        return following in _SO or following in _DETERMINERS
+    if following not in _SO:
         return False
     if marked.begins(at):
-        return bool(marked.marks[after] & Mark.SUBJECT) and _acts(marked, after + 1)
-    return marked.words[at - 1] == "," or any(marked.words[after + step] in _CAN for step in (1, 2, 3))
+        # At the beginning of a text or of what somebody says, "so" begins a story.
+        return (
+            before in _SENTENCE_ENDS and bool(marked.marks[after] & Mark.SUBJECT) and _acts(marked, after + 1)
+        )
+    if marked.marks[after] & Mark.SUBJECT and before not in _SO_IS_THAT:
+        return True
+    return any(marked.words[after + step] in _CAN for step in (1, 2, 3))
+
+
+def _since_gives_reason(marked: MarkedText, at: int) -> bool:
+    """Return True if "since" at `at` gives a reason: it is before a pronoun, and no past tense follows."""
+    following = marked.words[at + 1]
+    if following in _NOW:
+        return True
+    if not marked.marks[at + 1] & Mark.SUBJECT and following not in ("it", "you"):
+        return False
+    return not any(_is_past(marked, at + step) for step in (2, 3))
 
 
 def _has_event(marked: MarkedText, named: NamedPeople) -> bool:
@@ -234,19 +357,30 @@ def _has_event(marked: MarkedText, named: NamedPeople) -> bool:
 def _somebody_acts(marked: MarkedText, at: int) -> bool:
     mark = marked.marks[at]
     if mark & Mark.SUBJECT:
-        return _acts(marked, at + 1)
+        return _acts(marked, at + 1, pronoun=True) and marked.words[at - 1] not in _INVERTING
+    if mark & Mark.KINSHIP and _acts(marked, at + 1):
+        return True
     return bool(mark & Mark.ELIDED) and _begins_line(marked, at)
 
 
 def _begins_line(marked: MarkedText, at: int) -> bool:
     while marked.tokens[at - 1] in ("-", "*"):
         at -= 1
-    return marked.tokens[at - 1] in ("", "\n")
+    return marked.tokens[at - 1] in ("", "\n") or marked.tokens[at - 1] in _SENTENCE_ENDS
 
 
-def _acts(marked: MarkedText, at: int) -> bool:
-    """Return True if there is a past tense verb at index `at`, optionally after an adverb."""
-    if marked.words[at] in _ADVERBS:
-        at += 1
+def _acts(marked: MarkedText, at: int, *, pronoun: bool = False) -> bool:
+    """Return True if there is a past tense verb at index `at`, optionally after an adverb.
+
+    After a pronoun, "was" and "were" alone say how somebody was; an action has another verb after them.
+    """
+    at += marked.words[at] in _ADVERBS
+    if pronoun and marked.words[at] in _COPULAS:
+        at += 2 if marked.words[at + 1] in _ADVERBS else 1
+        return _is_past(marked, at) or marked.words[at].endswith("ing")
+    return _is_past(marked, at)
+
+
+def _is_past(marked: MarkedText, at: int) -> bool:
     word = marked.words[at]
     return bool(marked.marks[at] & Mark.PAST) or (len(word) > 4 and word.endswith("ed"))
