@@ -25,6 +25,7 @@ from engine.ledger.records import AtomRecord, read_atom
 from engine.query.budget import INTERNAL
 from engine.query.filters import NO_FILTERS, Filters, allowed, maybe_superseded, meets_categories
 from engine.query.graph.bright import LEAST
+from engine.query.graph.dates import dates_in
 from engine.query.graph.domains import Domain, ReadText, domain_of, domains_in, read_text
 from engine.query.graph.names import Link, Name, NameReader, together
 from engine.query.recall.recall import recall
@@ -51,6 +52,10 @@ ENTITIES_MAX: Final = 256
 """If a question gives only domains, this many entities are considered as ends of paths."""
 ATOMS_MAX: Final = 4096
 """The largest number of atoms with several names that are considered as evidence."""
+DATES_MAX: Final = 24
+"""The largest number of dates that can be ends of paths."""
+TEXTS_DATED: Final = 12
+"""The number of texts of each end that are searched for dates."""
 TEXTS_READ: Final = 6
 """The number of texts that are read to find the domain of a name."""
 SNIPPET_CHARS: Final = 160
@@ -178,8 +183,8 @@ def across(rows: Reader, view: View, query: str, limit: int, filters: Filters = 
     given = search.reader.in_question(query)
     given += search.reader.written(query, given)
     ends = search.ends(given, anywhere=bool(wanted) and not given)
-    between = search.between(ends)
-    names = [*ends, *between]
+    ends += search.dates(ends)
+    names = [*ends, *search.between(ends)]
     steps = search.steps(names)
     domains = {name.identity: search.domain(name) for name in names}
     listed = {name.identity for name in given}
@@ -218,6 +223,7 @@ class _Search:
         self._ranks = {bytes.fromhex(hit.replace("-", "")): rank for rank, hit in enumerate(hits)}
         self._passing: dict[bytes, AtomRecord | None] = {}
         self._read: dict[bytes, ReadText] = {}
+        self._dates: set[str] = set()
 
     def ends(self, given: Sequence[Name], *, anywhere: bool) -> list[Name]:
         """Return the names that may be ends: those given, then those of the hits, the best hit first.
@@ -253,8 +259,7 @@ class _Search:
         for end in ends:
             beside = [other for link in end.links for other in (link.subject, link.object)]
             names = [self.reader.name(text) for text in beside]
-            ranked = sorted(end.atoms, key=lambda atom: (self._ranks.get(atom, HITS), atom))
-            for record in self._records(ranked[:ATOMS_OF_END]):
+            for record in self._records(self._best(end.atoms)[:ATOMS_OF_END]):
                 names += self.reader.names_of(record)
             for name in names:
                 if name is not None:
@@ -266,6 +271,24 @@ class _Search:
         for identity in chosen:
             self.reader.connect(found[identity])
         return [found[identity] for identity in chosen]
+
+    def dates(self, ends: Sequence[Name]) -> list[Name]:
+        """Return the dates that some atoms of the ends mention, those of the most atoms first."""
+        chosen = [end.atoms for end in ends]
+        atoms = {atom for own in chosen for atom in self._best(own)[:TEXTS_DATED]}
+        records = self._records(sorted(atoms))
+        found: dict[str, dict[bytes, str]] = {}
+        for record, body in zip(records, bodies_of(self._rows, records), strict=True):
+            for identity, text in dates_in(body.content):
+                found.setdefault(identity, {}).setdefault(record.id, text)
+        known = {end.identity for end in ends}
+        order = sorted(found.keys() - known, key=lambda identity: (-len(found[identity]), identity))
+        self._dates.update(order[:DATES_MAX])
+        return [self.reader.dated(one, found[one][min(found[one])], found[one]) for one in order[:DATES_MAX]]
+
+    def _best(self, atoms: Iterable[bytes]) -> list[bytes]:
+        """Return the atoms, those that answer the question best first."""
+        return sorted(atoms, key=lambda atom: (self._ranks.get(atom, HITS), atom))
 
     def _records(self, atoms: Iterable[bytes]) -> list[AtomRecord]:
         """Return the records of the atoms that may be evidence."""
@@ -332,12 +355,14 @@ class _Search:
 
     def domain(self, name: Name) -> Domain:
         """Return the domain of a name."""
+        if name.identity in self._dates:
+            return Domain.TIME
         return domain_of(
             name.text,
             None if name.entity is None else name.entity.title,
             [link.predicate for link in name.links if link.subject == name.identity],
             [link.predicate for link in name.links if link.object == name.identity],
-            self._texts(sorted(name.atoms, key=lambda atom: (self._ranks.get(atom, HITS), atom))),
+            self._texts(self._best(name.atoms)),
         )
 
     def _texts(self, atoms: Sequence[bytes]) -> list[ReadText]:
@@ -456,13 +481,14 @@ def _longer(
 def _ranked(ways: Sequence[_Way], domains: Mapping[str, Domain]) -> list[_Way]:
     """Return the paths in the order of the answer.
 
-    The best path of each pair of domains comes first, then the second of each pair, and so on.
+    The strength of the second path between two domains counts half, that of the third a third, and so on, so
+    that the answer does not consist of paths between the same two domains.
     """
     seen: dict[frozenset[Domain], int] = {}
     ranked = []
     for way in sorted(ways, key=lambda way: (-way.strength, len(way.names), way.names)):
         pair = frozenset((domains[way.names[0]], domains[way.names[-1]]))
         seen[pair] = seen.get(pair, 0) + 1
-        ranked.append((seen[pair], way))
-    ranked.sort(key=lambda one: one[0])
-    return [way._replace(strength=max(LEAST, round(way.strength, 6))) for _, way in ranked]
+        ranked.append((-way.strength / seen[pair], len(way.names), way.names, way))
+    ranked.sort(key=lambda one: one[:3])
+    return [way._replace(strength=max(LEAST, round(way.strength, 6))) for *_, way in ranked]

@@ -90,9 +90,8 @@ OBJECTS: Final = _table(f"""{_KIN}
 """The domain of the objects of a relation."""
 
 _LISTS: Final = (
-    (Mark.PLACE | Mark.PLACE_TITLE, Domain.PLACE),
-    (Mark.ORGANIZATION, Domain.ORGANISATION),
-    (Mark.TECHNICAL, Domain.TECHNOLOGY),
+    (Mark.PLACE, Domain.PLACE),
+    (Mark.TECHNICAL | Mark.PRODUCT, Domain.TECHNOLOGY),
     (Mark.TEMPORAL | Mark.MONTH_SHORT | Mark.SEASON, Domain.TIME),
 )
 _ABOUT: Final = (
@@ -124,10 +123,15 @@ def read_text(content: str, title: str | None) -> ReadText:
     return ReadText(marked, named, categories_in(marked, named))
 
 
+def domain_named(word: str) -> Domain | None:
+    """Return the domain that a word of a question names, such as place for "cities", or None."""
+    word = word.lower()
+    return TYPES.get(word) or _PLURALS.get(word)
+
+
 def domains_in(question: str) -> frozenset[Domain]:
     """Return the domains that a question names, such as person and place in "which person is at a place?"."""
-    words = (word.strip(".,;:!?\"'()").lower() for word in question.split())
-    found = (TYPES.get(word) or _PLURALS.get(word) for word in words)
+    found = (domain_named(word.strip(".,;:!?\"'()")) for word in question.split())
     return frozenset(domain for domain in found if domain is not None)
 
 
@@ -169,9 +173,15 @@ def _by_lists(name: str, weights: dict[Domain, float]) -> None:
     elif any(_CODE.fullmatch(word) for word in _WORD.findall(name)):
         weights[Domain.TECHNOLOGY] += LISTED
     marks = [MARKS.get(word, 0) for word in words]
+    capitalised = name != name.lower()
     for listed, domain in _LISTS:
         if any(mark & listed for mark in marks):
             weights[domain] += LISTED
+    # `Harbour Office` names a place, and the tag `harbour-office` may be any phrase.
+    if capitalised and marks[-1:] and marks[-1] & Mark.PLACE_TITLE:
+        weights[Domain.PLACE] += LISTED
+    if capitalised and any(mark & (Mark.ORGANIZATION | Mark.COMPANY) for mark in marks):
+        weights[Domain.ORGANISATION] += LISTED
     if marks and any(mark & Mark.NAME for mark in marks[:2]):
         # `Jordan` is a name and a place, `April` a name and a month: the texts decide.
         weights[Domain.PERSON] += LISTED
@@ -186,7 +196,7 @@ def _by_texts(name: str, texts: Sequence[ReadText], weights: dict[Domain, float]
     places = sum(_is_place(text, words) for text in texts)
     weights[Domain.PERSON] += USED * people / len(texts)
     weights[Domain.PLACE] += USED * places / len(texts)
-    for category, domain in _ABOUT:
+    for category, domain in _ABOUT if name != name.lower() else ():
         share = sum(category in text.categories for text in texts) / len(texts)
         if share >= ABOUT_MIN:
             weights[domain] += ABOUT * share

@@ -8,7 +8,7 @@ page with this name. A capitalised word of a question that is no such name is a 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -38,6 +38,7 @@ from engine.ledger.queries import (
 )
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
 from engine.query.filters import mentioning
+from engine.query.graph.domains import domain_named
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from proofs.leaves import State
@@ -122,12 +123,15 @@ class NameReader:
         bare = words.strip(_MARKS).removeprefix("#")
         if not bare or bare.lower() in STOP_WORDS:
             return None
-        return self.name(bare) or self.name(bare.removesuffix("'s").removesuffix("’s"))
+        found = self.name(bare) or self.name(bare.removesuffix("'s").removesuffix("’s"))
+        # A tag `places` is not meant by "which places?".
+        return None if found is None or (found.entity is None and domain_named(bare)) else found
 
     def written(self, question: str, taken: Sequence[Name]) -> list[Name]:
         """Return the capitalised words of a question that are no names of the memory, but occur in texts.
 
-        Adjacent capitalised words are one name. Words in `taken` and function words are left out.
+        Adjacent capitalised words are one name if a text contains them so. Function words and the words in
+        `taken` are left out.
         """
         known = {word for name in taken for word in name.identity.split()}
         words = question.split()[:WORDS_MAX]
@@ -141,13 +145,22 @@ class NameReader:
             if not bare[:1].isupper() or word[-1:] in _MARKS:
                 runs.append([])
         for run in runs:
-            text = " ".join(run)
-            atoms = self._containing(text) if run else frozenset()
-            if atoms:
-                name = Name(entity_identity(text), text, None, None, atoms)
-                found.setdefault(name.identity, name)
+            for text in [" ".join(run)] if self._containing(" ".join(run)) else run:
+                atoms = self._containing(text)
+                if atoms:
+                    found.setdefault(
+                        entity_identity(text), Name(entity_identity(text), text, None, None, atoms)
+                    )
         self._names.update(found)
         return list(found.values())
+
+    def dated(self, identity: str, text: str, atoms: Iterable[bytes]) -> Name:
+        """Return the name of a date that these atoms mention, joined with a tag of this name."""
+        known = self._names.get(identity) or self.name(identity) or Name(identity, text, None, None)
+        self.connect(known)
+        known.atoms |= frozenset(atoms)
+        self._names[identity] = known
+        return known
 
     def _containing(self, text: str) -> frozenset[bytes]:
         """Return the ids of at most `TEXTS_MAX` live atoms that contain a name as it is spelt."""

@@ -148,6 +148,31 @@ def test_a_question_that_names_domains_only_starts_from_the_best_known_names() -
     }
 
 
+def test_dates_in_texts_are_names() -> None:
+    """A date with its year is joined to the other names of its text; a relative time is not a name."""
+    made: list[Command] = [
+        Add("Born on 3 March 2016.", id=id_of(0), tags=("Ada",)),
+        Add("Left last week.", id=id_of(1), tags=("Ada",)),
+    ]
+    [path] = asked(made, "when was Ada born?").paths
+    assert (path.names, path.domains[1]) == (("Ada", "3 March 2016"), Domain.TIME)
+    assert [step.evidence.id for step in path.steps if step.evidence] == [id_of(0)]
+
+
+def test_a_word_for_a_domain_is_no_name() -> None:
+    """In a question for places, the tag `places` is not meant; an entity with this name is."""
+    made = story(Tag(id_of(3), ("places",)))
+    assert "places" not in {node.name for node in asked(made, "which places know Ada?").nodes}
+    made = story(Relate("Places", "knows", "Ada"))
+    assert "Places" in {node.name for node in asked(made, "Places Ada").nodes}
+
+
+def test_capitalised_words_side_by_side_are_one_name_only_if_a_text_has_them_so() -> None:
+    """Names that the question lists without commas are looked up one by one."""
+    made: list[Command] = [Add(text, id=id_of(number)) for number, text in enumerate(TEXTS)]
+    assert [node.name for node in asked(made, "Ada Bristol").nodes] == ["Ada", "Bristol"]
+
+
 def test_equal_memories_give_equal_answers() -> None:
     """The order in which relations and tags were added does not matter."""
     made = story()
@@ -188,6 +213,8 @@ def test_the_past_is_asked_as_it_was() -> None:
         ("2026-03-01", Domain.TIME),
         ("Christmas", Domain.TIME),
         ("tide clock", Domain.THING),
+        ("Harbour Lane", Domain.PLACE),
+        ("harbour-lane", Domain.THING),
     ],
 )
 def test_word_lists_and_forms_tell_the_domain_of_a_name(name: str, domain: Domain) -> None:
