@@ -16,7 +16,8 @@ from typing import Final, NamedTuple
 from engine.language.categories import TEXT_CHARS_MAX, Category
 from engine.language.categories.marked_text import MARKS, Mark, MarkedText
 from engine.language.categories.people import NamedPeople, named_in
-from engine.language.categories.rules import categories_in, is_place
+from engine.language.categories.places import is_place
+from engine.language.categories.rules import categories_in
 
 
 class Domain(StrEnum):
