@@ -182,6 +182,8 @@ def across(rows: Reader, view: View, query: str, limit: int, filters: Filters = 
     wanted = domains_in(query)
     given = search.reader.in_question(query)
     given += search.reader.written(query, given)
+    for name in given:
+        search.reader.add_texts(name)
     ends = search.ends(given, anywhere=bool(wanted) and not given)
     ends += search.dates(ends)
     names = [*ends, *search.between(ends)]
@@ -455,7 +457,7 @@ def _ways(
         strongest = dict.fromkeys(targets, 0.0)
         layer = {end.identity: _Way(1.0, (end.identity,))}
         for _ in range(STEPS_MAX if targets else 0):
-            layer = _longer(layer, beside, rarities)
+            layer = _longer(layer, beside, rarities, domains)
             for target in sorted(targets & layer.keys()):
                 if layer[target].strength > strongest[target]:
                     strongest[target] = layer[target].strength
@@ -463,11 +465,19 @@ def _ways(
 
 
 def _longer(
-    layer: Mapping[str, _Way], beside: Mapping[str, Mapping[str, float]], rarities: Mapping[str, float]
+    layer: Mapping[str, _Way],
+    beside: Mapping[str, Mapping[str, float]],
+    rarities: Mapping[str, float],
+    domains: Mapping[str, Domain],
 ) -> dict[str, _Way]:
-    """Return the strongest path to each name that has one step more than the paths in `layer`."""
+    """Return the strongest path to each name that has one step more than the paths in `layer`.
+
+    A time is an end of paths only: what happened in the same year is not linked by the year.
+    """
     found: dict[str, _Way] = {}
     for last, way in layer.items():
+        if domains[last] is Domain.TIME and len(way.names) > 1:
+            continue
         reach = way.strength * (rarities[last] if len(way.names) > 1 else 1.0)
         for other, strength in beside.get(last, {}).items():
             if other not in way.names:

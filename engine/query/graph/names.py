@@ -1,8 +1,9 @@
 """The names in a memory, and the atoms and relations that connect the names.
 
-A name is an entity, a tag, or both: the entity `Charles Babbage` and the tag `charles-babbage` are one name.
-An atom has a name if an edge leads from the atom to the entity, if it has the tag, or if it is a piece of the
-page with this name. A capitalised word of a question that is no such name is a name of the texts with it.
+A name is an entity, a tag, a page, or several of them: the entity `Charles Babbage`, the tag
+`charles-babbage` and the page `people/Charles Babbage.md` are one name. An atom has a name if an edge leads
+from the atom to the entity or to a piece of the page, if it is a piece of the page, or if it has the tag.
+A capitalised word of a question that is no such name is a name of the texts with it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from engine.base.direction import Direction
 from engine.base.errors import EngineError, LimitError
 from engine.base.validation import folded_tag
 from engine.followers.index_view import IndexView
-from engine.followers.names import named
+from engine.followers.names import is_page, named, page_name
 from engine.followers.tags import members
 from engine.language.categories import Category
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity
@@ -46,6 +47,8 @@ from proofs.sets import Group, tag_identity
 
 EDGES_MAX: Final = 2048
 """The largest number of edges of one entity that are read, and of atoms with one tag."""
+PIECES_MAX: Final = 64
+"""The largest number of pieces of pages with one name."""
 EDGES_OUT_MAX: Final = 64
 """The largest number of edges of an atom that are read to find its names."""
 TEXTS_MAX: Final = 256
@@ -81,6 +84,8 @@ class Name:
     entity: AtomRecord | None
     tag: str | None
     """The tag in its caseless form, if an atom has it."""
+    pieces: tuple[int, ...] = ()
+    """The ordinals of the pieces of the pages with this name."""
     atoms: frozenset[bytes] = frozenset()
     """The ids of the atoms that have the name, at most `EDGES_MAX` for the entity and for the tag."""
     links: tuple[Link, ...] = field(default=())
@@ -124,8 +129,11 @@ class NameReader:
         if not bare or bare.lower() in STOP_WORDS:
             return None
         found = self.name(bare) or self.name(bare.removesuffix("'s").removesuffix("’s"))
-        # A tag `places` is not meant by "which places?".
-        return None if found is None or (found.entity is None and domain_named(bare)) else found
+        if found is None or found.entity is not None:
+            return found
+        # A tag `places` is not meant by "which places?", and a page `links` not by "what links …?".
+        meant = found.tag is not None or " " in bare or bare != bare.lower()
+        return found if meant and not domain_named(bare) else None
 
     def written(self, question: str, taken: Sequence[Name]) -> list[Name]:
         """Return the capitalised words of a question that are no names of the memory, but occur in texts.
@@ -148,11 +156,16 @@ class NameReader:
             for text in [" ".join(run)] if self._containing(" ".join(run)) else run:
                 atoms = self._containing(text)
                 if atoms:
-                    found.setdefault(
-                        entity_identity(text), Name(entity_identity(text), text, None, None, atoms)
-                    )
+                    name = Name(entity_identity(text), text, None, None, atoms=atoms)
+                    found.setdefault(name.identity, name)
         self._names.update(found)
         return list(found.values())
+
+    def add_texts(self, name: Name) -> None:
+        """Count the texts that contain a capitalised name among the atoms that have it."""
+        self.connect(name)
+        if name.text != name.text.lower():
+            name.atoms |= self._containing(name.text)
 
     def dated(self, identity: str, text: str, atoms: Iterable[bytes]) -> Name:
         """Return the name of a date that these atoms mention, joined with a tag of this name."""
@@ -185,12 +198,16 @@ class NameReader:
         except LimitError:
             return None  # too long for a name
         tag = self._tag(identity)
+        pages = [one for one in named(self._rows, text) if one in self._live and self._is_piece(one)]
         if entity is not None:
             [body] = bodies_of(self._rows, [entity])
             if entity_identity(body.content) != identity:  # found by an alias
                 return self.name(body.content)
-            return Name(identity, body.content, entity, tag)
-        return None if tag is None else Name(identity, text, None, tag)
+            return Name(identity, body.content, entity, tag, tuple(pages))
+        return Name(identity, text, None, tag, tuple(pages)) if tag is not None or pages else None
+
+    def _is_piece(self, ordinal: int) -> bool:
+        return is_page(record_at(self._rows, ordinal).source)
 
     def _entity(self, text: str) -> AtomRecord | None:
         record = read_atom(self._rows, entity_id(self._id_key, text))
@@ -214,18 +231,22 @@ class NameReader:
         return None
 
     def names_of(self, record: AtomRecord) -> list[Name]:
-        """Return the names that an atom has: its title, the entities to which its edges lead, its tags."""
+        """Return the names of an atom: the ends of its edges, its tags, its page and its title."""
         found: dict[str, Name] = {}
         edges = islice(edges_at(self._rows, record.id, Direction.OUT, ()), EDGES_OUT_MAX)
-        texts = [self._entity_name(edge.dst) for edge in edges]
+        texts = [self._entity_name(edge.dst) or self._page_at(edge.dst) for edge in edges]
         texts += [tag for tag in record.tags if tag_identity(tag) not in set(Category)]
-        if record.title is not None and len(record.title.encode()) <= limits.NAME_BYTES_MAX:
-            texts.append(record.title)
+        texts += [_page_of(record), record.title or ""]
         for text in texts:
-            name = self.name(text) if text else None
+            name = self.name(text) if text and len(text.encode()) <= limits.NAME_BYTES_MAX else None
             if name is not None:
                 found.setdefault(name.identity, name)
         return list(found.values())
+
+    def _page_at(self, atom: bytes) -> str:
+        """Return the name of the page to which a live atom belongs; an empty text if there is none."""
+        record = read_atom(self._rows, atom)
+        return _page_of(record) if record is not None and record.state is State.LIVE else ""
 
     def _entity_name(self, atom: bytes) -> str:
         """Return the name of the live entity with this id; an empty text if there is none."""
@@ -255,7 +276,9 @@ class NameReader:
         if name.tag is not None:
             tagged = members(self._rows, (Group.TAG, name.tag)) & self._live
             atoms.update(ids_at(self._rows, list(tagged[max(0, len(tagged) - EDGES_MAX) :])))
-        atoms.update(ids_at(self._rows, named(self._rows, name.text)[:EDGES_MAX]))  # pages with this name
+        for piece in ids_at(self._rows, list(name.pieces[:PIECES_MAX])):
+            links_to = islice(edges_at(self._rows, piece, Direction.IN, ()), EDGES_MAX)
+            atoms.update((piece, *(edge.src for edge in links_to)))
         name.atoms, name.links = frozenset(atoms), tuple(links)
 
     def _type(self, edge: EdgeRecord) -> str:
@@ -263,6 +286,11 @@ class NameReader:
             self._types[edge.type] = type_name(self._rows, edge.type)
         exact = exact_type_in(data_of(edge)) if edge.data else None
         return self._types[edge.type] if exact is None else exact
+
+
+def _page_of(record: AtomRecord) -> str:
+    """Return the name of the page to which an atom belongs, without its folder; else an empty text."""
+    return page_name(record.source) if record.source is not None and is_page(record.source) else ""
 
 
 def _link(name: Name, edge: EdgeRecord, kind: str, other: str) -> Link:
