@@ -59,9 +59,9 @@ if TYPE_CHECKING:
     from engine.query.explore.form import Form as AnswerForm
     from engine.query.explore.policy import Policy
     from engine.query.explore.state import Exploration, Step
-    from engine.query.graph.across import AcrossGraph
     from engine.query.graph.bright import BrightGraph, BrightNode
     from engine.query.graph.find import Follow, Form, Found
+    from engine.query.graph.linked import AcrossGraph
     from engine.query.history.diff import Diff
     from engine.query.history.recent import Added
     from engine.query.history.revert import Undone

@@ -18,8 +18,8 @@ from engine.cli.shapes import Line, Shown, counted
 
 if TYPE_CHECKING:
     from engine.query.context.windows import Context
-    from engine.query.graph.across import AcrossGraph, PathStep
     from engine.query.graph.bright import BrightGraph
+    from engine.query.graph.linked import AcrossGraph, PathStep
     from engine.query.recall.answer import Hit, Recall
 
 DEFAULT_BUDGET = 2000

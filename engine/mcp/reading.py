@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from engine.base.model import HistoryItem
     from engine.engine import Engine
     from engine.front.filter_text import Wanted
-    from engine.query.graph.across import AcrossGraph, Evidence
     from engine.query.graph.bright import BrightGraph
+    from engine.query.graph.linked import AcrossGraph, Evidence
     from engine.query.history.recent import Added
 
 RECALL_TOKENS: Final = 600

@@ -9,9 +9,7 @@ that many atoms have is a weak link, but still a link.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, islice
 from math import log
 from typing import Final, NamedTuple
@@ -22,12 +20,13 @@ from engine.followers.tags import members
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import bodies_of, record_at, records_of
 from engine.ledger.records import AtomRecord, read_atom
-from engine.query.budget import INTERNAL
 from engine.query.filters import NO_FILTERS, Filters, allowed, maybe_superseded, meets_categories
 from engine.query.graph.bright import LEAST
 from engine.query.graph.dates import dates_in
 from engine.query.graph.domains import Domain, ReadText, domain_of, domains_in, read_text
+from engine.query.graph.linked import AcrossGraph, AcrossPath, DomainNode, Evidence, PathStep, StepKind
 from engine.query.graph.names import Link, Name, NameReader, together
+from engine.query.graph.paths import Way, ranked, ways_between
 from engine.query.recall.recall import recall
 from engine.query.recall.retired import SupersededAtoms
 from engine.query.snippets import Snippets
@@ -38,8 +37,6 @@ from proofs.sets import Group
 
 PATHS_MAX: Final = 50
 """The largest number of paths in an answer."""
-STEPS_MAX: Final = 4
-"""The largest number of steps of a path."""
 HITS: Final = 20
 """The number of hits whose names are ends of paths."""
 ENDS_MAX: Final = 24
@@ -64,88 +61,6 @@ SNIPPET_CHARS: Final = 160
 _RELATED: Final = EdgeType.RELATED_TO.name.lower()
 
 
-class StepKind(StrEnum):
-    """The kind of a step between two names."""
-
-    RELATION = "relation"
-    """An edge joins the two entities. The strength is the absolute value of its weight, at most 1."""
-    TOGETHER = "together"
-    """An atom has both names. The strength is s / (1 + n) for s such atoms, where n is the number of atoms
-    that have the rarer name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """The atom that is the evidence of a step."""
-
-    id: str
-    title: str | None
-    snippet: str
-    """The part of the text around the two names."""
-    provenance: str = INTERNAL
-
-
-@dataclass(frozen=True, slots=True)
-class DomainNode:
-    """A name in the answer."""
-
-    name: str
-    domain: Domain
-    id: str | None
-    """The id of the entity; None if the name is only a tag."""
-    tag: str | None
-    """The tag in its caseless form; None if no atom has it."""
-    atoms: int
-    """The number of atoms that have the name, at most `names.EDGES_MAX` each by edges and by the tag."""
-    given: bool
-    """True if the question contains the name."""
-
-
-@dataclass(frozen=True, slots=True)
-class PathStep:
-    """A step of a path, from the name `src` to the name `dst`."""
-
-    kind: StepKind
-    src: str
-    dst: str
-    relation: str | None
-    """The predicate of the relation; None if the names only occur together."""
-    forward: bool
-    """True if the relation leads from `src` to `dst`, or has no direction."""
-    strength: float
-    """The strength of the step: above 0, at most 1. If the evidence is an external atom, it is halved; if the
-    evidence is in quarantine, it is quartered."""
-    evidence: Evidence | None
-    """The evidence; None for a relation that somebody recorded without a text."""
-
-
-@dataclass(frozen=True, slots=True)
-class AcrossPath:
-    """A path between two names of different domains."""
-
-    names: tuple[str, ...]
-    """The names along the path; the first and the last are its ends."""
-    domains: tuple[Domain, ...]
-    """The domain of each name."""
-    steps: tuple[PathStep, ...]
-    strength: float
-    """The product of the strengths of the steps and of the rarities of the names in between."""
-
-
-@dataclass(frozen=True, slots=True)
-class AcrossGraph:
-    """Names grouped by domain, and paths between them, read from the state after `size` events."""
-
-    query: str
-    nodes: tuple[DomainNode, ...]
-    """The names on the paths and the names in the question, by domain, in the order of `Domain`."""
-    paths: tuple[AcrossPath, ...]
-    """The paths, the best first. A longer path between two names is listed only if it is stronger."""
-    size: int
-    omitted: int = 0
-    """The number of weaker paths that were left out."""
-
-
 class _Step(NamedTuple):
     """A step between two names before its evidence is read."""
 
@@ -153,13 +68,6 @@ class _Step(NamedTuple):
     subject: str
     strength: float
     evidence: AtomRecord | None
-
-
-class _Way(NamedTuple):
-    """A path before its evidence is read: the identities of the names along it."""
-
-    strength: float
-    names: tuple[str, ...]
 
 
 def across(rows: Reader, view: View, query: str, limit: int, filters: Filters = NO_FILTERS) -> AcrossGraph:
@@ -181,7 +89,7 @@ def across(rows: Reader, view: View, query: str, limit: int, filters: Filters = 
     search = _Search(rows, view, filters, [hit.id for hit in answer.hits])
     wanted = domains_in(query)
     given = search.reader.in_question(query)
-    given += search.reader.written(query, given)
+    given = [*given, *search.reader.written(query, given)][:ENDS_MAX]
     for name in given:
         search.reader.add_texts(name)
     ends = search.ends(given, anywhere=bool(wanted) and not given)
@@ -191,15 +99,16 @@ def across(rows: Reader, view: View, query: str, limit: int, filters: Filters = 
     domains = {name.identity: search.domain(name) for name in names}
     listed = {name.identity for name in given}
     chosen = [
-        name
+        name.identity
         for name in (names if given else ends)
         if name.identity in listed
         or (domains[name.identity] is not Domain.THING and (not wanted or domains[name.identity] in wanted))
     ]
+    strengths = {pair: step.strength for pair, step in steps.items()}
     rarities = {name.identity: search.rarity(name) for name in names}
-    ways = list(_ways(chosen, listed, domains, steps, rarities))
+    ways = list(ways_between(chosen, listed, domains, strengths, rarities))
     joined = [way for way in ways if listed.issuperset((way.names[0], way.names[-1]))]
-    found = _ranked(joined or ways, domains)
+    found = ranked(joined or ways, domains)
     by_identity = {name.identity: name for name in names}
     paths = tuple(search.path(way, by_identity, steps, domains) for way in found[:limit])
     shown = dict.fromkeys([*listed, *(name for way in found[:limit] for name in way.names)])
@@ -376,7 +285,7 @@ class _Search:
 
     def path(
         self,
-        way: _Way,
+        way: Way,
         names: Mapping[str, Name],
         steps: Mapping[tuple[str, str], _Step],
         domains: Mapping[str, Domain],
@@ -430,75 +339,3 @@ def _weighed(strength: float, evidence: AtomRecord | None) -> float:
 def _preference(step: _Step) -> tuple[bool, float, str, str]:
     """Return the order of relations between two names: `related_to` last, stronger relations first."""
     return step.relation == _RELATED, -step.strength, step.relation or "", step.subject
-
-
-def _ways(
-    ends: Sequence[Name],
-    given: set[str],
-    domains: Mapping[str, Domain],
-    steps: Mapping[tuple[str, str], _Step],
-    rarities: Mapping[str, float],
-) -> Iterator[_Way]:
-    """Yield the best paths between ends of different domains, in the order of the ends.
-
-    For each pair of ends and each length, the strongest path is found. A longer path is yielded only if it is
-    stronger than the shorter ones.
-    """
-    beside: dict[str, dict[str, float]] = {}
-    for (one, other), step in sorted(steps.items(), key=lambda item: item[0]):
-        beside.setdefault(one, {})[other] = beside.setdefault(other, {})[one] = step.strength
-    for at, end in enumerate(ends):
-        targets = {
-            other.identity
-            for other in ends[at + 1 :]
-            if domains[other.identity] is not domains[end.identity]
-            and (not given or end.identity in given or other.identity in given)
-        }
-        strongest = dict.fromkeys(targets, 0.0)
-        layer = {end.identity: _Way(1.0, (end.identity,))}
-        for _ in range(STEPS_MAX if targets else 0):
-            layer = _longer(layer, beside, rarities, domains)
-            for target in sorted(targets & layer.keys()):
-                if layer[target].strength > strongest[target]:
-                    strongest[target] = layer[target].strength
-                    yield layer[target]
-
-
-def _longer(
-    layer: Mapping[str, _Way],
-    beside: Mapping[str, Mapping[str, float]],
-    rarities: Mapping[str, float],
-    domains: Mapping[str, Domain],
-) -> dict[str, _Way]:
-    """Return the strongest path to each name that has one step more than the paths in `layer`.
-
-    A time is an end of paths only: what happened in the same year is not linked by the year.
-    """
-    found: dict[str, _Way] = {}
-    for last, way in layer.items():
-        if domains[last] is Domain.TIME and len(way.names) > 1:
-            continue
-        reach = way.strength * (rarities[last] if len(way.names) > 1 else 1.0)
-        for other, strength in beside.get(last, {}).items():
-            if other not in way.names:
-                longer = _Way(reach * strength, (*way.names, other))
-                there = found.get(other)
-                if there is None or (-longer.strength, longer.names) < (-there.strength, there.names):
-                    found[other] = longer
-    return found
-
-
-def _ranked(ways: Sequence[_Way], domains: Mapping[str, Domain]) -> list[_Way]:
-    """Return the paths in the order of the answer.
-
-    The strength of the second path between two domains counts half, that of the third a third, and so on, so
-    that the answer does not consist of paths between the same two domains.
-    """
-    seen: dict[frozenset[Domain], int] = {}
-    ranked = []
-    for way in sorted(ways, key=lambda way: (-way.strength, len(way.names), way.names)):
-        pair = frozenset((domains[way.names[0]], domains[way.names[-1]]))
-        seen[pair] = seen.get(pair, 0) + 1
-        ranked.append((-way.strength / seen[pair], len(way.names), way.names, way))
-    ranked.sort(key=lambda one: one[:3])
-    return [way._replace(strength=max(LEAST, round(way.strength, 6))) for *_, way in ranked]

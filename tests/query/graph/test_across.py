@@ -10,8 +10,9 @@ from engine import Add, Filters, Link, Relate, Supersede, Tag, Tombstone
 from engine.base.errors import InvalidInputError
 from engine.commands import Command
 from engine.engine import Engine
-from engine.query.graph.across import PATHS_MAX, AcrossGraph, StepKind
+from engine.query.graph.across import PATHS_MAX
 from engine.query.graph.domains import Domain, domain_of, domains_in, read_text
+from engine.query.graph.linked import AcrossGraph, StepKind
 from tests.query.recall.support import id_of, memory
 
 TEXTS = (
@@ -278,3 +279,10 @@ def test_links_between_texts_are_no_steps() -> None:
     with Engine.open("memory:") as engine:
         engine.apply([*story()[:3], Link(id_of(0), "references", id_of(2))])
         assert engine.across("Forth, Sundays").paths == ()
+
+
+def test_a_question_of_many_names_is_answered() -> None:
+    """More names than can be ends of paths are no error."""
+    names = [f"Name{number}x" for number in range(40)]
+    made: list[Command] = [Add(name, id=id_of(number)) for number, name in enumerate(names)]
+    assert len(asked(made, ", ".join(names)).nodes) <= 24
