@@ -21,7 +21,7 @@ from engine.language.categories import Category
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity, entity_key
 from engine.ledger.records import AtomRecord, Lookup
 from engine.store.past import subject_history
-from proofs.events import AtomBody, EdgeBody, EdgeDetail, EventKind, TagsBody
+from proofs.events import AtomBody, AtomDetail, EdgeBody, EdgeDetail, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
 
@@ -186,7 +186,11 @@ class Enrich:
             self.added = (), 0
             return receipt(self.id, State.LIVE)
         tags = self._tags(tx, record)
-        if tags:
+        if tags and tx.screen is None:
+            # The checks of the command `Tag` take longer than the rest, and all of them hold here.
+            detail = AtomDetail(record.id, record.ordinal, None)
+            tx.append(EventKind.TAGS_ADDED, record.last_seq, detail, TagsBody(validation.tags(tags)))
+        elif tags:
             Tag(show_id(self.id), tags).decide(tx)
         self.added = tuple(tags), self._mention(tx)
         return receipt(self.id, State.LIVE, *tx.entries[first:])

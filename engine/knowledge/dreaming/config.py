@@ -45,13 +45,8 @@ class DreamConfig:
     name_atoms_min: int = 2
     """The smallest number of atoms that must contain a name for the name to be learned.
 
-    In a store with at least 10,000 internal texts, the number is at least 4. In a store with at least 100,000
-    internal texts, the number is at least 5.
-
-    Each entity adds a short document to the index. This can lower recall. Measured in a memory of 994 texts:
-    a minimum of 2 gives 1,283 entities and lowers recall at 10 by 1.0 point; a minimum of 3 gives 419
-    entities and lowers it by 0. In a memory of 12,605 texts, a minimum of 3 gives 462 entities and lowers it
-    by 0.2 points; a minimum of 4 gives 281 entities and lowers it by 0.0.
+    In a store with at least 512 internal texts, the number is at least 3; then it grows by one whenever the
+    number of texts is eight times as large. In a larger memory, a name in two texts connects too little.
     """
     phrase_share: float = 0.02
     """A phrase becomes a tag only if at most this share of the atoms contains the phrase."""
@@ -79,7 +74,7 @@ class DreamConfig:
     sample: int = 20_000
     """The largest number of atoms from which a round learns names. If a round has more atoms, an evenly
     spread sample is used."""
-    evidence: int = 24
+    evidence: int = 16
     """To decide whether capitalised words are a name, at most this many atoms with these words are read."""
     lower_share: float = 0.2
     """To decide whether capitalised words are a name, texts with these words are read. If the share of texts

@@ -10,7 +10,7 @@ from typing import Final
 
 from pyroaring import BitMap
 
-from engine.base.collection import without_collection
+from engine.base.collection import rare_collection, without_collection
 from engine.base.error_translation import translated
 from engine.base.model import Receipt
 from engine.base.validation import PROVENANCES, atom_id
@@ -122,7 +122,8 @@ def dream(
         due = round_of(rows, begin_round(before, size, survey), size, survey)
         with dry_run_store(store, when=dry_run) as target:
             cycle = _Cycle(survey, due, target, budget, seconds, stop, progress)
-            cycle.run()
+            with rare_collection():
+                cycle.run()
         if not dry_run and cycle.cursor != before:
             # After a crash before this write, the same atoms are read again. Reading them again adds nothing.
             store.backend.write(cursor_batch(rows, cycle.cursor, digest), durable=False)

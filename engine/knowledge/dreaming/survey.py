@@ -132,7 +132,7 @@ class Survey:
 
         The number grows with the size of the store.
         """
-        return max(self.config.name_atoms_min, len(str(len(self.internal))) - 1)
+        return max(self.config.name_atoms_min, (len(self.internal).bit_length() - 1) // 3)
 
 
 def spread(ordinals: BitMap, most: int) -> list[int]:
