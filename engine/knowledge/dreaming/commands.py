@@ -18,6 +18,7 @@ from engine.base.validation import atom_id, show_id
 from engine.commands import Add, Link, RegisterType, Tag
 from engine.commands.base import Command, Transaction, receipt
 from engine.commands.edges import known_type
+from engine.knowledge.dreaming.relations.commands import promote
 from engine.knowledge.dreaming.survey import PAIR_EVIDENCE, Pair, ReadAtom, Survey, cached
 from engine.knowledge.dreaming.tokenized_text import Name, Names
 from engine.language.categories import Category
@@ -97,7 +98,9 @@ class Learn:
         record = tx.atom(atom)
         if record is None:
             return Add(self.name, kind=ENTITY, key=entity_key(self.name)).decide(tx)
-        return receipt(atom, record.state if record.kind == ENTITY else State.TOMBSTONED)
+        return promote(tx, record) or receipt(
+            atom, record.state if record.kind == ENTITY else State.TOMBSTONED
+        )
 
 
 @dataclass(slots=True)

@@ -66,6 +66,8 @@ class DreamConfig:
     mentions_per_atom: int = 8
     """The largest number of edges `mentions` that are added to an atom. The rarest names in the atom are
     chosen."""
+    relations_per_atom: int = 8
+    """The largest number of relations stated by a text that are added."""
     candidates_per_atom: int = 16
     """In each atom, at most this many sequences of capitalised words are considered as names."""
     known_per_atom: int = 64

@@ -17,6 +17,7 @@ from engine.base.validation import atom_id
 from engine.commands.base import Command
 from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn, commands_for
 from engine.knowledge.dreaming.config import RULES, DreamConfig
+from engine.knowledge.dreaming.relations.finder import Relater
 from engine.knowledge.dreaming.round import (
     Phase,
     Round,
@@ -68,7 +69,8 @@ class DreamReport:
     mentions: int
     """The number of edges `mentions` added."""
     relations: int
-    """The number of `related_to` edges that were added between entities."""
+    """The number of edges that were added between entities: `related_to`, and the relations that texts
+    state."""
     duplicates: tuple[DuplicateGroup, ...]
     """The groups of atoms that are near-duplicates. The dreamer lists these groups and does not merge the
     atoms."""
@@ -207,12 +209,15 @@ class _Cycle:
     def _enrich(self) -> None:
         pending = self._pending()
         ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
+        relater = Relater(self._survey, self._round.names, self._store, ORIGIN)
         for part in self._steps(ordinals):
             with without_collection():
                 commands: list[Command] = []
-                for text in self._survey.read(part):
+                texts = self._survey.read(part)
+                for text in texts:
                     commands += commands_for(self._survey, self._round.names, text)
                 self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
+                self._relations += relater.add(texts)
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read + self._looked_at, self._read + len(ordinals))

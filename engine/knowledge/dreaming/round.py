@@ -24,6 +24,7 @@ from engine.knowledge.dreaming.commands import DREAMER
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.survey import Survey
 from engine.knowledge.dreaming.tokenized_text import Name, Names
+from engine.knowledge.forms import is_implied
 from engine.ledger.codec import decode_header, fields, unpack
 from engine.ledger.journal import read_header
 from engine.ledger.layout import DREAM, journal_key
@@ -169,8 +170,9 @@ def _known(rows: Reader, survey: Survey, names: Names) -> list[tuple[int, Name]]
     ordinals = survey.entities.to_array()
     records = records_of(rows, ids_at(rows, ordinals))
     for ordinal, record, body in zip(ordinals, records, bodies_of(rows, records), strict=True):
-        # A name from an external text is not added to internal atoms.
-        if record.provenance == PROVENANCES[0]:
+        # A name from an external text is not added to internal atoms. The name of an implied entity can be a
+        # common word: only a relation made it an entity.
+        if record.provenance == PROVENANCES[0] and not is_implied(body):
             name = names.add(body.content, record.id)
             if name is not None:
                 found.append((ordinal, name))

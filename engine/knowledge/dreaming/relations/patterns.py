@@ -1,0 +1,824 @@
+"""Statements found by patterns over the words of a sentence, without a trained model.
+
+A trigger word (a verb, a noun such as `sister`, or `in`) is looked up; its ends are the noun phrases beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Final, NamedTuple
+
+from engine.knowledge.dreaming.relations.phrases import POSSESSIVES, Kind, Known, Phrase, Phrases
+from engine.knowledge.dreaming.relations.predicates import (
+    ROLES,
+    SCHOOLS,
+    STUDENTS,
+    VERBS,
+    Role,
+    Verb,
+    forms_of_verb,
+    singular,
+)
+from engine.knowledge.dreaming.relations.sentences import Sentence, sentences_of
+from engine.knowledge.dreaming.relations.statements import WRITER, Statement
+from engine.language.categories.marked_text import MARKS, Mark
+from engine.language.lexicon import ADVERBS, FUNCTION_WORDS, GIVEN_NAMES, is_past
+
+_IS: Final = frozenset("is are am 'm 're 's was were be been being isn't".split())
+_PLURAL: Final = frozenset("are 're were have 've".split())
+_HAS: Final = frozenset("has have 've had 's".split())
+_NEGATIONS: Final = frozenset(
+    "not never no nor neither nobody none nothing cannot hardly barely scarcely without nope longer "
+    "isnt arent wasnt werent doesnt dont didnt hasnt havent wont".split()
+)
+_MODALS: Final = frozenset(
+    "will would could might may should shall can must 'll 'd to wont ought going gonna".split()
+)
+_HEDGES: Final = (
+    _MODALS - {"to", "going", "'d", "must"}
+    | frozenset(
+        """if unless whether maybe perhaps possibly probably presumably supposedly allegedly apparently seemingly
+        imagine suppose supposing assuming hope hopes hoped hoping wish wishes wished want wants wanted wonder
+        wonders wondered think thinks thought believe believes believed guess guesses doubt doubts doubted
+        suspect suspects seem seems seemed rumour rumor rumours rumors pretend pretends pretended deny denies
+        denied claim claims dream dreamt dreamed plan plans planned planning consider considering considered
+        unlikely likely false untrue nearly almost wouldn't couldn't won't can't shouldn't
+        mightn't""".split()
+    )
+)
+_TAILS: Final = frozenset({("i", "think"), ("i", "guess"), ("i", "hope"), ("i", "believe"), ("i", "suppose"), ("i", "reckon")})
+_WITHDRAWN: Final = frozenset("ex former once previously formerly".split())
+_DEGREES: Final = frozenset("very best good great old close closest dear dearest firm oldest elder eldest older younger youngest little big baby twin only first second third eldest half late new long-time longtime lifelong own real biological adoptive proud well".split())
+_FILLERS: Final = (ADVERBS - _NEGATIONS - {"almost", "maybe", "perhaps", "likely"}) | {"both", "all", "each"}
+_CLAUSE_STARTS: Final = frozenset(
+    "and but so because since as while when where that then though although after before until which".split()
+)
+_PREPOSITIONS: Final = frozenset(word for word, part in FUNCTION_WORDS.items() if part == "ADP")
+_SAYING: Final = frozenset(
+    """says said say tells told confirmed confirms explained explains announced announces reported reports writes
+    wrote means knows know knew learnt learned heard remember remembers found discovered noticed me you us him
+    her them""".split()
+)
+_PRONOUNS: Final = frozenset("he she his her him".split())
+_FAMILY: Final = frozenset("parent_of sibling_of relative_of married_to".split())
+_BREAKS: Final = frozenset(["", *",;:.!?()\u2014\u2013-\"\u201c\u201d/"])
+_NO_PLACES: Final = frozenset(
+    "french german spanish latin greek dutch english italian russian japanese chinese arabic hindi".split()
+)
+_TEAMS: Final = frozenset(
+    """team teams committee board band choir club council crew group squad jury panel orchestra staff union
+    company society department society rota""".split()
+)
+_STREETS: Final = frozenset("street road lane avenue square terrace close row drive quay".split())
+_SITES: Final = frozenset(
+    """office offices house home cottage flat apartment shop pub bakery cafe café headquarters hq factory
+    warehouse studio lab laboratory clinic surgery branch garden farm church chapel archive depot yard boatyard
+    workshop server servers datacentre datacenter village town city house""".split()
+)
+
+
+def _triggers() -> dict[str, list[tuple[Verb, str]]]:
+    """Return a map from each form of a verb to the verb and the name of the form."""
+    found: dict[str, list[tuple[Verb, str]]] = {}
+    for verb in VERBS:
+        forms = forms_of_verb(verb.lemma)
+        for form in forms.past:
+            found.setdefault(form, []).append((verb, "past"))
+        if not verb.passive:
+            for name in ("base", "third", "gerund"):
+                found.setdefault(getattr(forms, name), []).append((verb, name))
+    return found
+
+
+_BY_FORM: Final = _triggers()
+_ROLE_FORMS: Final = frozenset(
+    form for noun in ROLES for form in (noun, noun + "s", noun[:-1] + "ies", "children", "wives")
+)
+_SPECIAL: Final = frozenset("married engaged together dating couple in at on goes attends".split())
+TRIGGERS: Final = frozenset(_BY_FORM) | _ROLE_FORMS | (_SPECIAL - {"in", "at", "on"})
+"""The words of which a text must contain at least one to state a relation, except where something is."""
+
+
+class _Group(NamedTuple):
+    """The auxiliary verbs before a verb."""
+
+    start: int
+    """The index of the first auxiliary verb, or of the verb itself."""
+    be: bool
+    have: bool
+    plural: bool
+
+
+class TextReader:
+    """The statements of a text, sentence by sentence. Pronouns refer to names in earlier sentences."""
+
+    def __init__(self, text: str, known: Known) -> None:
+        self._text = text
+        self._known = known
+        self._people: list[tuple[str, ...]] = []
+        self._people_texts: list[str] = []
+        self._writer = WRITER
+        self._thing: str | None = None
+        """The one thing that the last sentence is about, if it is certain."""
+
+    def statements(self) -> list[Statement]:
+        """Return what the text states, in the order of the text. Each statement is returned once."""
+        found: dict[tuple[str, str, str], Statement] = {}
+        for sentence in sentences_of(self._text):
+            for one in self.of_sentence(sentence):
+                if one.subject.lower() != one.object.lower():
+                    found.setdefault(one.key, one)
+        return list(found.values())
+
+    def of_sentence(self, sentence: Sentence) -> list[Statement]:
+        """Return what the next sentence of the text states."""
+        sentence = self._without_speaker(sentence)
+        phrases = Phrases(sentence, self._known)
+        reading = _SentenceReader(phrases, self._people_texts, self._people, self._writer, self._thing)
+        found = [] if sentence.asks else list(reading.statements())
+        for phrase in phrases.people():
+            self._meet(tuple(phrases.words[phrase.start : phrase.end]), phrases.text(phrase))
+        self._thing = None if sentence.asks else reading.topic()
+        return found
+
+    def _meet(self, words: tuple[str, ...], text: str) -> None:
+        for number, other in enumerate(self._people):
+            if set(words) <= set(other):
+                return
+            if set(other) <= set(words):
+                self._people[number], self._people_texts[number] = words, text
+                return
+        self._people.append(words)
+        self._people_texts.append(text)
+
+    def _without_speaker(self, sentence: Sentence) -> Sentence:
+        """Return the sentence without the label of a speaker, who is then the writer of the line."""
+        for at in (2, 3, 4):
+            if sentence.words[at] != ":":
+                continue
+            words = tuple(sentence.words[1:at])
+            if not all(sentence.is_capital(one) for one in range(1, at)) or len(sentence) - at < 3:
+                break
+            mark = MARKS.get(words[0], 0)
+            if not (self._known(words) or mark & Mark.NAME or words[0] in GIVEN_NAMES):
+                break
+            self._writer = " ".join(sentence.surfaces[1:at])
+            return Sentence(sentence.surfaces[at + 1 : len(sentence)], sentence.offsets[at + 1 :])
+        return sentence
+
+
+class _SentenceReader:
+    """The statements of one sentence."""
+
+    def __init__(
+        self,
+        phrases: Phrases,
+        people: list[str],
+        people_words: list[tuple[str, ...]],
+        writer: str,
+        thing: str | None,
+    ) -> None:
+        self._phrases = phrases
+        self._sentence = phrases.sentence
+        self._words = phrases.words
+        self._earlier, self._earlier_words = people, people_words
+        self._writer = writer
+        self._thing = thing
+
+    # -- the triggers -------------------------------------------------------------------------------------
+
+    def statements(self) -> Iterator[Statement]:
+        """Yield what the sentence states."""
+        words = self._words
+        for at in range(1, len(self._sentence)):
+            word = words[at]
+            if word in _BY_FORM and not self._is_doubted(at):
+                for verb, form in _BY_FORM[word]:
+                    yield from self._of_verb(at, verb, form)
+            if word in _ROLE_FORMS and not self._is_doubted(at):
+                for role in ROLES.get(singular(word), ()):
+                    yield from self._of_role(at, role)
+            if word in _SPECIAL and not self._is_doubted(at):
+                yield from self._of_special(at, word)
+
+    def _is_doubted(self, at: int) -> bool:
+        """Return True if the words around a trigger doubt, deny or only wish what it states."""
+        words = self._words
+        start = at
+        while start > 1 and words[start - 1] not in ("but", ";", "\u2014"):
+            start -= 1
+        before = words[start:at]
+        if not _HEDGES.isdisjoint(before):
+            return True
+        for number in range(at + 1, len(self._sentence)):
+            if words[number] in ("if", "unless") and words[number - 1] not in ("as", "even", "only"):
+                return True
+            if (words[number], words[number + 1]) in _TAILS:
+                return True
+        clause = at
+        while clause > 1 and words[clause - 1] not in (",", ";", ":", "but", "because", "so", "and"):
+            clause -= 1
+        return any(_is_negative(word) for word in words[clause:at])
+
+    def _group(self, at: int) -> _Group | None:
+        """Return the auxiliary verbs before the word at index `at`, or None if they deny or wish."""
+        be = have = plural = False
+        start = at
+        while True:
+            word = self._words[start - 1]
+            if _is_negative(word) or word in _MODALS:
+                return None
+            if word == "'s" and not self._is_verb_ending(start - 1):
+                break
+            if word in _IS or word in _HAS:
+                be, have = be or word in _IS, have or word in _HAS
+                plural = plural or word in _PLURAL
+            elif not (word in _FILLERS or (word.endswith("ly") and len(word) > 4)) or start <= 2:
+                break
+            start -= 1
+        return _Group(start, be, have, plural)
+
+    def _is_verb_ending(self, at: int) -> bool:
+        """Return True if `'s` at index `at` means `is` or `has`."""
+        after = self._words[at + 1]
+        owner = self._words[at - 1] in ("he", "she", "it", "who", "that", "there", "what")
+        return owner or after in ("a", "an", "the", "been", "not", "in", "married", "my", "also", "now")
+
+    # -- verbs --------------------------------------------------------------------------------------------
+
+    def _of_verb(self, at: int, verb: Verb, form: str) -> Iterator[Statement]:
+        after = self._after(at + 1, verb)
+        group = self._group(at)
+        if after is None or group is None or not self._is_stated(verb, form, group, at):
+            return
+        objects, end = self._objects(after)
+        if not objects:
+            return
+        if verb.predicate == "replaces" and not verb.flipped and self._words[end] in ("with", "by"):
+            yield from self._swapped(objects, end + 1)
+            return
+        subjects = self._subjects(group.start, several=form in ("base", "past") or group.plural)
+        if verb.passive and not group.be and self._words[at - 1] in (",", "("):
+            described = self._phrases.left(at - 1)
+            subjects = [] if described is None else self._checked(described, several=False, deep=0)
+        for subject in subjects:
+            for one in objects:
+                if self._fits(subject, verb.subject, is_subject=True) and self._fits(one, verb.object):
+                    yield self._statement(subject, verb.predicate, one, flipped=verb.flipped)
+        if verb.predicate == "works_with":
+            yield from self._workplace([*subjects, *objects], end)
+
+    def _after(self, at: int, verb: Verb) -> int | None:
+        """Return the index after the words that must follow a verb, or None if other words follow."""
+        words = self._words
+        if not verb.after:
+            return None if words[at] in _PREPOSITIONS else at
+        if verb.skips and words[at] not in verb.after:
+            skipped = self._phrases.right(at)
+            at = at if skipped is None or skipped.proper else skipped.end
+        while True:
+            if words[at] in _FILLERS or (words[at].endswith("ly") and len(words[at]) > 4):
+                at += 1
+            elif (words[at] in ("in", "on") and self._is_time(at + 1)) or (
+                words[at][:1].isdigit() and words[at + 1] in ("in", "at")
+            ):
+                at += 2 if words[at] in ("in", "on") else 1
+                while self._is_time(at):
+                    at += 1
+            else:
+                break
+        for word in verb.after:
+            parts = word.split("_")
+            if words[at : at + len(parts)] == parts:
+                return at + len(parts)
+        return None
+
+    def _is_time(self, at: int) -> bool:
+        word = self._words[at]
+        time = MARKS.get(word, 0) & (Mark.TEMPORAL | Mark.MONTH_SHORT | Mark.SPAN)
+        return word[:1].isdigit() or bool(time)
+
+    def _is_stated(self, verb: Verb, form: str, group: _Group, at: int) -> bool:
+        if verb.passive:
+            # Without `is`, a participle describes the noun before it: `a book written by Ann`.
+            return group.be or self._words[at - 1] in (",", "(") or not group.have
+        if form == "gerund":
+            return group.be
+        if form == "past":
+            return not group.be and (not verb.lasts or group.have)
+        return not group.be and not group.have
+
+    def _swapped(self, old: list[Phrase | str], at: int) -> Iterator[Statement]:
+        """Yield the statement of `we replaced Jenkins with Buildkite`."""
+        new = self._phrases.right(at)
+        if new is not None and len(old) == 1 and self._fits(old[0], "any"):
+            yield self._statement(new, "replaces", old[0])
+
+    def _workplace(self, people: list[Phrase | str], at: int) -> Iterator[Statement]:
+        if self._words[at] not in ("at", "for"):
+            return
+        place = self._phrases.right(at + 1)
+        if place is None or not self._fits(place, "group"):
+            return
+        for person in people:
+            if self._fits(person, "person"):
+                yield self._statement(person, "works_at", place)
+
+    # -- roles --------------------------------------------------------------------------------------------
+
+    def _of_role(self, at: int, role: Role) -> Iterator[Statement]:
+        words = self._words
+        several = singular(words[at]) != words[at]
+        start = at
+        while words[start - 1] in _DEGREES or self._phrases.kind(start - 1) is Kind.ADJECTIVE:
+            start -= 1
+        if not _WITHDRAWN.isdisjoint(words[start - 1 : at]) or words[at - 1] == "-":
+            return
+        if words[at + 1] == "'s" and words[at + 2] != "name":
+            return
+        if role.person:
+            yield from self._of_owner(start, at, role, several=several)
+            if several:
+                yield from self._of_plural(start, role.predicate)
+        if words[at + 1] in role.after:
+            yield from self._of_noun(start, at, role)
+
+    def _of_owner(self, start: int, at: int, role: Role, *, several: bool) -> Iterator[Statement]:
+        """Yield the statements of `Rob's sister Anna`, `my sister Anna` and `Anna is Rob's sister`."""
+        found = self._owner(start)
+        if found is None:
+            return
+        owner, before, chained = found
+        if not self._fits(owner, "person"):
+            return
+        if chained:
+            if role.predicate not in _FAMILY:
+                return
+            role = ROLES["relative"][0]
+        bearers = self._named_after(at + 1, several=several)
+        if not bearers and not several:
+            bearers = self._bearer_before(before)
+        for bearer in bearers:
+            yield self._kin(bearer, role, owner)
+
+    def _owner(self, end: int) -> tuple[Phrase | str, int, bool] | None:
+        """Return the owner that a possessive before `end` names, and the index at which its words begin.
+
+        The last item is True if a relative of the owner is between: `my mother's brother`.
+        """
+        word = self._words[end - 1]
+        if word == "my":
+            return self._writer, end - 1, False
+        if word in ("his", "her"):
+            person = self._antecedent(end - 1)
+            return None if person is None else (person, end - 1, False)
+        if word != "'s":
+            return None
+        between = ROLES.get(self._words[end - 2], ())
+        if between:
+            found = self._owner(end - 2)
+            if found is None or between[0].predicate not in _FAMILY:
+                return None
+            return found[0], found[1], True
+        owner = self._phrases.left(end - 1)
+        return None if owner is None else (owner, owner.start, False)
+
+    def _named_after(self, at: int, *, several: bool) -> list[Phrase | str]:
+        """Return the people whose names follow a noun such as `sister`."""
+        words = self._words
+        if words[at] == "'s" and words[at + 1] == "name":
+            at += 2
+        if words[at] in ("is", "are", "'s") or (words[at] in ("was", "were") and words[at + 1] == "called"):
+            at += 1
+            if words[at] in ("called", "named"):
+                at += 1
+            return self._list(at) if several else self._one(at, ends=True)
+        if words[at] in ("called", "named"):
+            at += 1
+        if words[at] in (",", "(", ":"):
+            return self._list(at + 1) if several else self._one(at + 1, ends=True)
+        return self._list(at) if several else self._one(at, ends=False)
+
+    def _one(self, at: int, *, ends: bool) -> list[Phrase | str]:
+        person = self._phrases.right(at)
+        if person is None or person.start != at or person.article or not self._phrases.is_person(person):
+            return []
+        if self._words[person.end] == "'s":
+            return []
+        if ends and self._words[person.end] not in _BREAKS:
+            after = self._words[person.end]
+            if self._words[at - 1] in (",", "(") or after not in _CLAUSE_STARTS | _PREPOSITIONS:
+                return []
+        return [person]
+
+    def _list(self, at: int) -> list[Phrase | str]:
+        found: list[Phrase | str] = []
+        while True:
+            person = self._phrases.right(at)
+            if person is None or not self._phrases.is_person(person):
+                return found
+            found.append(person)
+            at = person.end
+            if self._words[at] not in (",", "and"):
+                return found
+            at += 2 if self._words[at] == "," and self._words[at + 1] == "and" else 1
+
+    def _bearer_before(self, before: int) -> list[Phrase | str]:
+        """Return who is said to be something by `X is …` or `X, …,` before the index `before`."""
+        if self._words[before - 1] == ",":
+            bearer = self._phrases.left(before - 1)
+            if bearer is None or self._words[self._phrases.before(bearer)] in ("and", ","):
+                return []
+            return [bearer] if self._phrases.is_person(bearer) else []
+        group = self._group(before)
+        if group is None or not group.be:
+            return []
+        subjects = self._subjects(group.start, several=False)
+        return [one for one in subjects if self._fits(one, "person")]
+
+    def _of_plural(self, start: int, predicate: str) -> Iterator[Statement]:
+        """Yield the statements of `Anna and Rob are friends`."""
+        if predicate in ("parent_of", "manages"):
+            return
+        group = self._group(start)
+        if group is None or not group.be:
+            return
+        yield from self._pairs(group.start, predicate)
+
+    def _pairs(self, end: int, predicate: str) -> Iterator[Statement]:
+        subjects = [one for one in self._subjects(end, several=True) if self._fits(one, "person")]
+        for one, other in combinations(subjects, 2):
+            yield self._statement(one, predicate, other)
+
+    def _of_noun(self, start: int, at: int, role: Role) -> Iterator[Statement]:
+        """Yield the statements of `Dory is the daughter of Rob` and `Dory, the daughter of Rob`."""
+        words = self._words
+        objects, _ = self._objects(at + 2, mine=True)
+        objects = [one for one in objects if self._fits(one, role.object)]
+        noun = self._phrases.left(at + 1)
+        if noun is not None and noun.start < start and noun.article and self._phrases.kind(at) is not Kind.CAPITAL:
+            start = noun.start
+        before = start - 1 if words[start - 1] in ("a", "an", "the", "one") else start
+        if not objects or (words[before] == words[start] and words[start - 1] == "of"):
+            return
+        if words[before - 1] == ",":
+            bearer = self._phrases.left(before - 1)
+            if bearer is not None and words[self._phrases.before(bearer)] in ("and", ","):
+                bearer = None
+            bearers: list[Phrase | str] = [] if bearer is None or not bearer.proper else [bearer]
+        else:
+            group = self._group(before)
+            bearers = self._subjects(group.start, several=True) if group is not None and group.be else []
+        for bearer_ in bearers:
+            if self._fits(bearer_, role.subject, is_subject=True):
+                for one in objects:
+                    yield self._kin(bearer_, role, one)
+
+    def _kin(self, bearer: Phrase | str, role: Role, owner: Phrase | str) -> Statement:
+        return self._statement(bearer, role.predicate, owner, flipped=role.flipped)
+
+    # -- the rest -----------------------------------------------------------------------------------------
+
+    def _of_special(self, at: int, word: str) -> Iterator[Statement]:
+        if word in ("in", "at", "on"):
+            yield from self._of_place(at)
+        elif word in ("goes", "attends"):
+            yield from self._of_school(at)
+        else:
+            yield from self._of_couple(at, word)
+
+    def _of_place(self, at: int) -> Iterator[Statement]:
+        group = self._group(at)
+        words = self._words
+        if group is None or not group.be or group.start == at:
+            yield from self._of_post(at)
+            return
+        place = self._phrases.right(at + 1)
+        if words[at] == "in" and words[at + 1] in ("year", "grade") and words[at + 3] == "at":
+            school = self._phrases.right(at + 4)
+            for subject in self._subjects(group.start, several=True):
+                if school is not None and self._fits(school, "group") and self._fits(subject, "person"):
+                    yield self._statement(subject, "studies_at", school)
+            return
+        if place is not None and words[at] != "at" and self._is_team(place) and self._fits(place, "group"):
+            for subject in self._subjects(group.start, several=True):
+                if self._fits(subject, "person"):
+                    yield self._statement(subject, "member_of", place)
+            return
+        if words[at] == "on" and (place is None or words[place.end - 1] not in _STREETS):
+            return
+        if words[at] == "at" or place is None or not self._is_place(place) or words[place.end] == "'s":
+            return
+        for subject in self._subjects(group.start, several=True):
+            if isinstance(subject, Phrase) and self._is_site(subject, place):
+                yield self._statement(subject, "located_in", place)
+                yield from self._larger(place)
+
+    def _larger(self, place: Phrase) -> Iterator[Statement]:
+        """Yield that the first place is in the second, if a second place follows: `Mill Lane, Wexcombe`."""
+        larger = self._phrases.right(place.end + 1) if self._words[place.end] == "," else None
+        if larger is None or not self._is_place(larger) or self._words[larger.end] not in _BREAKS:
+            return
+        if not self._phrases.is_surely_person(larger) and not larger.article:
+            yield self._statement(place, "located_in", larger)
+
+    def _is_place(self, phrase: Phrase) -> bool:
+        words = self._words[phrase.start : phrase.end]
+        if not phrase.proper or words[-1] in _NO_PLACES or words[-1][0].isdigit():
+            return False
+        return not self._phrases.is_surely_person(phrase) and self._phrases.kind(phrase.end - 1) is Kind.CAPITAL
+
+    def _is_site(self, subject: Phrase, place: Phrase) -> bool:
+        """Return True if the subject is something that stays where it is."""
+        head = MARKS.get(self._words[subject.end - 1], 0)
+        if head & (Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.ORGANIZATION | Mark.PLACE):
+            return subject.proper or subject.article not in ("a", "an", "")
+        if self._words[subject.end - 1] in _SITES or self._is_technical(subject):
+            return True
+        if not subject.proper or self._phrases.is_surely_person(subject):
+            return False
+        if any(MARKS.get(word, 0) & (Mark.NAME | Mark.HONORIFIC) for word in self._words[subject.start : subject.end]):
+            return self._words[subject.start] == "st"
+        known = any(MARKS.get(word, 0) & (Mark.PLACE | Mark.PLACE_TITLE) for word in self._words[place.start : place.end])
+        return known or not self._phrases.is_person(subject)
+
+    def _of_post(self, at: int) -> Iterator[Statement]:
+        """Yield the statements of `Anna is a nurse at St Mary's` and `Kit is a student at Leeds`."""
+        if self._words[at] != "at":
+            return
+        post, place = self._phrases.left(at), self._phrases.right(at + 1)
+        if post is None or place is None or post.proper or not post.article or not place.proper:
+            return
+        head = self._words[post.end - 1]
+        student = head in STUDENTS
+        if not student and not head.endswith(("er", "or", "ist", "ian", "eer", "ant", "nurse", "chef", "cook", "head", "intern", "clerk", "ceo", "cto")):
+            return
+        if student and head in ROLES:
+            return
+        group = self._group(post.start - 1)
+        if group is None or not group.be or not self._fits(place, "group"):
+            return
+        for subject in self._subjects(group.start, several=False):
+            if self._fits(subject, "person"):
+                yield self._statement(subject, "studies_at" if student else "works_at", place)
+
+    def _of_school(self, at: int) -> Iterator[Statement]:
+        group = self._group(at)
+        start = at + 1 if self._words[at] == "attends" else at + 2
+        if group is None or (self._words[at] == "goes" and self._words[at + 1] != "to"):
+            return
+        school = self._phrases.right(start)
+        if school is None or not school.proper or SCHOOLS.isdisjoint(self._words[school.start : school.end]):
+            return
+        for subject in self._subjects(group.start, several=False):
+            if self._fits(subject, "person"):
+                yield self._statement(subject, "studies_at", school)
+
+    def _of_couple(self, at: int, word: str) -> Iterator[Statement]:
+        """Yield the statements of `Anna and Rob got married`, `are engaged` and `work together`."""
+        words = self._words
+        if word == "couple" and words[at - 1] != "a":
+            return
+        end = at - 1 if word == "couple" else at
+        if words[at + 1] in ("to", "with", "by"):
+            return
+        if word == "together" and words[at - 1] in ("work", "working"):
+            group = self._group(at - 1)
+            if group is not None:
+                people = [one for one in self._subjects(group.start, several=True) if self._fits(one, "person")]
+                for one, other in combinations(people, 2):
+                    yield self._statement(one, "works_with", other)
+                if len(people) > 1:
+                    yield from self._workplace(people, at + 1)
+            return
+        while words[end - 1] in ("got", "get", "getting", "happily", "newly"):
+            end -= 1
+        group = self._group(end)
+        if group is None or not (group.be or end < at):
+            return
+        if self._phrases.kind(at + 1) in (Kind.CAPITAL, Kind.ARTICLE, Kind.POSSESSIVE, Kind.NOUN):
+            return
+        yield from self._pairs(group.start, "married_to" if word == "married" else "partner_of")
+
+    # -- ends ---------------------------------------------------------------------------------------------
+
+    def _objects(self, at: int, *, mine: bool = False) -> tuple[list[Phrase | str], int]:
+        """Return the ends that begin at an index, joined by `and`, and the index after the last one."""
+        words = self._words
+        if words[at] == "me" or (mine and words[at] == "mine"):
+            return [self._writer], at + 1
+        phrase = self._phrases.right(at)
+        if phrase is None:
+            return [], at
+        if words[phrase.end] == "'s":
+            return self._owned(phrase)
+        found: list[Phrase | str] = [phrase]
+        end = phrase.end
+        while words[end] in ("and", ",", "&"):
+            start = end + 2 if words[end] == "," and words[end + 1] == "and" else end + 1
+            other = self._phrases.right(start)
+            if other is None or not self._is_joined(phrase, other, listed=words[start - 1] == ","):
+                break
+            found.append(other)
+            end = other.end
+        if words[end] == "or" or (words[end] == "," and words[end - 1] in ("and", "or")):
+            return [], end
+        return found, end
+
+    def _owned(self, owner: Phrase) -> tuple[list[Phrase | str], int]:
+        """Return a thing together with its owner: `Ellie's laptop`."""
+        thing = self._phrases.right(owner.end + 1)
+        if thing is None or thing.start != owner.end + 1:
+            return [], owner.end
+        return [thing._replace(start=owner.start, proper=False, article="the")], thing.end
+
+    def _is_joined(self, first: Phrase, other: Phrase, *, listed: bool) -> bool:
+        """Return True if a phrase after `and` belongs to the same list, and is not the next clause."""
+        after = self._words[other.end]
+        if other.proper != first.proper or (listed and after not in ("and", ",")):
+            return False
+        return after in _BREAKS or after in _PREPOSITIONS or after in ("and", "now", "too", "as")
+
+    def _subjects(self, end: int, *, several: bool, deep: int = 2) -> list[Phrase | str]:
+        """Return the subjects of the verb that begins at index `end`."""
+        words = self._words
+        word = words[end - 1]
+        if word in ("who", "which", "that"):
+            at = end - 1 if words[end - 2] != "," else end - 2
+            phrase = self._phrases.left(at)
+            return [] if phrase is None or word == "that" and phrase.end != end - 1 else [phrase]
+        if word == "i":
+            first: list[Phrase | str] = [self._writer]
+            if several and words[end - 2] == "and":
+                other = self._phrases.left(end - 2)
+                first += [] if other is None else [other]
+            return first
+        if word in ("he", "she", "it"):
+            person = self._antecedent(end - 1) if word != "it" else self._thing
+            return [] if person is None or (word == "it" and not self._starts(end - 1)) else [person]
+        if word == ",":
+            described = self._described(end - 1)
+            if described is not None:
+                return [described]
+        if word in ("and", "but", ",", "then"):
+            return self._shared_subject(end - 1)
+        phrase = self._phrases.left(end)
+        if phrase is None:
+            return []
+        return self._checked(phrase, several=several, deep=deep)
+
+    def _checked(self, phrase: Phrase, *, several: bool, deep: int) -> list[Phrase | str]:
+        """Return the subjects if the words before them show that a clause begins there."""
+        words, at = self._words, self._phrases.before(phrase)
+        word = words[at]
+        if word in _PREPOSITIONS and deep and not self._starts(at):
+            head = self._phrases.left(at)
+            if head is None or self._phrases.kind(at - 1) is Kind.OTHER:
+                return []
+            return self._checked(head, several=several, deep=deep - 1)
+        if word == "'s":
+            owner = self._phrases.left(at)
+            if owner is None or phrase.proper:
+                # In `Rob's sister Anna`, the phrase is the name.
+                return [phrase] if phrase.proper and owner is not None else []
+            whole = phrase._replace(start=owner.start, article="the")
+            return [whole] if self._begins(self._phrases.before(owner)) else []
+        if word in ("and", ",") and several:
+            other = self._phrases.left(at)
+            if other is not None and (word == "and" or phrase.proper == other.proper):
+                others = self._checked(other, several=True, deep=0)
+                return [*others, phrase] if others or word == "and" else []
+        return [phrase] if self._begins(at) else []
+
+    def _begins(self, at: int) -> bool:
+        """Return True if a clause can begin after the token at index `at`."""
+        word = self._words[at]
+        if word in _BREAKS or word in _CLAUSE_STARTS or word in _SAYING:
+            return True
+        if word in FUNCTION_WORDS and FUNCTION_WORDS[word] == "INTJ":
+            return True
+        mark = MARKS.get(word, 0)
+        return word in ADVERBS or word.endswith("ly") or bool(mark & (Mark.TEMPORAL | Mark.SPAN | Mark.GREETING))
+
+    def _starts(self, at: int) -> bool:
+        return at == 1 or self._words[at - 1] in _BREAKS or self._words[at - 1] in _CLAUSE_STARTS
+
+    def _described(self, end: int) -> Phrase | None:
+        """Return the subject of a verb after a description between commas: `Anna, the nurse, …`."""
+        words = self._words
+        start = end - 1
+        while start > 1 and words[start] != "," and end - start <= 10:
+            start -= 1
+        if words[start] != ",":
+            return None
+        first, inner = self._phrases.left(start), self._phrases.right(start + 1)
+        if first is None or not self._begins(self._phrases.before(first)):
+            return None
+        relative = words[start + 1] in ("who", "which", "whose") or is_past(words[start + 1])
+        if inner is None and not relative:
+            return None
+        if not relative and inner is not None and inner.proper and first.article not in ("", "the"):
+            return inner if inner.end == end else None
+        plain = relative or (inner is not None and not inner.proper and inner.article != "")
+        return first if plain else None
+
+    def _shared_subject(self, end: int) -> list[Phrase | str]:
+        """Return the subject that two verbs share: `The sensor runs on a board and connects to …`."""
+        for at in range(end - 1, 0, -1):
+            if not self._starts(at):
+                continue
+            if self._words[at] == "i":
+                return [self._writer]
+            if self._words[at] == "it" and self._thing is not None:
+                return [self._thing]
+            if self._words[at] in ("he", "she"):
+                person = self._antecedent(at)
+                return [] if person is None else [person]
+            phrase = self._phrases.right(at)
+            if phrase is not None and phrase.end < end and self._is_verb(phrase.end):
+                return [phrase]
+            if phrase is None and self._words[at] in FUNCTION_WORDS and FUNCTION_WORDS[self._words[at]] == "PRON":
+                return []
+        return []
+
+    def _is_verb(self, at: int) -> bool:
+        word = self._words[at]
+        return self._phrases.kind(at) is Kind.VERB or word in _IS or word in _HAS
+
+    def _antecedent(self, at: int) -> str | None:
+        """Return the only person whom the text names before the pronoun at index `at`, or None."""
+        words, texts = list(self._earlier_words), list(self._earlier)
+        for phrase in self._phrases.people():
+            if phrase.end > at:
+                continue
+            own = tuple(self._words[phrase.start : phrase.end])
+            alike = [number for number, other in enumerate(words) if set(own) <= set(other) or set(other) <= set(own)]
+            if not alike:
+                words.append(own)
+                texts.append(self._phrases.text(phrase))
+        return texts[0] if len(texts) == 1 else None
+
+    def topic(self) -> str | None:
+        """Return the one thing that `it` at the beginning of the next sentence must mean, or None."""
+        phrase = self._phrases.right(1)
+        if phrase is None or phrase.article in ("a", "an") or self._phrases.is_person(phrase):
+            return None
+        if not self._is_verb(phrase.end):
+            return None
+        at = phrase.end + 1
+        while at < len(self._sentence):
+            other = self._phrases.right(at)
+            if other is not None and (other.article or other.proper):
+                return None
+            at += 1
+        return self._phrases.text(phrase)
+
+    def _fits(self, end: Phrase | str, kind: str, *, is_subject: bool = False) -> bool:
+        """Return True if an end can be what a verb or noun needs there."""
+        if isinstance(end, str):
+            return kind in ("person", "any") if end == self._writer else kind in ("person", "any", "thing")
+        phrases, definite = self._phrases, end.article not in ("a", "an", "")
+        if kind == "person":
+            return phrases.is_person(end)
+        if kind == "place":
+            return self._is_place(end)
+        surely = phrases.is_surely_person(end)
+        if kind == "group":
+            return not surely and (end.proper or definite)
+        if kind == "maker":
+            return end.proper or (definite and self._is_team(end))
+        if kind == "team":
+            return self._is_team(end)
+        if kind in ("exact", "work"):
+            return not surely and (end.proper or definite or (kind == "exact" and self._is_technical(end)))
+        if kind == "thing" and surely:
+            return False
+        return end.proper or not is_subject or end.article not in ("a", "an")
+
+    def _is_technical(self, phrase: Phrase) -> bool:
+        surface = self._sentence.surfaces[phrase.end - 1]
+        return not phrase.article and not surface.isalpha() and not surface[0].isdigit()
+
+    def _is_team(self, phrase: Phrase) -> bool:
+        head = self._words[phrase.end - 1]
+        return head in _TEAMS or bool(MARKS.get(head, 0) & Mark.ORGANIZATION)
+
+    def _statement(
+        self, subject: Phrase | str, predicate: str, object_: Phrase | str, *, flipped: bool = False
+    ) -> Statement:
+        one, other = (self._text(end) for end in (subject, object_))
+        ends = (other, one) if flipped else (one, other)
+        return Statement(ends[0], predicate, ends[1], self._sentence.start, self._sentence.end)
+
+    def _text(self, end: Phrase | str) -> str:
+        return end if isinstance(end, str) else self._phrases.text(end)
+
+
+def _is_negative(word: str) -> bool:
+    return word in _NEGATIONS or word.endswith("n't")
+
+
+def is_likely(words: frozenset[str]) -> bool:
+    """Return True if a text with these words in lower case can state a relation."""
+    return not TRIGGERS.isdisjoint(words) or ("in" in words and not _IS.isdisjoint(words))
