@@ -18,6 +18,7 @@ from engine.commands.base import Command
 from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn, commands_for
 from engine.knowledge.dreaming.config import RULES, DreamConfig
 from engine.knowledge.dreaming.relations.finder import Relater
+from engine.knowledge.dreaming.relations.pipeline import Pipeline, find_pipeline
 from engine.knowledge.dreaming.round import (
     Phase,
     Round,
@@ -77,6 +78,8 @@ class DreamReport:
     left: int
     """The number of atoms that the next cycle still has to read; 0 if all work is done."""
     dry_run: bool
+    pipeline: str | None = None
+    """The package and version of the spaCy pipeline that parsed sentences, or None if no pipeline was used."""
 
     @property
     def done(self) -> bool:
@@ -111,12 +114,13 @@ def dream(
     config = DreamConfig() if config is None else config
     check_bounds(config, budget, seconds)
     with translated(), store.view(store.tags, store.index) as rows:
-        digest, size = config.digest(), read_log(rows).size
+        pipeline = find_pipeline(config.pipeline)
+        digest, size = config.digest(pipeline and pipeline.label), read_log(rows).size
         survey = Survey(rows, store.index.view(rows), config)
         before = read_cursor(rows, digest, size)
         due = round_of(rows, begin_round(before, size, survey), size, survey)
         with dry_run_store(store, when=dry_run) as target:
-            cycle = _Cycle(survey, due, target, budget, seconds, stop, progress)
+            cycle = _Cycle(survey, due, target, pipeline, budget, seconds, stop, progress)
             cycle.run()
         if not dry_run and cycle.cursor != before:
             # After a crash before this write, the same atoms are read again. Reading them again adds nothing.
@@ -132,13 +136,14 @@ class _Cycle:
         survey: Survey,
         due: Round,
         store: Store,
+        pipeline: Pipeline | None,
         budget: int | None,
         seconds: float | None,
         stop: Callable[[], bool],
         progress: Progress,
     ) -> None:
         self._survey, self._round, self._store, self._progress = survey, due, store, progress
-        self._budget, self._stop = budget, stop
+        self._pipeline, self._budget, self._stop = pipeline, budget, stop
         self._until = None if seconds is None else time.monotonic() + seconds
         self.cursor = due.cursor
         self._rejected: set[tuple[str, ...]] = set()
@@ -209,7 +214,7 @@ class _Cycle:
     def _enrich(self) -> None:
         pending = self._pending()
         ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
-        relater = Relater(self._survey, self._round.names, self._store, ORIGIN)
+        relater = Relater(self._survey, self._round.names, self._store, ORIGIN, self._pipeline)
         for part in self._steps(ordinals):
             with without_collection():
                 commands: list[Command] = []
@@ -258,4 +263,5 @@ class _Cycle:
             duplicates=tuple(duplicates),
             left=self._left,
             dry_run=dry_run,
+            pipeline=None if self._pipeline is None else self._pipeline.label,
         )

@@ -5,10 +5,11 @@ A trigger word (a verb, a noun such as `sister`, or `in`) is looked up; its ends
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from engine.knowledge.dreaming.relations.parsed import ParseReader
 from engine.knowledge.dreaming.relations.phrases import POSSESSIVES, Kind, Known, Phrase, Phrases
 from engine.knowledge.dreaming.relations.predicates import (
     ROLES,
@@ -70,12 +71,18 @@ _TEAMS: Final = frozenset(
     """team teams committee board band choir club council crew group squad jury panel orchestra staff union
     company society department society rota""".split()
 )
+_STAGES: Final = frozenset("version draft half part parts prototype most bulk majority rest core".split())
+_VERSIONED: Final = frozenset("uses depends_on runs_on connects_to replaces".split())
+"""The predicates whose ends are named without the number of a version."""
 _STREETS: Final = frozenset("street road lane avenue square terrace close row drive quay".split())
 _SITES: Final = frozenset(
     """office offices house home cottage flat apartment shop pub bakery cafe café headquarters hq factory
     warehouse studio lab laboratory clinic surgery branch garden farm church chapel archive depot yard boatyard
     workshop server servers datacentre datacenter village town city house""".split()
 )
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 
 def _triggers() -> dict[str, list[tuple[Verb, str]]]:
@@ -96,7 +103,8 @@ _ROLE_FORMS: Final = frozenset(
     form for noun in ROLES for form in (noun, noun + "s", noun[:-1] + "ies", "children", "wives")
 )
 _SPECIAL: Final = frozenset("married engaged together dating couple in at on goes attends".split())
-TRIGGERS: Final = frozenset(_BY_FORM) | _ROLE_FORMS | (_SPECIAL - {"in", "at", "on"})
+_PLACED: Final = frozenset({"in", "on", "at"})
+TRIGGERS: Final = frozenset(_BY_FORM) | _ROLE_FORMS | (_SPECIAL - _PLACED)
 """The words of which a text must contain at least one to state a relation, except where something is."""
 
 
@@ -122,21 +130,30 @@ class TextReader:
         self._thing: str | None = None
         """The one thing that the last sentence is about, if it is certain."""
 
-    def statements(self) -> list[Statement]:
-        """Return what the text states, in the order of the text. Each statement is returned once."""
+    def statements(self, parses: Mapping[int, Doc] | None = None) -> list[Statement]:
+        """Return what the text states, in the order of the text. Each statement is returned once.
+
+        `parses` maps the first character of each parsed sentence to its parse.
+        """
         found: dict[tuple[str, str, str], Statement] = {}
-        for sentence in sentences_of(self._text):
-            for one in self.of_sentence(sentence):
+        for sentence in self.sentences():
+            for one in self._of_sentence(sentence, None if parses is None else parses.get(sentence.start)):
                 if one.subject.lower() != one.object.lower():
                     found.setdefault(one.key, one)
         return list(found.values())
 
-    def of_sentence(self, sentence: Sentence) -> list[Statement]:
-        """Return what the next sentence of the text states."""
-        sentence = self._without_speaker(sentence)
+    def sentences(self) -> Iterator[Sentence]:
+        """Yield the sentences of the text, without the labels of speakers."""
+        self._writer = WRITER
+        for sentence in sentences_of(self._text):
+            yield self._without_speaker(sentence)
+
+    def _of_sentence(self, sentence: Sentence, doc: Doc | None) -> list[Statement]:
         phrases = Phrases(sentence, self._known)
-        reading = _SentenceReader(phrases, self._people_texts, self._people, self._writer, self._thing)
+        reading = SentenceReader(phrases, self._people_texts, self._people, self._writer, self._thing)
         found = [] if sentence.asks else list(reading.statements())
+        if doc is not None and not sentence.asks:
+            found += _added(found, ParseReader(reading, doc).statements())
         for phrase in phrases.people():
             self._meet(tuple(phrases.words[phrase.start : phrase.end]), phrases.text(phrase))
         self._thing = None if sentence.asks else reading.topic()
@@ -168,7 +185,27 @@ class TextReader:
         return sentence
 
 
-class _SentenceReader:
+def _added(found: list[Statement], parsed: Iterator[Statement]) -> list[Statement]:
+    """Return the statements of a parse that are not variants of statements which patterns found."""
+    new: list[Statement] = []
+    for one in parsed:
+        if not any(_is_variant(one, other) for other in [*found, *new]):
+            new.append(one._replace(by_parse=True))
+    return new
+
+
+def _is_variant(one: Statement, other: Statement) -> bool:
+    if one.predicate != other.predicate:
+        return False
+    (first, _, second), (third, _, fourth) = one.key, other.key
+    return _is_part(first, third) and _is_part(second, fourth)
+
+
+def _is_part(one: str, other: str) -> bool:
+    return one in other or other in one
+
+
+class SentenceReader:
     """The statements of one sentence."""
 
     def __init__(
@@ -179,7 +216,7 @@ class _SentenceReader:
         writer: str,
         thing: str | None,
     ) -> None:
-        self._phrases = phrases
+        self.phrases = phrases
         self._sentence = phrases.sentence
         self._words = phrases.words
         self._earlier, self._earlier_words = people, people_words
@@ -193,16 +230,16 @@ class _SentenceReader:
         words = self._words
         for at in range(1, len(self._sentence)):
             word = words[at]
-            if word in _BY_FORM and not self._is_doubted(at):
+            if word in _BY_FORM and not self.is_doubted(at):
                 for verb, form in _BY_FORM[word]:
                     yield from self._of_verb(at, verb, form)
-            if word in _ROLE_FORMS and not self._is_doubted(at):
+            if word in _ROLE_FORMS and not self.is_doubted(at):
                 for role in ROLES.get(singular(word), ()):
                     yield from self._of_role(at, role)
-            if word in _SPECIAL and not self._is_doubted(at):
+            if word in _SPECIAL and not self.is_doubted(at):
                 yield from self._of_special(at, word)
 
-    def _is_doubted(self, at: int) -> bool:
+    def is_doubted(self, at: int) -> bool:
         """Return True if the words around a trigger doubt, deny or only wish what it states."""
         words = self._words
         start = at
@@ -260,12 +297,12 @@ class _SentenceReader:
             return
         subjects = self._subjects(group.start, several=form in ("base", "past") or group.plural)
         if verb.passive and not group.be and self._words[at - 1] in (",", "("):
-            described = self._phrases.left(at - 1)
+            described = self.phrases.left(at - 1)
             subjects = [] if described is None else self._checked(described, several=False, deep=0)
         for subject in subjects:
             for one in objects:
-                if self._fits(subject, verb.subject, is_subject=True) and self._fits(one, verb.object):
-                    yield self._statement(subject, verb.predicate, one, flipped=verb.flipped)
+                if self.fits(subject, verb.subject, is_subject=True) and self.fits(one, verb.object):
+                    yield self.statement(subject, verb.predicate, one, flipped=verb.flipped)
         if verb.predicate == "works_with":
             yield from self._workplace([*subjects, *objects], end)
 
@@ -275,7 +312,7 @@ class _SentenceReader:
         if not verb.after:
             return None if words[at] in _PREPOSITIONS else at
         if verb.skips and words[at] not in verb.after:
-            skipped = self._phrases.right(at)
+            skipped = self.phrases.right(at)
             at = at if skipped is None or skipped.proper else skipped.end
         while True:
             if words[at] in _FILLERS or (words[at].endswith("ly") and len(words[at]) > 4):
@@ -311,19 +348,19 @@ class _SentenceReader:
 
     def _swapped(self, old: list[Phrase | str], at: int) -> Iterator[Statement]:
         """Yield the statement of `we replaced Jenkins with Buildkite`."""
-        new = self._phrases.right(at)
-        if new is not None and len(old) == 1 and self._fits(old[0], "any"):
-            yield self._statement(new, "replaces", old[0])
+        new = self.phrases.right(at)
+        if new is not None and len(old) == 1 and self.fits(old[0], "any"):
+            yield self.statement(new, "replaces", old[0])
 
     def _workplace(self, people: list[Phrase | str], at: int) -> Iterator[Statement]:
         if self._words[at] not in ("at", "for"):
             return
-        place = self._phrases.right(at + 1)
-        if place is None or not self._fits(place, "group"):
+        place = self.phrases.right(at + 1)
+        if place is None or not self.fits(place, "group"):
             return
         for person in people:
-            if self._fits(person, "person"):
-                yield self._statement(person, "works_at", place)
+            if self.fits(person, "person"):
+                yield self.statement(person, "works_at", place)
 
     # -- roles --------------------------------------------------------------------------------------------
 
@@ -331,7 +368,7 @@ class _SentenceReader:
         words = self._words
         several = singular(words[at]) != words[at]
         start = at
-        while words[start - 1] in _DEGREES or self._phrases.kind(start - 1) is Kind.ADJECTIVE:
+        while words[start - 1] in _DEGREES or self.phrases.kind(start - 1) is Kind.ADJECTIVE:
             start -= 1
         if not _WITHDRAWN.isdisjoint(words[start - 1 : at]) or words[at - 1] == "-":
             return
@@ -350,7 +387,7 @@ class _SentenceReader:
         if found is None:
             return
         owner, before, chained = found
-        if not self._fits(owner, "person"):
+        if not self.fits(owner, "person"):
             return
         if chained:
             if role.predicate not in _FAMILY:
@@ -381,7 +418,7 @@ class _SentenceReader:
             if found is None or between[0].predicate not in _FAMILY:
                 return None
             return found[0], found[1], True
-        owner = self._phrases.left(end - 1)
+        owner = self.phrases.left(end - 1)
         return None if owner is None else (owner, owner.start, False)
 
     def _named_after(self, at: int, *, several: bool) -> list[Phrase | str]:
@@ -401,8 +438,8 @@ class _SentenceReader:
         return self._list(at) if several else self._one(at, ends=False)
 
     def _one(self, at: int, *, ends: bool) -> list[Phrase | str]:
-        person = self._phrases.right(at)
-        if person is None or person.start != at or person.article or not self._phrases.is_person(person):
+        person = self.phrases.right(at)
+        if person is None or person.start != at or person.article or not self.phrases.is_person(person):
             return []
         if self._words[person.end] == "'s":
             return []
@@ -415,8 +452,8 @@ class _SentenceReader:
     def _list(self, at: int) -> list[Phrase | str]:
         found: list[Phrase | str] = []
         while True:
-            person = self._phrases.right(at)
-            if person is None or not self._phrases.is_person(person):
+            person = self.phrases.right(at)
+            if person is None or not self.phrases.is_person(person):
                 return found
             found.append(person)
             at = person.end
@@ -427,15 +464,15 @@ class _SentenceReader:
     def _bearer_before(self, before: int) -> list[Phrase | str]:
         """Return who is said to be something by `X is …` or `X, …,` before the index `before`."""
         if self._words[before - 1] == ",":
-            bearer = self._phrases.left(before - 1)
-            if bearer is None or self._words[self._phrases.before(bearer)] in ("and", ","):
+            bearer = self.phrases.left(before - 1)
+            if bearer is None or self._words[self.phrases.before(bearer)] in ("and", ","):
                 return []
-            return [bearer] if self._phrases.is_person(bearer) else []
+            return [bearer] if self.phrases.is_person(bearer) else []
         group = self._group(before)
         if group is None or not group.be:
             return []
         subjects = self._subjects(group.start, several=False)
-        return [one for one in subjects if self._fits(one, "person")]
+        return [one for one in subjects if self.fits(one, "person")]
 
     def _of_plural(self, start: int, predicate: str) -> Iterator[Statement]:
         """Yield the statements of `Anna and Rob are friends`."""
@@ -447,36 +484,36 @@ class _SentenceReader:
         yield from self._pairs(group.start, predicate)
 
     def _pairs(self, end: int, predicate: str) -> Iterator[Statement]:
-        subjects = [one for one in self._subjects(end, several=True) if self._fits(one, "person")]
+        subjects = [one for one in self._subjects(end, several=True) if self.fits(one, "person")]
         for one, other in combinations(subjects, 2):
-            yield self._statement(one, predicate, other)
+            yield self.statement(one, predicate, other)
 
     def _of_noun(self, start: int, at: int, role: Role) -> Iterator[Statement]:
         """Yield the statements of `Dory is the daughter of Rob` and `Dory, the daughter of Rob`."""
         words = self._words
         objects, _ = self._objects(at + 2, mine=True)
-        objects = [one for one in objects if self._fits(one, role.object)]
-        noun = self._phrases.left(at + 1)
-        if noun is not None and noun.start < start and noun.article and self._phrases.kind(at) is not Kind.CAPITAL:
+        objects = [one for one in objects if self.fits(one, role.object)]
+        noun = self.phrases.left(at + 1)
+        if noun is not None and noun.start < start and noun.article and self.phrases.kind(at) is not Kind.CAPITAL:
             start = noun.start
         before = start - 1 if words[start - 1] in ("a", "an", "the", "one") else start
         if not objects or (words[before] == words[start] and words[start - 1] == "of"):
             return
         if words[before - 1] == ",":
-            bearer = self._phrases.left(before - 1)
-            if bearer is not None and words[self._phrases.before(bearer)] in ("and", ","):
+            bearer = self.phrases.left(before - 1)
+            if bearer is not None and words[self.phrases.before(bearer)] in ("and", ","):
                 bearer = None
             bearers: list[Phrase | str] = [] if bearer is None or not bearer.proper else [bearer]
         else:
             group = self._group(before)
             bearers = self._subjects(group.start, several=True) if group is not None and group.be else []
         for bearer_ in bearers:
-            if self._fits(bearer_, role.subject, is_subject=True):
+            if self.fits(bearer_, role.subject, is_subject=True):
                 for one in objects:
                     yield self._kin(bearer_, role, one)
 
     def _kin(self, bearer: Phrase | str, role: Role, owner: Phrase | str) -> Statement:
-        return self._statement(bearer, role.predicate, owner, flipped=role.flipped)
+        return self.statement(bearer, role.predicate, owner, flipped=role.flipped)
 
     # -- the rest -----------------------------------------------------------------------------------------
 
@@ -494,17 +531,17 @@ class _SentenceReader:
         if group is None or not group.be or group.start == at:
             yield from self._of_post(at)
             return
-        place = self._phrases.right(at + 1)
+        place = self.phrases.right(at + 1)
         if words[at] == "in" and words[at + 1] in ("year", "grade") and words[at + 3] == "at":
-            school = self._phrases.right(at + 4)
+            school = self.phrases.right(at + 4)
             for subject in self._subjects(group.start, several=True):
-                if school is not None and self._fits(school, "group") and self._fits(subject, "person"):
-                    yield self._statement(subject, "studies_at", school)
+                if school is not None and self.fits(school, "group") and self.fits(subject, "person"):
+                    yield self.statement(subject, "studies_at", school)
             return
-        if place is not None and words[at] != "at" and self._is_team(place) and self._fits(place, "group"):
+        if place is not None and words[at] != "at" and self._is_team(place) and self.fits(place, "group"):
             for subject in self._subjects(group.start, several=True):
-                if self._fits(subject, "person"):
-                    yield self._statement(subject, "member_of", place)
+                if self.fits(subject, "person"):
+                    yield self.statement(subject, "member_of", place)
             return
         if words[at] == "on" and (place is None or words[place.end - 1] not in _STREETS):
             return
@@ -512,22 +549,22 @@ class _SentenceReader:
             return
         for subject in self._subjects(group.start, several=True):
             if isinstance(subject, Phrase) and self._is_site(subject, place):
-                yield self._statement(subject, "located_in", place)
+                yield self.statement(subject, "located_in", place)
                 yield from self._larger(place)
 
     def _larger(self, place: Phrase) -> Iterator[Statement]:
         """Yield that the first place is in the second, if a second place follows: `Mill Lane, Wexcombe`."""
-        larger = self._phrases.right(place.end + 1) if self._words[place.end] == "," else None
+        larger = self.phrases.right(place.end + 1) if self._words[place.end] == "," else None
         if larger is None or not self._is_place(larger) or self._words[larger.end] not in _BREAKS:
             return
-        if not self._phrases.is_surely_person(larger) and not larger.article:
-            yield self._statement(place, "located_in", larger)
+        if not self.phrases.is_surely_person(larger) and not larger.article:
+            yield self.statement(place, "located_in", larger)
 
     def _is_place(self, phrase: Phrase) -> bool:
         words = self._words[phrase.start : phrase.end]
         if not phrase.proper or words[-1] in _NO_PLACES or words[-1][0].isdigit():
             return False
-        return not self._phrases.is_surely_person(phrase) and self._phrases.kind(phrase.end - 1) is Kind.CAPITAL
+        return not self.phrases.is_surely_person(phrase) and self.phrases.kind(phrase.end - 1) is Kind.CAPITAL
 
     def _is_site(self, subject: Phrase, place: Phrase) -> bool:
         """Return True if the subject is something that stays where it is."""
@@ -536,18 +573,18 @@ class _SentenceReader:
             return subject.proper or subject.article not in ("a", "an", "")
         if self._words[subject.end - 1] in _SITES or self._is_technical(subject):
             return True
-        if not subject.proper or self._phrases.is_surely_person(subject):
+        if not subject.proper or self.phrases.is_surely_person(subject):
             return False
         if any(MARKS.get(word, 0) & (Mark.NAME | Mark.HONORIFIC) for word in self._words[subject.start : subject.end]):
             return self._words[subject.start] == "st"
         known = any(MARKS.get(word, 0) & (Mark.PLACE | Mark.PLACE_TITLE) for word in self._words[place.start : place.end])
-        return known or not self._phrases.is_person(subject)
+        return known or not self.phrases.is_person(subject)
 
     def _of_post(self, at: int) -> Iterator[Statement]:
         """Yield the statements of `Anna is a nurse at St Mary's` and `Kit is a student at Leeds`."""
         if self._words[at] != "at":
             return
-        post, place = self._phrases.left(at), self._phrases.right(at + 1)
+        post, place = self.phrases.left(at), self.phrases.right(at + 1)
         if post is None or place is None or post.proper or not post.article or not place.proper:
             return
         head = self._words[post.end - 1]
@@ -557,23 +594,23 @@ class _SentenceReader:
         if student and head in ROLES:
             return
         group = self._group(post.start - 1)
-        if group is None or not group.be or not self._fits(place, "group"):
+        if group is None or not group.be or not self.fits(place, "group"):
             return
         for subject in self._subjects(group.start, several=False):
-            if self._fits(subject, "person"):
-                yield self._statement(subject, "studies_at" if student else "works_at", place)
+            if self.fits(subject, "person"):
+                yield self.statement(subject, "studies_at" if student else "works_at", place)
 
     def _of_school(self, at: int) -> Iterator[Statement]:
         group = self._group(at)
         start = at + 1 if self._words[at] == "attends" else at + 2
         if group is None or (self._words[at] == "goes" and self._words[at + 1] != "to"):
             return
-        school = self._phrases.right(start)
+        school = self.phrases.right(start)
         if school is None or not school.proper or SCHOOLS.isdisjoint(self._words[school.start : school.end]):
             return
         for subject in self._subjects(group.start, several=False):
-            if self._fits(subject, "person"):
-                yield self._statement(subject, "studies_at", school)
+            if self.fits(subject, "person"):
+                yield self.statement(subject, "studies_at", school)
 
     def _of_couple(self, at: int, word: str) -> Iterator[Statement]:
         """Yield the statements of `Anna and Rob got married`, `are engaged` and `work together`."""
@@ -586,9 +623,9 @@ class _SentenceReader:
         if word == "together" and words[at - 1] in ("work", "working"):
             group = self._group(at - 1)
             if group is not None:
-                people = [one for one in self._subjects(group.start, several=True) if self._fits(one, "person")]
+                people = [one for one in self._subjects(group.start, several=True) if self.fits(one, "person")]
                 for one, other in combinations(people, 2):
-                    yield self._statement(one, "works_with", other)
+                    yield self.statement(one, "works_with", other)
                 if len(people) > 1:
                     yield from self._workplace(people, at + 1)
             return
@@ -597,7 +634,7 @@ class _SentenceReader:
         group = self._group(end)
         if group is None or not (group.be or end < at):
             return
-        if self._phrases.kind(at + 1) in (Kind.CAPITAL, Kind.ARTICLE, Kind.POSSESSIVE, Kind.NOUN):
+        if self.phrases.kind(at + 1) in (Kind.CAPITAL, Kind.ARTICLE, Kind.POSSESSIVE, Kind.NOUN):
             return
         yield from self._pairs(group.start, "married_to" if word == "married" else "partner_of")
 
@@ -608,16 +645,18 @@ class _SentenceReader:
         words = self._words
         if words[at] == "me" or (mine and words[at] == "mine"):
             return [self._writer], at + 1
-        phrase = self._phrases.right(at)
+        phrase = self.phrases.right(at)
         if phrase is None:
             return [], at
         if words[phrase.end] == "'s":
             return self._owned(phrase)
+        if words[phrase.end - 1] in _STAGES and words[phrase.end] == "of":
+            return self._objects(phrase.end + 1)
         found: list[Phrase | str] = [phrase]
         end = phrase.end
         while words[end] in ("and", ",", "&"):
             start = end + 2 if words[end] == "," and words[end + 1] == "and" else end + 1
-            other = self._phrases.right(start)
+            other = self.phrases.right(start)
             if other is None or not self._is_joined(phrase, other, listed=words[start - 1] == ","):
                 break
             found.append(other)
@@ -628,7 +667,7 @@ class _SentenceReader:
 
     def _owned(self, owner: Phrase) -> tuple[list[Phrase | str], int]:
         """Return a thing together with its owner: `Ellie's laptop`."""
-        thing = self._phrases.right(owner.end + 1)
+        thing = self.phrases.right(owner.end + 1)
         if thing is None or thing.start != owner.end + 1:
             return [], owner.end
         return [thing._replace(start=owner.start, proper=False, article="the")], thing.end
@@ -646,12 +685,12 @@ class _SentenceReader:
         word = words[end - 1]
         if word in ("who", "which", "that"):
             at = end - 1 if words[end - 2] != "," else end - 2
-            phrase = self._phrases.left(at)
+            phrase = self.phrases.left(at)
             return [] if phrase is None or word == "that" and phrase.end != end - 1 else [phrase]
         if word == "i":
             first: list[Phrase | str] = [self._writer]
             if several and words[end - 2] == "and":
-                other = self._phrases.left(end - 2)
+                other = self.phrases.left(end - 2)
                 first += [] if other is None else [other]
             return first
         if word in ("he", "she", "it"):
@@ -663,29 +702,29 @@ class _SentenceReader:
                 return [described]
         if word in ("and", "but", ",", "then"):
             return self._shared_subject(end - 1)
-        phrase = self._phrases.left(end)
+        phrase = self.phrases.left(end)
         if phrase is None:
             return []
         return self._checked(phrase, several=several, deep=deep)
 
     def _checked(self, phrase: Phrase, *, several: bool, deep: int) -> list[Phrase | str]:
         """Return the subjects if the words before them show that a clause begins there."""
-        words, at = self._words, self._phrases.before(phrase)
+        words, at = self._words, self.phrases.before(phrase)
         word = words[at]
         if word in _PREPOSITIONS and deep and not self._starts(at):
-            head = self._phrases.left(at)
-            if head is None or self._phrases.kind(at - 1) is Kind.OTHER:
+            head = self.phrases.left(at)
+            if head is None or self.phrases.kind(at - 1) is Kind.OTHER:
                 return []
             return self._checked(head, several=several, deep=deep - 1)
         if word == "'s":
-            owner = self._phrases.left(at)
+            owner = self.phrases.left(at)
             if owner is None or phrase.proper:
                 # In `Rob's sister Anna`, the phrase is the name.
                 return [phrase] if phrase.proper and owner is not None else []
             whole = phrase._replace(start=owner.start, article="the")
-            return [whole] if self._begins(self._phrases.before(owner)) else []
+            return [whole] if self._begins(self.phrases.before(owner)) else []
         if word in ("and", ",") and several:
-            other = self._phrases.left(at)
+            other = self.phrases.left(at)
             if other is not None and (word == "and" or phrase.proper == other.proper):
                 others = self._checked(other, several=True, deep=0)
                 return [*others, phrase] if others or word == "and" else []
@@ -712,8 +751,8 @@ class _SentenceReader:
             start -= 1
         if words[start] != ",":
             return None
-        first, inner = self._phrases.left(start), self._phrases.right(start + 1)
-        if first is None or not self._begins(self._phrases.before(first)):
+        first, inner = self.phrases.left(start), self.phrases.right(start + 1)
+        if first is None or not self._begins(self.phrases.before(first)):
             return None
         relative = words[start + 1] in ("who", "which", "whose") or is_past(words[start + 1])
         if inner is None and not relative:
@@ -735,7 +774,7 @@ class _SentenceReader:
             if self._words[at] in ("he", "she"):
                 person = self._antecedent(at)
                 return [] if person is None else [person]
-            phrase = self._phrases.right(at)
+            phrase = self.phrases.right(at)
             if phrase is not None and phrase.end < end and self._is_verb(phrase.end):
                 return [phrase]
             if phrase is None and self._words[at] in FUNCTION_WORDS and FUNCTION_WORDS[self._words[at]] == "PRON":
@@ -744,41 +783,41 @@ class _SentenceReader:
 
     def _is_verb(self, at: int) -> bool:
         word = self._words[at]
-        return self._phrases.kind(at) is Kind.VERB or word in _IS or word in _HAS
+        return self.phrases.kind(at) is Kind.VERB or word in _IS or word in _HAS
 
     def _antecedent(self, at: int) -> str | None:
         """Return the only person whom the text names before the pronoun at index `at`, or None."""
         words, texts = list(self._earlier_words), list(self._earlier)
-        for phrase in self._phrases.people():
+        for phrase in self.phrases.people():
             if phrase.end > at:
                 continue
             own = tuple(self._words[phrase.start : phrase.end])
             alike = [number for number, other in enumerate(words) if set(own) <= set(other) or set(other) <= set(own)]
             if not alike:
                 words.append(own)
-                texts.append(self._phrases.text(phrase))
+                texts.append(self.phrases.text(phrase))
         return texts[0] if len(texts) == 1 else None
 
     def topic(self) -> str | None:
         """Return the one thing that `it` at the beginning of the next sentence must mean, or None."""
-        phrase = self._phrases.right(1)
-        if phrase is None or phrase.article in ("a", "an") or self._phrases.is_person(phrase):
+        phrase = self.phrases.right(1)
+        if phrase is None or phrase.article in ("a", "an") or self.phrases.is_person(phrase):
             return None
         if not self._is_verb(phrase.end):
             return None
         at = phrase.end + 1
         while at < len(self._sentence):
-            other = self._phrases.right(at)
+            other = self.phrases.right(at)
             if other is not None and (other.article or other.proper):
                 return None
             at += 1
-        return self._phrases.text(phrase)
+        return self.phrases.text(phrase)
 
-    def _fits(self, end: Phrase | str, kind: str, *, is_subject: bool = False) -> bool:
+    def fits(self, end: Phrase | str, kind: str, *, is_subject: bool = False) -> bool:
         """Return True if an end can be what a verb or noun needs there."""
         if isinstance(end, str):
             return kind in ("person", "any") if end == self._writer else kind in ("person", "any", "thing")
-        phrases, definite = self._phrases, end.article not in ("a", "an", "")
+        phrases, definite = self.phrases, end.article not in ("a", "an", "")
         if kind == "person":
             return phrases.is_person(end)
         if kind == "place":
@@ -800,25 +839,44 @@ class _SentenceReader:
         surface = self._sentence.surfaces[phrase.end - 1]
         return not phrase.article and not surface.isalpha() and not surface[0].isdigit()
 
+    def meant(self, at: int) -> str | None:
+        """Return the one person or thing that the pronoun at index `at` can mean, or None."""
+        word = self._words[at]
+        if word in ("i", "me", "my", "mine"):
+            return self._writer
+        if word == "it":
+            return self._thing if self._starts(at) else None
+        return self._antecedent(at) if word in ("he", "she", "his", "her", "him") else None
+
     def _is_team(self, phrase: Phrase) -> bool:
         head = self._words[phrase.end - 1]
         return head in _TEAMS or bool(MARKS.get(head, 0) & Mark.ORGANIZATION)
 
-    def _statement(
+    def statement(
         self, subject: Phrase | str, predicate: str, object_: Phrase | str, *, flipped: bool = False
     ) -> Statement:
+        if predicate in _VERSIONED:
+            subject, object_ = self._unversioned(subject), self._unversioned(object_)
         one, other = (self._text(end) for end in (subject, object_))
         ends = (other, one) if flipped else (one, other)
         return Statement(ends[0], predicate, ends[1], self._sentence.start, self._sentence.end)
 
+    def _unversioned(self, end: Phrase | str) -> Phrase | str:
+        if isinstance(end, str) or end.end - end.start < 2 or self._sentence.is_capital(end.end - 1):
+            return end
+        last = self._words[end.end - 1]
+        if not last.replace(".", "").isdigit() or self.phrases.kind(end.end - 2) is not Kind.CAPITAL:
+            return end
+        return end._replace(end=end.end - 1)
+
     def _text(self, end: Phrase | str) -> str:
-        return end if isinstance(end, str) else self._phrases.text(end)
+        return end if isinstance(end, str) else self.phrases.text(end)
 
 
 def _is_negative(word: str) -> bool:
     return word in _NEGATIONS or word.endswith("n't")
 
 
-def is_likely(words: frozenset[str]) -> bool:
+def is_likely(words: Iterable[str]) -> bool:
     """Return True if a text with these words in lower case can state a relation."""
-    return not TRIGGERS.isdisjoint(words) or ("in" in words and not _IS.isdisjoint(words))
+    return not TRIGGERS.isdisjoint(words) or not _PLACED.isdisjoint(words) and not _IS.isdisjoint(words)

@@ -135,7 +135,7 @@ class Phrases:
         if mark & (_UNNAMED | Mark.SUBJECT):
             return True
         if self.words[at + 1] == "'s" or self.sentence.is_capital(at + 1):
-            return word in ADJECTIVES or (is_verb(word) and not self.sentence.is_capital(at + 1))
+            return word in ADJECTIVES or is_verb(word)
         return word in ADJECTIVES or is_verb(word) or self._is_noun(at + 1)
 
     def _is_noun(self, at: int) -> bool:
@@ -154,7 +154,7 @@ class Phrases:
         if kind in (Kind.ARTICLE, Kind.POSSESSIVE):
             article, at = self.words[at], at + 1
         start, end = at, self._right_end(at, article)
-        return self._made(start, end, article)
+        return self.made(start, end, article)
 
     def _right_end(self, start: int, article: str) -> int:
         at = start
@@ -199,11 +199,14 @@ class Phrases:
         if (is_past(word) and word not in BARE_VERBS) or is_gerund(word):
             return True
         starts = self.kind(at + 1) in (Kind.ARTICLE, Kind.POSSESSIVE) or after in FUNCTION_WORDS
+        before = self.words[at - 1]
+        if before.endswith("s") and not before.endswith(("ss", "us", "is")) and self.kind(at - 1) is Kind.NOUN:
+            return True
         if is_third(word):
             return starts or self.kind(at + 1) in (Kind.CAPITAL, Kind.ADJECTIVE, Kind.NOUN)
         return starts and after not in ("and", "or", "of", "in", "on", "at", "for", "is", "has", "was")
 
-    def _made(self, start: int, end: int, article: str) -> Phrase | None:
+    def made(self, start: int, end: int, article: str) -> Phrase | None:
         """Return the phrase of some tokens, without words that do not belong to its name."""
         while end > start and self.kind(end - 1) is Kind.ADJECTIVE:
             end -= 1
@@ -219,6 +222,8 @@ class Phrases:
             while start < end - 1 and self.words[start] in _LOOSE:
                 start += 1
         words = tuple(self.words[start:end])
+        if not _REFUSED.isdisjoint(words) and not capital:
+            return None
         if not words or self._is_unusable(words, start, end):
             return None
         proper = capital or self.kind(start) is Kind.CAPITAL or self._known(words)
@@ -255,7 +260,7 @@ class Phrases:
         if start == end:
             return None
         article = self.words[start - 1] if self.kind(start - 1) in (Kind.ARTICLE, Kind.POSSESSIVE) else ""
-        return self._made(start, end, article)
+        return self.made(start, end, article)
 
     def _continues_left(self, at: int, end: int) -> bool:
         kind = self.kind(at)
@@ -315,7 +320,7 @@ class Phrases:
                 end = at + 1
                 while self.kind(end) in (Kind.CAPITAL, Kind.NUMBER) or self._joins(at, end):
                     end += 1
-                phrase = self._made(at, end, "")
+                phrase = self.made(at, end, "")
                 placed = self.words[at - 1] in _BEFORE_PLACES or self.words[at - 1] == '"'
                 if phrase is not None and self.is_person(phrase):
                     if not placed or self.is_surely_person(phrase):

@@ -46,7 +46,7 @@ born_in: person bear in! place
 located_in: thing locate in|at! place | thing situate in|at! place | thing lie in place | thing stand in place | group base in! place | group headquarter in! place
 member_of: person play +for|in|with group | person sing +in|with group | person row for group | person drum in|for|with group | person join* team
 owns: person own thing | thing belong to< group | thing own by!< group
-created: person create* thing | person write* work | person design* thing | person build* work | person found* thing | person invent* thing | person compose* work | person paint* work | person author* work | person develop* work | person direct* work | person code* work | person establish* thing | person compile* work | person draw* work | thing create by!*< maker | thing write by!*< maker | thing design by!*< maker | thing build by!*< maker | thing found by!*< maker | thing invent by!*< maker | thing compose by!*< maker | thing paint by!*< maker | thing author by!*< maker | thing develop by!*< maker | thing direct by!*< maker | thing establish by!*< maker | thing illustrate by!*< maker | thing draw by!*< maker
+created: person create* thing | person write* work | person design* thing | person build* work | person found* thing | person invent* thing | person compose* work | person paint* work | person author* work | person develop* work | person direct* work | person code* work | person establish* thing | person compile* work | thing create by!*< maker | thing write by!*< maker | thing design by!*< maker | thing build by!*< maker | thing found by!*< maker | thing invent by!*< maker | thing compose by!*< maker | thing paint by!*< maker | thing author by!*< maker | thing develop by!*< maker | thing direct by!*< maker | thing establish by!*< maker | thing illustrate by!*< maker
 uses: any use thing | thing build with|on! thing | any make use_of thing | thing use by!< any | thing power by! thing | thing employ thing
 depends_on: thing depend on|upon thing | thing rely on|upon thing | thing require exact | thing need exact | exact require by!< thing | exact need by!< thing
 runs_on: thing run on thing | thing host on|by|at|in! thing | thing deploy on|to! thing | thing run under thing
@@ -117,6 +117,9 @@ def forms_of_verb(lemma: str) -> Forms:
     if not past or lemma in ("wed",):
         regular = stem + "d" if stem.endswith("e") else stem + "ed"
         past.add(third[:-3] + "ied" if third.endswith("ies") else regular)
+    if lemma == "found":
+        # `found` is far more often the past of `find`.
+        return Forms(third, third, gerund, frozenset(past))
     if lemma in ("enrol",):
         past, gerund = {"enrolled"}, "enrolling"
     return Forms(lemma, third, gerund, frozenset(past))

@@ -19,6 +19,8 @@ class Statement(NamedTuple):
     start: int
     end: int
     """The sentence is the part of the text from `start` up to but excluding `end`."""
+    by_parse: bool = False
+    """True if only the parse of the sentence shows the relation."""
 
     @property
     def key(self) -> tuple[str, str, str]:
