@@ -1,11 +1,12 @@
 """Measure the relations that a dream finds in labelled texts: `python -m bench.labelled_relations`.
 
-Question: which share of the relations that a dream adds is right, and which share of the labelled ones is found?
+Question: how many of the relations that a dream adds are right, and how many of the labelled ones are found?
 Data: `tests/knowledge/dreaming/labelled`, two memories of 100 atoms with the relations that people found.
 How: each memory is dreamt once without and once with the installed pipeline for English. An edge is right if
-    a label has its predicate and its ends. Names are compared by their aliases, and other ends by their last words:
-    `plot 14 soil sensor` is the same end as `soil sensor`. A relation that several texts state counts once.
-    Relations of the writer (`I`) are counted apart, because the dreamer adds them only if a text names its writer.
+    a label has its predicate and its ends. Names are compared by their aliases, and other ends by their last
+    words: `plot 14 soil sensor` is the same end as `soil sensor`. A relation that several texts state counts
+    once. Relations of the writer (`I`) are counted apart, because the dreamer adds them only if a text names
+    its writer.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from pyroaring import BitMap
@@ -17,6 +18,7 @@ from engine.base.validation import atom_id
 from engine.commands.base import Command
 from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn, commands_for
 from engine.knowledge.dreaming.config import RULES, DreamConfig
+from engine.knowledge.dreaming.relations.commands import AddRelation
 from engine.knowledge.dreaming.relations.finder import Relater
 from engine.knowledge.dreaming.relations.pipeline import Pipeline, find_pipeline
 from engine.knowledge.dreaming.round import (
@@ -79,7 +81,7 @@ class DreamReport:
     """The number of atoms that the next cycle still has to read; 0 if all work is done."""
     dry_run: bool
     pipeline: str | None = None
-    """The package and version of the spaCy pipeline that parsed sentences, or None if no pipeline was used."""
+    """The package and version of the spaCy pipeline that parsed sentences; None if there was none."""
 
     @property
     def done(self) -> bool:
@@ -214,21 +216,28 @@ class _Cycle:
     def _enrich(self) -> None:
         pending = self._pending()
         ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
-        relater = Relater(self._survey, self._round.names, self._store, ORIGIN, self._pipeline)
+        relater = Relater(self._survey, self._round.names, self._pipeline)
         for part in self._steps(ordinals):
             with without_collection():
                 commands: list[Command] = []
                 texts = self._survey.read(part)
-                for text in texts:
-                    commands += commands_for(self._survey, self._round.names, text)
-                self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
-                self._relations += relater.add(texts)
+                for text, relations in zip(texts, relater.commands(texts), strict=True):
+                    commands += [*commands_for(self._survey, self._round.names, text), *relations]
+                for origin, some in groupby(commands, self._origin):
+                    same = list(some)
+                    self._count(same, self._store.commit(same, DREAMER, origin=origin))
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read + self._looked_at, self._read + len(ordinals))
         self._left = len(ordinals) - self._looked_at
         if not self._left:
             self.cursor = self.cursor._replace(since=self.cursor.head, phase=Phase.DONE, at=0)
+
+    def _origin(self, command: Command) -> str:
+        """Return the origin of a command's events, which names the pipeline if only a parse caused them."""
+        if self._pipeline is not None and isinstance(command, AddRelation) and command.by_parse:
+            return f"{ORIGIN}; {self._pipeline.label}"
+        return ORIGIN
 
     def _pending(self) -> BitMap:
         pending: BitMap = self._round.texts.copy()
@@ -243,6 +252,8 @@ class _Cycle:
                 self._tagged += bool(tags)
                 self._tags.update(tags)
                 self._mentions += edges
+            elif isinstance(command, AddRelation):
+                self._relations += command.added
             elif isinstance(command, Connect):
                 self._relations += receipt.changed
                 if receipt.state is State.LIVE:

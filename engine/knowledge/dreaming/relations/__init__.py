@@ -2,6 +2,5 @@
 
     text ──▶ sentences with a trigger word ──▶ statements (subject, predicate, object) ──▶ commands
 
-The rules are cautious. A question, a condition, a negation or a hope states nothing, and a pronoun counts only
-if one name can be meant.
+A question, a condition, a negation or a hope states nothing. A pronoun counts only if one name can be meant.
 """

@@ -44,6 +44,8 @@ class AddRelation:
     predicate: str
     object: End
     at: tuple[int, int]
+    by_parse: bool = False
+    """True if only the parse of the sentence shows the relation."""
     added: int = field(default=0, init=False)
     """The number of edges between entities that were added when the command was last decided: 0 or 1."""
 
@@ -102,7 +104,7 @@ def _found(tx: Transaction, end: End) -> bytes | None:
 
 
 def promote(tx: Transaction, record: AtomRecord) -> Receipt | None:
-    """Make an implied entity an entity whose name is looked for in texts. Return None if it is not implied."""
+    """Make an implied entity one whose name is looked for in texts. Return None if it is not implied."""
     body = tx.body(record)
     if record.kind != ENTITY or record.state is not State.LIVE or not forms.is_implied(body):
         return None

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.base.errors import EngineError
 from engine.knowledge.dreaming.relations.commands import AddRelation, End
 from engine.knowledge.dreaming.relations.patterns import TextReader, is_likely
 from engine.knowledge.dreaming.relations.pipeline import Parser, Pipeline
-from engine.knowledge.dreaming.relations.statements import WRITER, Statement
+from engine.knowledge.dreaming.relations.statements import WRITER
 from engine.knowledge.dreaming.survey import ReadAtom, Survey
 from engine.knowledge.dreaming.tokenized_text import Name, Names
 from engine.ledger.entities import entity_identity, entity_key, entity_name
-from engine.store.store import Store
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
-
-ACTOR: Final = "dreamer"
 
 
 class _Likely(NamedTuple):
@@ -31,40 +28,21 @@ class _Likely(NamedTuple):
 
 
 class Relater:
-    """Adds the relations that texts state."""
+    """Finds the relations that texts state."""
 
-    def __init__(
-        self, survey: Survey, names: Names, store: Store, origin: str, pipeline: Pipeline | None
-    ) -> None:
-        """Set the snapshot, the known names, the store that is written, and the pipeline, if any.
-
-        Events that only a parse caused name the pipeline after `origin`.
-        """
+    def __init__(self, survey: Survey, names: Names, pipeline: Pipeline | None) -> None:
         self._survey = survey
         self._names = names
-        self._store = store
-        self._origin = origin
         self._parser = None if pipeline is None else Parser(pipeline)
 
-    def add(self, texts: Iterable[ReadAtom]) -> int:
-        """Commit the relations that the internal texts among these state, and return how many were added."""
-        likely = [one for text in texts for one in self._likely(text)]
-        parses = self._parsed(likely)
-        found = [
-            (statement.by_parse, command)
-            for one, parsed in zip(likely, parses, strict=True)
-            for statement, command in self._commands(one, parsed)
-        ]
-        added = self._commit([command for by_parse, command in found if not by_parse], self._origin)
-        if self._parser is None:
-            return added
-        origin = f"{self._origin}; {self._parser.pipeline.label}"
-        return added + self._commit([command for by_parse, command in found if by_parse], origin)
-
-    def _commit(self, commands: list[AddRelation], origin: str) -> int:
-        if commands:
-            self._store.commit(commands, ACTOR, origin=origin)
-        return sum(command.added for command in commands)
+    def commands(self, texts: Sequence[ReadAtom]) -> list[list[AddRelation]]:
+        """Return for each text the commands that add the relations it states. External texts state none."""
+        likely = [(at, one) for at, text in enumerate(texts) for one in self._likely(text)]
+        parses = self._parsed([one for _, one in likely])
+        found: list[list[AddRelation]] = [[] for _ in texts]
+        for (at, one), parsed in zip(likely, parses, strict=True):
+            found[at] = list(self._commands(one, parsed))
+        return found
 
     def _likely(self, text: ReadAtom) -> Iterator[_Likely]:
         if text.record.ordinal not in self._survey.internal or not is_likely(text.tokenized.words):
@@ -92,9 +70,7 @@ class Relater:
                 own[start] = doc
         return parses
 
-    def _commands(
-        self, one: _Likely, parses: dict[int, Doc] | None
-    ) -> Iterator[tuple[Statement, AddRelation]]:
+    def _commands(self, one: _Likely, parses: dict[int, Doc] | None) -> Iterator[AddRelation]:
         record = one.text.record
         found = one.reader.statements(parses)
         for statement in found[: self._survey.config.relations_per_atom]:
@@ -102,7 +78,7 @@ class Relater:
             if subject is not None and object_ is not None:
                 at = statement.start, statement.end
                 relation = subject, statement.predicate, object_
-                yield statement, AddRelation(record.id, record.payload_seq, *relation, at)
+                yield AddRelation(record.id, record.payload_seq, *relation, at, statement.by_parse)
 
     def _end(self, text: str, known: dict[tuple[str, ...], Name]) -> End | None:
         """Return the entity that these words name, or None if they cannot be a name."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from engine.knowledge.dreaming.relations.phrases import Phrase
 from engine.knowledge.dreaming.relations.predicates import ROLES, VERBS, Role, Verb, singular
 from engine.knowledge.dreaming.relations.statements import Statement
+from engine.knowledge.dreaming.relations.words import WORDS
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -22,13 +23,13 @@ for _verb in VERBS:
     _BY_LEMMA.setdefault(_verb.lemma, []).append(_verb)
 
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
-_DOUBTED: Final = frozenset(
-    """ask assume believe claim consider deny doubt dream expect fear guess hope imagine intend like plan pretend
-    propose suggest suppose suspect think try want wish wonder""".split()
-)
+_DOUBTED: Final = WORDS["doubted"]
 _NAMED: Final = frozenset({"compound", "nmod", "nummod", "amod", "flat"})
+_WITHDRAWN: Final = WORDS["parsed_withdrawn"]
 _PEOPLE: Final = frozenset({"PERSON"})
-_NO_PEOPLE: Final = frozenset({"ORG", "GPE", "LOC", "FAC", "PRODUCT", "WORK_OF_ART", "EVENT", "LANGUAGE", "NORP"})
+_NO_PEOPLE: Final = frozenset(
+    {"ORG", "GPE", "LOC", "FAC", "PRODUCT", "WORK_OF_ART", "EVENT", "LANGUAGE", "NORP"}
+)
 
 End = Phrase | str
 
@@ -152,7 +153,9 @@ class ParseReader:
     # -- roles --------------------------------------------------------------------------------------------
 
     def _of_role(self, noun: Token, role: Role) -> Iterator[Statement]:
-        if not self._is_stated(noun) or any(child.lower_ in ("ex", "former", "late", "no") for child in noun.children):
+        if not self._is_stated(noun) or any(
+            child.lower_ in ("ex", "former", "late", "no") for child in noun.children
+        ):
             return
         owners = self._joined([one for word in role.after for one in self._below(noun, word)])
         if role.person and not owners:
@@ -212,7 +215,5 @@ class ParseReader:
         return self._reading.fits(end, kind, is_subject=is_subject)
 
     def _statement(self, subject: Token, predicate: str, object_: Token, *, flipped: bool) -> Statement:
-        one, other = self._end(subject), self._end(object_)
-        assert one is not None
-        assert other is not None
+        one, other = self._end(subject) or "", self._end(object_) or ""
         return self._reading.statement(one, predicate, other, flipped=flipped)

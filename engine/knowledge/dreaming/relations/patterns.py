@@ -1,6 +1,6 @@
 """Statements found by patterns over the words of a sentence, without a trained model.
 
-A trigger word (a verb, a noun such as `sister`, or `in`) is looked up; its ends are the noun phrases beside it.
+A trigger word is looked up: a verb, a noun such as `sister`, or `in`. The phrases beside it are the ends.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.knowledge.dreaming.relations.parsed import ParseReader
-from engine.knowledge.dreaming.relations.phrases import POSSESSIVES, Kind, Known, Phrase, Phrases
+from engine.knowledge.dreaming.relations.phrases import Kind, Known, Phrase, Phrases
 from engine.knowledge.dreaming.relations.predicates import (
     ROLES,
     SCHOOLS,
@@ -23,63 +23,35 @@ from engine.knowledge.dreaming.relations.predicates import (
 )
 from engine.knowledge.dreaming.relations.sentences import Sentence, sentences_of
 from engine.knowledge.dreaming.relations.statements import WRITER, Statement
+from engine.knowledge.dreaming.relations.words import WORDS
 from engine.language.categories.marked_text import MARKS, Mark
 from engine.language.lexicon import ADVERBS, FUNCTION_WORDS, GIVEN_NAMES, is_past
 
-_IS: Final = frozenset("is are am 'm 're 's was were be been being isn't".split())
-_PLURAL: Final = frozenset("are 're were have 've".split())
-_HAS: Final = frozenset("has have 've had 's".split())
-_NEGATIONS: Final = frozenset(
-    "not never no nor neither nobody none nothing cannot hardly barely scarcely without nope longer "
-    "isnt arent wasnt werent doesnt dont didnt hasnt havent wont".split()
+_IS: Final = WORDS["is"]
+_PLURAL: Final = WORDS["plural"]
+_HAS: Final = WORDS["has"]
+_NEGATIONS: Final = WORDS["negations"]
+_MODALS: Final = WORDS["modals"]
+_HEDGES: Final = (_MODALS - {"to", "going", "'d", "must"}) | WORDS["hedges"]
+_TAILS: Final = frozenset(
+    {("i", "think"), ("i", "guess"), ("i", "hope"), ("i", "believe"), ("i", "suppose"), ("i", "reckon")}
 )
-_MODALS: Final = frozenset(
-    "will would could might may should shall can must 'll 'd to wont ought going gonna".split()
-)
-_HEDGES: Final = (
-    _MODALS - {"to", "going", "'d", "must"}
-    | frozenset(
-        """if unless whether maybe perhaps possibly probably presumably supposedly allegedly apparently seemingly
-        imagine suppose supposing assuming hope hopes hoped hoping wish wishes wished want wants wanted wonder
-        wonders wondered think thinks thought believe believes believed guess guesses doubt doubts doubted
-        suspect suspects seem seems seemed rumour rumor rumours rumors pretend pretends pretended deny denies
-        denied claim claims dream dreamt dreamed plan plans planned planning consider considering considered
-        unlikely likely false untrue nearly almost wouldn't couldn't won't can't shouldn't
-        mightn't""".split()
-    )
-)
-_TAILS: Final = frozenset({("i", "think"), ("i", "guess"), ("i", "hope"), ("i", "believe"), ("i", "suppose"), ("i", "reckon")})
-_WITHDRAWN: Final = frozenset("ex former once previously formerly".split())
-_DEGREES: Final = frozenset("very best good great old close closest dear dearest firm oldest elder eldest older younger youngest little big baby twin only first second third eldest half late new long-time longtime lifelong own real biological adoptive proud well".split())
+_WITHDRAWN: Final = WORDS["withdrawn"]
+_DEGREES: Final = WORDS["degrees"]
 _FILLERS: Final = (ADVERBS - _NEGATIONS - {"almost", "maybe", "perhaps", "likely"}) | {"both", "all", "each"}
-_CLAUSE_STARTS: Final = frozenset(
-    "and but so because since as while when where that then though although after before until which".split()
-)
+_CLAUSE_STARTS: Final = WORDS["clause_starts"]
 _PREPOSITIONS: Final = frozenset(word for word, part in FUNCTION_WORDS.items() if part == "ADP")
-_SAYING: Final = frozenset(
-    """says said say tells told confirmed confirms explained explains announced announces reported reports writes
-    wrote means knows know knew learnt learned heard remember remembers found discovered noticed me you us him
-    her them""".split()
-)
-_PRONOUNS: Final = frozenset("he she his her him".split())
-_FAMILY: Final = frozenset("parent_of sibling_of relative_of married_to".split())
-_BREAKS: Final = frozenset(["", *",;:.!?()\u2014\u2013-\"\u201c\u201d/"])
-_NO_PLACES: Final = frozenset(
-    "french german spanish latin greek dutch english italian russian japanese chinese arabic hindi".split()
-)
-_TEAMS: Final = frozenset(
-    """team teams committee board band choir club council crew group squad jury panel orchestra staff union
-    company society department society rota""".split()
-)
-_STAGES: Final = frozenset("version draft half part parts prototype most bulk majority rest core".split())
-_VERSIONED: Final = frozenset("uses depends_on runs_on connects_to replaces".split())
+_SAYING: Final = WORDS["patterns_saying"]
+_PRONOUNS: Final = WORDS["pronouns"]
+_FAMILY: Final = WORDS["family"]
+_BREAKS: Final = frozenset(["", *',;:.!?()\u2014\u2013-"\u201c\u201d/'])
+_NO_PLACES: Final = WORDS["no_places"]
+_TEAMS: Final = WORDS["teams"]
+_STAGES: Final = WORDS["stages"]
+_VERSIONED: Final = WORDS["versioned"]
 """The predicates whose ends are named without the number of a version."""
-_STREETS: Final = frozenset("street road lane avenue square terrace close row drive quay".split())
-_SITES: Final = frozenset(
-    """office offices house home cottage flat apartment shop pub bakery cafe café headquarters hq factory
-    warehouse studio lab laboratory clinic surgery branch garden farm church chapel archive depot yard boatyard
-    workshop server servers datacentre datacenter village town city house""".split()
-)
+_STREETS: Final = WORDS["streets"]
+_SITES: Final = WORDS["sites"]
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -102,8 +74,8 @@ _BY_FORM: Final = _triggers()
 _ROLE_FORMS: Final = frozenset(
     form for noun in ROLES for form in (noun, noun + "s", noun[:-1] + "ies", "children", "wives")
 )
-_SPECIAL: Final = frozenset("married engaged together dating couple in at on goes attends".split())
-_PLACED: Final = frozenset({"in", "on", "at"})
+_SPECIAL: Final = WORDS["special"]
+_PLACED: Final = WORDS["placed"]
 TRIGGERS: Final = frozenset(_BY_FORM) | _ROLE_FORMS | (_SPECIAL - _PLACED)
 """The words of which a text must contain at least one to state a relation, except where something is."""
 
@@ -494,7 +466,12 @@ class SentenceReader:
         objects, _ = self._objects(at + 2, mine=True)
         objects = [one for one in objects if self.fits(one, role.object)]
         noun = self.phrases.left(at + 1)
-        if noun is not None and noun.start < start and noun.article and self.phrases.kind(at) is not Kind.CAPITAL:
+        if (
+            noun is not None
+            and noun.start < start
+            and noun.article
+            and self.phrases.kind(at) is not Kind.CAPITAL
+        ):
             start = noun.start
         before = start - 1 if words[start - 1] in ("a", "an", "the", "one") else start
         if not objects or (words[before] == words[start] and words[start - 1] == "of"):
@@ -526,31 +503,38 @@ class SentenceReader:
             yield from self._of_couple(at, word)
 
     def _of_place(self, at: int) -> Iterator[Statement]:
+        """Yield the statements of `Ghent is in Belgium`, `Grace is on the storage team` and the like."""
         group = self._group(at)
-        words = self._words
         if group is None or not group.be or group.start == at:
             yield from self._of_post(at)
             return
-        place = self.phrases.right(at + 1)
+        subjects = self._subjects(group.start, several=True)
+        words, place = self._words, self.phrases.right(at + 1)
         if words[at] == "in" and words[at + 1] in ("year", "grade") and words[at + 3] == "at":
-            school = self.phrases.right(at + 4)
-            for subject in self._subjects(group.start, several=True):
-                if school is not None and self.fits(school, "group") and self.fits(subject, "person"):
-                    yield self.statement(subject, "studies_at", school)
+            yield from self._of_people(subjects, "studies_at", self.phrases.right(at + 4))
+        elif place is not None and words[at] != "at" and self._is_team(place):
+            yield from self._of_people(subjects, "member_of", place)
+        elif place is not None and self._is_address(at, place):
+            for subject in subjects:
+                if isinstance(subject, Phrase) and self._is_site(subject, place):
+                    yield self.statement(subject, "located_in", place)
+                    yield from self._larger(place)
+
+    def _of_people(
+        self, subjects: list[Phrase | str], predicate: str, group: Phrase | None
+    ) -> Iterator[Statement]:
+        if group is None or not self.fits(group, "group"):
             return
-        if place is not None and words[at] != "at" and self._is_team(place) and self.fits(place, "group"):
-            for subject in self._subjects(group.start, several=True):
-                if self.fits(subject, "person"):
-                    yield self.statement(subject, "member_of", place)
-            return
-        if words[at] == "on" and (place is None or words[place.end - 1] not in _STREETS):
-            return
-        if words[at] == "at" or place is None or not self._is_place(place) or words[place.end] == "'s":
-            return
-        for subject in self._subjects(group.start, several=True):
-            if isinstance(subject, Phrase) and self._is_site(subject, place):
-                yield self.statement(subject, "located_in", place)
-                yield from self._larger(place)
+        for subject in subjects:
+            if self.fits(subject, "person"):
+                yield self.statement(subject, predicate, group)
+
+    def _is_address(self, at: int, place: Phrase) -> bool:
+        """Return True if `in` or `on` at index `at` begins a place, as in `in Leeds` or `on Mill Lane`."""
+        words = self._words
+        if words[at] == "on" and words[place.end - 1] not in _STREETS:
+            return False
+        return words[at] != "at" and self._is_place(place) and words[place.end] != "'s"
 
     def _larger(self, place: Phrase) -> Iterator[Statement]:
         """Yield that the first place is in the second, if a second place follows: `Mill Lane, Wexcombe`."""
@@ -575,9 +559,15 @@ class SentenceReader:
             return True
         if not subject.proper or self.phrases.is_surely_person(subject):
             return False
-        if any(MARKS.get(word, 0) & (Mark.NAME | Mark.HONORIFIC) for word in self._words[subject.start : subject.end]):
+        if any(
+            MARKS.get(word, 0) & (Mark.NAME | Mark.HONORIFIC)
+            for word in self._words[subject.start : subject.end]
+        ):
             return self._words[subject.start] == "st"
-        known = any(MARKS.get(word, 0) & (Mark.PLACE | Mark.PLACE_TITLE) for word in self._words[place.start : place.end])
+        known = any(
+            MARKS.get(word, 0) & (Mark.PLACE | Mark.PLACE_TITLE)
+            for word in self._words[place.start : place.end]
+        )
         return known or not self.phrases.is_person(subject)
 
     def _of_post(self, at: int) -> Iterator[Statement]:
@@ -589,7 +579,24 @@ class SentenceReader:
             return
         head = self._words[post.end - 1]
         student = head in STUDENTS
-        if not student and not head.endswith(("er", "or", "ist", "ian", "eer", "ant", "nurse", "chef", "cook", "head", "intern", "clerk", "ceo", "cto")):
+        if not student and not head.endswith(
+            (
+                "er",
+                "or",
+                "ist",
+                "ian",
+                "eer",
+                "ant",
+                "nurse",
+                "chef",
+                "cook",
+                "head",
+                "intern",
+                "clerk",
+                "ceo",
+                "cto",
+            )
+        ):
             return
         if student and head in ROLES:
             return
@@ -623,7 +630,9 @@ class SentenceReader:
         if word == "together" and words[at - 1] in ("work", "working"):
             group = self._group(at - 1)
             if group is not None:
-                people = [one for one in self._subjects(group.start, several=True) if self.fits(one, "person")]
+                people = [
+                    one for one in self._subjects(group.start, several=True) if self.fits(one, "person")
+                ]
                 for one, other in combinations(people, 2):
                     yield self.statement(one, "works_with", other)
                 if len(people) > 1:
@@ -686,7 +695,7 @@ class SentenceReader:
         if word in ("who", "which", "that"):
             at = end - 1 if words[end - 2] != "," else end - 2
             phrase = self.phrases.left(at)
-            return [] if phrase is None or word == "that" and phrase.end != end - 1 else [phrase]
+            return [] if phrase is None or (word == "that" and phrase.end != end - 1) else [phrase]
         if word == "i":
             first: list[Phrase | str] = [self._writer]
             if several and words[end - 2] == "and":
@@ -738,7 +747,9 @@ class SentenceReader:
         if word in FUNCTION_WORDS and FUNCTION_WORDS[word] == "INTJ":
             return True
         mark = MARKS.get(word, 0)
-        return word in ADVERBS or word.endswith("ly") or bool(mark & (Mark.TEMPORAL | Mark.SPAN | Mark.GREETING))
+        return (
+            word in ADVERBS or word.endswith("ly") or bool(mark & (Mark.TEMPORAL | Mark.SPAN | Mark.GREETING))
+        )
 
     def _starts(self, at: int) -> bool:
         return at == 1 or self._words[at - 1] in _BREAKS or self._words[at - 1] in _CLAUSE_STARTS
@@ -777,7 +788,11 @@ class SentenceReader:
             phrase = self.phrases.right(at)
             if phrase is not None and phrase.end < end and self._is_verb(phrase.end):
                 return [phrase]
-            if phrase is None and self._words[at] in FUNCTION_WORDS and FUNCTION_WORDS[self._words[at]] == "PRON":
+            if (
+                phrase is None
+                and self._words[at] in FUNCTION_WORDS
+                and FUNCTION_WORDS[self._words[at]] == "PRON"
+            ):
                 return []
         return []
 
@@ -792,7 +807,11 @@ class SentenceReader:
             if phrase.end > at:
                 continue
             own = tuple(self._words[phrase.start : phrase.end])
-            alike = [number for number, other in enumerate(words) if set(own) <= set(other) or set(other) <= set(own)]
+            alike = [
+                number
+                for number, other in enumerate(words)
+                if set(own) <= set(other) or set(other) <= set(own)
+            ]
             if not alike:
                 words.append(own)
                 texts.append(self.phrases.text(phrase))
@@ -855,6 +874,7 @@ class SentenceReader:
     def statement(
         self, subject: Phrase | str, predicate: str, object_: Phrase | str, *, flipped: bool = False
     ) -> Statement:
+        """Return the statement with these ends; with `flipped`, the object is the subject."""
         if predicate in _VERSIONED:
             subject, object_ = self._unversioned(subject), self._unversioned(object_)
         one, other = (self._text(end) for end in (subject, object_))
@@ -879,4 +899,4 @@ def _is_negative(word: str) -> bool:
 
 def is_likely(words: Iterable[str]) -> bool:
     """Return True if a text with these words in lower case can state a relation."""
-    return not TRIGGERS.isdisjoint(words) or not _PLACED.isdisjoint(words) and not _IS.isdisjoint(words)
+    return not TRIGGERS.isdisjoint(words) or (not _PLACED.isdisjoint(words) and not _IS.isdisjoint(words))

@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.relations.sentences import Sentence
+from engine.knowledge.dreaming.relations.words import WORDS
 from engine.language.categories.marked_text import LISTS, MARKS, Mark
 from engine.language.lexicon import (
     ADJECTIVES,
@@ -26,31 +27,21 @@ from engine.language.lexicon import (
 WORDS_MAX: Final = 6
 """The largest number of words in a phrase."""
 
-_ARTICLES: Final = frozenset("a an the this that these those".split())
-POSSESSIVES: Final = frozenset("my your his her its our their".split())
-_REFUSED: Final = frozenset(
-    "any anything enough every few less many more most much neither no none nothing other some such what "
-    "whatever which whose several all both each either another".split()
-)
-_VAGUE: Final = frozenset(
-    """bit case fact heart idea kind lot lots mind one ones part piece point problem reason sort start stuff
-    thing things time times type way""".split()
-)
+_ARTICLES: Final = WORDS["articles"]
+POSSESSIVES: Final = WORDS["possessives"]
+_REFUSED: Final = WORDS["refused"]
+_VAGUE: Final = WORDS["vague"]
 """Words that name nothing in particular."""
 _UNNAMED: Final = Mark.TEMPORAL | Mark.MONTH_SHORT | Mark.SPAN | Mark.GREETING
 _PLACE: Final = Mark.PLACE | Mark.PLACE_TITLE | Mark.PLACE_NOUN
 _GROUP: Final = Mark.ORGANIZATION
 _PARTICLES: Final = (NAME_PARTICLES | frozenset(LISTS["particles"])) - {"&", "bin"}
-_SAYING: Final = frozenset(
-    """says said say told tells confirmed confirms noticed explained explains announced announces reported
-    reports writes wrote means knows know knew learnt learned heard remember remembers found
-    discovered""".split()
-)
-_LOOSE: Final = frozenset("new old current whole entire little big small own former main".split())
+_SAYING: Final = WORDS["saying"]
+_LOOSE: Final = WORDS["loose"]
 """Adjectives that do not belong to the name of a thing."""
 
 
-_BEFORE_PLACES: Final = frozenset("in at near off outside inside into onto across around".split())
+_BEFORE_PLACES: Final = WORDS["before_places"]
 
 
 class Kind(IntEnum):
@@ -114,6 +105,9 @@ class Phrases:
             return Kind.OTHER
         if word[0].isdigit() or word in NUMBERS:
             return Kind.NUMBER
+        return self._kind_of_word(at, word)
+
+    def _kind_of_word(self, at: int, word: str) -> Kind:
         first = at == 1 or self.words[at - 1] in ("", ":", '"', "(", ",", "-")
         if self.sentence.is_capital(at) and not (at == 1 and self._is_common(at)):
             return Kind.CAPITAL
@@ -141,7 +135,14 @@ class Phrases:
     def _is_noun(self, at: int) -> bool:
         """Return True if a word in small letters is more likely a noun than the verb after a name."""
         word = self.words[at]
-        return bool(word) and word[0].isalpha() and word not in FUNCTION_WORDS and word not in ADVERBS and not is_verb(word) and not word.endswith("ly")
+        return (
+            bool(word)
+            and word[0].isalpha()
+            and word not in FUNCTION_WORDS
+            and word not in ADVERBS
+            and not is_verb(word)
+            and not word.endswith("ly")
+        )
 
     # -- to the right ------------------------------------------------------------------------------------
 
@@ -163,9 +164,7 @@ class Phrases:
             if kind is Kind.OTHER:
                 if not self._joins(start, at):
                     break
-            elif kind in (Kind.ARTICLE, Kind.POSSESSIVE):
-                break
-            elif at > start and self._ends_before(at, article):
+            elif kind in (Kind.ARTICLE, Kind.POSSESSIVE) or (at > start and self._ends_before(at, article)):
                 break
             at += 1
         return at
@@ -200,7 +199,11 @@ class Phrases:
             return True
         starts = self.kind(at + 1) in (Kind.ARTICLE, Kind.POSSESSIVE) or after in FUNCTION_WORDS
         before = self.words[at - 1]
-        if before.endswith("s") and not before.endswith(("ss", "us", "is")) and self.kind(at - 1) is Kind.NOUN:
+        if (
+            before.endswith("s")
+            and not before.endswith(("ss", "us", "is"))
+            and self.kind(at - 1) is Kind.NOUN
+        ):
             return True
         if is_third(word):
             return starts or self.kind(at + 1) in (Kind.CAPITAL, Kind.ADJECTIVE, Kind.NOUN)
@@ -215,7 +218,9 @@ class Phrases:
         capital = self.kind(end - 1) is Kind.CAPITAL
         if capital:
             first = end - 1
-            while first > start and (self.kind(first - 1) in (Kind.CAPITAL, Kind.NUMBER) or self._in_name(first - 1)):
+            while first > start and (
+                self.kind(first - 1) in (Kind.CAPITAL, Kind.NUMBER) or self._in_name(first - 1)
+            ):
                 first -= 1
             start = self._named_from(first, end)
         else:
@@ -230,12 +235,17 @@ class Phrases:
         return Phrase(start, end, proper, article)
 
     def _in_name(self, at: int) -> bool:
-        return self.kind(at - 1) is Kind.CAPITAL and self._joins(at - 1, at) or (
+        return (self.kind(at - 1) is Kind.CAPITAL and self._joins(at - 1, at)) or (
             self.words[at] == "the" and self.words[at - 1] == "of" and self.kind(at - 2) is Kind.CAPITAL
         )
 
     def _named_from(self, first: int, end: int) -> int:
-        while first < end and MARKS.get(self.words[first], 0) & (_UNNAMED | Mark.SUBJECT) and not self._known((self.words[first],)) and not MARKS.get(self.words[first], 0) & Mark.NAME:
+        while (
+            first < end
+            and MARKS.get(self.words[first], 0) & (_UNNAMED | Mark.SUBJECT)
+            and not self._known((self.words[first],))
+            and not MARKS.get(self.words[first], 0) & Mark.NAME
+        ):
             first += 1
         return first
 
@@ -265,9 +275,7 @@ class Phrases:
     def _continues_left(self, at: int, end: int) -> bool:
         kind = self.kind(at)
         if kind in (Kind.NOUN, Kind.CAPITAL, Kind.NUMBER):
-            if at + 1 == end:
-                return True
-            return not (kind is Kind.CAPITAL and self.kind(at + 1) is Kind.NOUN and self.words[at - 1] == "")or True
+            return True
         if kind is Kind.ADJECTIVE:
             return at + 1 < end
         if kind is Kind.VERB:
@@ -322,9 +330,10 @@ class Phrases:
                     end += 1
                 phrase = self.made(at, end, "")
                 placed = self.words[at - 1] in _BEFORE_PLACES or self.words[at - 1] == '"'
-                if phrase is not None and self.is_person(phrase):
-                    if not placed or self.is_surely_person(phrase):
-                        yield phrase
+                if phrase is not None and (
+                    self.is_surely_person(phrase) if placed else self.is_person(phrase)
+                ):
+                    yield phrase
                 at = end
             else:
                 at += 1

@@ -124,4 +124,3 @@ class Parser:
                     hint=f"install a pipeline that fits this version of spaCy, or set {VARIABLE}=none",
                 ) from error
         return self._loaded
-

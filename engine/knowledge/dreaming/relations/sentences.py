@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from engine.knowledge.dreaming.relations.words import WORDS
 from engine.language.categories.marked_text import LETTER, LISTS
 from engine.language.lexicon import TITLES
 
@@ -19,7 +20,9 @@ _TOKEN: Final = re.compile(
     rf"\n|{_WORD}+(?:[-/'.@&+]{_WORD}+|(?<=[0-9]):(?=[0-9]){_WORD}+)*|[^\s{LETTER}0-9_]"
 )
 _MARKUP: Final = re.compile(
-    r"```.*?(?:```|\Z)|\]\([^)\s]*\)|(?:https?://|www\.)\S+|\[\[|\]\]|\*\*|__|[`*\[\]]|^[ \t]*(?:#+|[-+>])[ \t]", re.DOTALL | re.MULTILINE
+    r"```.*?(?:```|\Z)|\]\([^)\s]*\)|(?:https?://|www\.)\S+"
+    r"|\[\[|\]\]|\*\*|__|[`*\[\]]|^[ \t]*(?:#+|[-+>])[ \t]",
+    re.DOTALL | re.MULTILINE,
 )
 _ENDINGS: Final = re.compile(r"(?<=.)'(?:s|m|re|ve|ll|d)\Z", re.IGNORECASE)
 _ABBREVIATIONS: Final = frozenset(LISTS["short_forms"]) | TITLES | {"eg", "ie", "vs", "no"}
@@ -66,25 +69,25 @@ def sentences_of(text: str) -> Iterator[Sentence]:
     offsets: list[int] = []
     line = 0
     for found in _TOKEN.finditer(text):
-        token, at = found.group(), found.start()
-        if token == "\n":
+        word, at = found.group(), found.start()
+        if word == "\n":
             if surfaces and not _is_wrapped(text, line, at):
                 yield from _sentence(surfaces, offsets)
                 surfaces, offsets = [], []
             line = at + 1
             continue
-        if surfaces and surfaces[-1] in _ENDS and token not in _ENDS and token not in _CLOSING:
+        if surfaces and surfaces[-1] in _ENDS and word not in _ENDS and word not in _CLOSING:
             yield from _sentence(surfaces, offsets)
             surfaces, offsets = [], []
-        if token == "." and surfaces and _is_abbreviated(surfaces[-1]):
+        if word == "." and surfaces and _is_abbreviated(surfaces[-1]):
             surfaces[-1] += "."
             continue
-        ending = _ENDINGS.search(token) if "'" in token else None
+        ending = _ENDINGS.search(word) if "'" in word else None
         if ending is not None:
-            surfaces += [token[: ending.start()], ending.group()]
+            surfaces += [word[: ending.start()], ending.group()]
             offsets += [at, at + ending.start()]
         else:
-            surfaces.append(token)
+            surfaces.append(word)
             offsets.append(at)
     yield from _sentence(surfaces, offsets)
 
@@ -109,12 +112,10 @@ def _is_wrapped(text: str, line: int, end: int) -> bool:
     return end - line >= _WRAPPED_MIN and after.islower() and text[end - 1] not in _ENDS
 
 
-_ASKING: Final = frozenset(
-    """am are aren't can can't could couldn't did didn't do does doesn't had has have how is isn't may
-    should shouldn't was wasn't were weren't what when where which who whom whose why will won't would
-    wouldn't""".split()
-)
-_BEFORE_QUESTION: Final = frozenset("and but hey hi hm hmm lol ok okay oh or so um well yo".split())
+_ASKING: Final = WORDS["asking"]
+_BEFORE_QUESTION: Final = WORDS["before_question"]
+
+
 def _asks(words: list[str]) -> bool:
     if "?" in words:
         return True

@@ -24,9 +24,7 @@ def related_in(engine: Engine) -> set[Triple]:
         if found.atom is not None
     }
     edges = {edge for entity in entities for edge in engine.edges(entity)}
-    return {
-        (entities[edge.src], edge.type, entities[edge.dst]) for edge in edges if edge.type not in OTHERS
-    }
+    return {(entities[edge.src], edge.type, entities[edge.dst]) for edge in edges if edge.type not in OTHERS}
 
 
 def stated(*texts: str, config: DreamConfig = RULES, **fields: object) -> set[Triple]:

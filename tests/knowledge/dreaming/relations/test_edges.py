@@ -129,7 +129,12 @@ def test_external_texts_state_nothing() -> None:
 
 def test_cycles_do_not_matter() -> None:
     """Cycles of one atom add the same relations as one cycle."""
-    texts = [TEXT, "Rob is married to Jade.", "Rob is married to Jade, of Leeds.", "Dory is the daughter of Rob."]
+    texts = [
+        TEXT,
+        "Rob is married to Jade.",
+        "Rob is married to Jade, of Leeds.",
+        "Dory is the daughter of Rob.",
+    ]
     results = []
     for budget in (None, 1):
         with engine_on() as engine:
