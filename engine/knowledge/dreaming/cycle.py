@@ -81,7 +81,7 @@ class DreamReport:
     """The number of atoms that the next cycle still has to read; 0 if all work is done."""
     dry_run: bool
     pipeline: str | None = None
-    """The package and version of the spaCy pipeline that parsed sentences; None if there was none."""
+    """The package and version of the spaCy pipeline that parsed sentences, or None if none was parsed."""
 
     @property
     def done(self) -> bool:
@@ -145,7 +145,8 @@ class _Cycle:
         progress: Progress,
     ) -> None:
         self._survey, self._round, self._store, self._progress = survey, due, store, progress
-        self._pipeline, self._budget, self._stop = pipeline, budget, stop
+        self._relater = Relater(survey, due.names, pipeline)
+        self._budget, self._stop = budget, stop
         self._until = None if seconds is None else time.monotonic() + seconds
         self.cursor = due.cursor
         self._rejected: set[tuple[str, ...]] = set()
@@ -216,12 +217,11 @@ class _Cycle:
     def _enrich(self) -> None:
         pending = self._pending()
         ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
-        relater = Relater(self._survey, self._round.names, self._pipeline)
         for part in self._steps(ordinals):
             with without_collection():
                 commands: list[Command] = []
                 texts = self._survey.read(part)
-                for text, relations in zip(texts, relater.commands(texts), strict=True):
+                for text, relations in zip(texts, self._relater.commands(texts), strict=True):
                     commands += [*commands_for(self._survey, self._round.names, text), *relations]
                 for origin, some in groupby(commands, self._origin):
                     same = list(some)
@@ -235,9 +235,8 @@ class _Cycle:
 
     def _origin(self, command: Command) -> str:
         """Return the origin of a command's events, which names the pipeline if only a parse caused them."""
-        if self._pipeline is not None and isinstance(command, AddRelation) and command.by_parse:
-            return f"{ORIGIN}; {self._pipeline.label}"
-        return ORIGIN
+        parsed = isinstance(command, AddRelation) and command.by_parse
+        return f"{ORIGIN}; {self._relater.used}" if parsed else ORIGIN
 
     def _pending(self) -> BitMap:
         pending: BitMap = self._round.texts.copy()
@@ -274,5 +273,5 @@ class _Cycle:
             duplicates=tuple(duplicates),
             left=self._left,
             dry_run=dry_run,
-            pipeline=None if self._pipeline is None else self._pipeline.label,
+            pipeline=self._relater.used,
         )

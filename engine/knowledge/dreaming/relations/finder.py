@@ -35,6 +35,11 @@ class Relater:
         self._names = names
         self._parser = None if pipeline is None else Parser(pipeline)
 
+    @property
+    def used(self) -> str | None:
+        """The package and version of the pipeline that parsed at least one sentence, or None."""
+        return self._parser.pipeline.label if self._parser is not None and self._parser.used else None
+
     def commands(self, texts: Sequence[ReadAtom]) -> list[list[AddRelation]]:
         """Return for each text the commands that add the relations it states. External texts state none."""
         likely = [(at, one) for at, text in enumerate(texts) for one in self._likely(text)]

@@ -101,6 +101,8 @@ class Parser:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
+        self.used = False
+        """True if a sentence was parsed."""
         self._loaded: Language | None = None
 
     def parsed(self, sentences: Iterable[str]) -> list[Doc]:
@@ -110,6 +112,7 @@ class Parser:
             SystemFailureError: spaCy cannot load the pipeline.
         """
         texts = list(sentences)
+        self.used = self.used or bool(texts)
         return list(self._nlp().pipe(texts, batch_size=_BATCH)) if texts else []
 
     def _nlp(self) -> Language:
