@@ -72,6 +72,16 @@ def test_a_log_state_damaged_while_the_store_is_open_is_found(name: str) -> None
     assert dict(store.scan()) == before
 
 
+@pytest.mark.parametrize("name", ["hash of the newest events", "hash of the oldest events"])
+def test_no_root_is_formed_over_a_log_state_that_was_damaged_while_the_store_is_open(name: str) -> None:
+    """`root` raises CorruptionError instead of a root that no replay would give."""
+    store = copied_rows(STORE)
+    engine = engine_on(store)
+    put_rows(store, {LOG: DAMAGE[name]})
+    with pytest.raises(CorruptionError):
+        engine.root()
+
+
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_rebuild_heals_a_damaged_log_state(name: str) -> None:
     """After a rebuild the store has all its rows again."""

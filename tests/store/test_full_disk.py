@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from backends.base import Backend, Batch, Guards
+from backends.base import Backend, Batch, Guards, Snapshot
 from backends.environment import environment_error
 from backends.memory import MemoryBackend
 from engine.base.errors import SystemFailureError
@@ -82,6 +82,38 @@ def test_a_store_goes_on_when_there_is_space_again() -> None:
     assert engine.behind is None
     engine.erase(id_of(3), "asked for")
     assert engine.verify().ok
+
+
+def test_closing_a_store_releases_the_snapshot_of_the_reads() -> None:
+    """The snapshot over which the missing rows were computed is closed before the backend."""
+    backend = FullDisk()
+    engine = filled(backend)
+    closed: list[str] = []
+    begin, end = backend.snapshot, backend.close
+
+    def snapshot() -> Snapshot:
+        """Return a snapshot that records when it is closed."""
+        made = begin()
+        release = made.close
+
+        def close() -> None:
+            closed.append("snapshot")
+            release()
+
+        made.close = close  # type: ignore[method-assign]
+        return made
+
+    def close() -> None:
+        closed.append("backend")
+        end()
+
+    backend.full = True
+    backend.snapshot = snapshot  # type: ignore[method-assign]
+    backend.close = close  # type: ignore[method-assign]
+    engine.find()
+    closed.clear()
+    engine.close()
+    assert closed == ["snapshot", "backend"]
 
 
 def test_a_full_disk_does_not_undo_an_acknowledged_batch() -> None:
