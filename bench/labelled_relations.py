@@ -40,7 +40,8 @@ class Labelled(NamedTuple):
     def end(self, text: str) -> str:
         """Return the canonical form of an end."""
         bare = text.lower().removeprefix("the ")
-        return self.names.get(text.lower()) or self.names.get(bare, bare)
+        spellings = (text.lower(), bare, f"the {bare}")
+        return next((self.names[one] for one in spellings if one in self.names), bare)
 
     def is_same(self, one: str, other: str) -> bool:
         """Return True if two ends in canonical form are the same."""

@@ -96,4 +96,4 @@ class Relater:
             entity_key(entity_name(text))
         except EngineError:
             return None
-        return End(text, None) if any(map(str.isalpha, entity_identity(text))) else None
+        return End(text, None) if any(map(str.isalnum, entity_identity(text))) else None

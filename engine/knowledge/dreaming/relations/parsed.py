@@ -82,7 +82,7 @@ class ParseReader:
         if passive or (token.tag_ == "VBN" and "have" not in auxiliaries):
             return False
         if token.tag_ == "VBD":
-            return not verb.lasts
+            return not verb.lasts or not self._reading.has_ended
         if token.tag_ == "VBG":
             return "be" in auxiliaries
         return True

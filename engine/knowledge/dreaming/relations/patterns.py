@@ -5,7 +5,7 @@ A trigger word is looked up: a verb, a noun such as `sister`, or `in`. The phras
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -38,7 +38,7 @@ _TAILS: Final = frozenset(
 )
 _WITHDRAWN: Final = WORDS["withdrawn"]
 _DEGREES: Final = WORDS["degrees"]
-_FILLERS: Final = (ADVERBS - _NEGATIONS - {"almost", "maybe", "perhaps", "likely"}) | {"both", "all", "each"}
+_FILLERS: Final = (ADVERBS - _NEGATIONS - {"almost", "maybe", "perhaps", "likely"}) | WORDS["fillers"]
 _CLAUSE_STARTS: Final = WORDS["clause_starts"]
 _PREPOSITIONS: Final = frozenset(word for word, part in FUNCTION_WORDS.items() if part == "ADP")
 _SAYING: Final = WORDS["patterns_saying"]
@@ -50,6 +50,8 @@ _TEAMS: Final = WORDS["teams"]
 _STAGES: Final = WORDS["stages"]
 _VERSIONED: Final = WORDS["versioned"]
 """The predicates whose ends are named without the number of a version."""
+_ENDED: Final = WORDS["ended"]
+_WORKS: Final = WORDS["works"]
 _STREETS: Final = WORDS["streets"]
 _SITES: Final = WORDS["sites"]
 
@@ -76,7 +78,7 @@ _ROLE_FORMS: Final = frozenset(
 )
 _SPECIAL: Final = WORDS["special"]
 _PLACED: Final = WORDS["placed"]
-TRIGGERS: Final = frozenset(_BY_FORM) | _ROLE_FORMS | (_SPECIAL - _PLACED)
+TRIGGERS: Final = (frozenset(_BY_FORM) | _ROLE_FORMS | _SPECIAL) - _PLACED - {"by"}
 """The words of which a text must contain at least one to state a relation, except where something is."""
 
 
@@ -88,6 +90,8 @@ class _Group(NamedTuple):
     be: bool
     have: bool
     plural: bool
+    past: bool = False
+    """True if something was, and is not said to be still."""
 
 
 class TextReader:
@@ -167,10 +171,14 @@ def _added(found: list[Statement], parsed: Iterator[Statement]) -> list[Statemen
 
 
 def _is_variant(one: Statement, other: Statement) -> bool:
+    """Return True if two statements of a sentence have the same predicate and share an end.
+
+    Of such statements, those of the patterns are right more often: they know `called` and `version of`.
+    """
     if one.predicate != other.predicate:
         return False
     (first, _, second), (third, _, fourth) = one.key, other.key
-    return _is_part(first, third) and _is_part(second, fourth)
+    return _is_part(first, third) or _is_part(second, fourth)
 
 
 def _is_part(one: str, other: str) -> bool:
@@ -202,7 +210,8 @@ class SentenceReader:
         words = self._words
         for at in range(1, len(self._sentence)):
             word = words[at]
-            if word in _BY_FORM and not self.is_doubted(at):
+            heading = at > 1 and self._sentence.is_capital(at)
+            if word in _BY_FORM and not heading and not self.is_doubted(at):
                 for verb, form in _BY_FORM[word]:
                     yield from self._of_verb(at, verb, form)
             if word in _ROLE_FORMS and not self.is_doubted(at):
@@ -232,7 +241,7 @@ class SentenceReader:
 
     def _group(self, at: int) -> _Group | None:
         """Return the auxiliary verbs before the word at index `at`, or None if they deny or wish."""
-        be = have = plural = False
+        be = have = plural = past = False
         start = at
         while True:
             word = self._words[start - 1]
@@ -243,10 +252,11 @@ class SentenceReader:
             if word in _IS or word in _HAS:
                 be, have = be or word in _IS, have or word in _HAS
                 plural = plural or word in _PLURAL
+                past = past or word in ("was", "were", "had")
             elif not (word in _FILLERS or (word.endswith("ly") and len(word) > 4)) or start <= 2:
                 break
             start -= 1
-        return _Group(start, be, have, plural)
+        return _Group(start, be, have, plural, past)
 
     def _is_verb_ending(self, at: int) -> bool:
         """Return True if `'s` at index `at` means `is` or `has`."""
@@ -265,18 +275,49 @@ class SentenceReader:
         if not objects:
             return
         if verb.predicate == "replaces" and not verb.flipped and self._words[end] in ("with", "by"):
-            yield from self._swapped(objects, end + 1)
+            if form != "base" or self._words[group.start - 1] in ("we", "they", "i"):
+                yield from self._swapped(objects, end + 1)
             return
-        subjects = self._subjects(group.start, several=form in ("base", "past") or group.plural)
-        if verb.passive and not group.be and self._words[at - 1] in (",", "("):
-            described = self.phrases.left(at - 1)
-            subjects = [] if described is None else self._checked(described, several=False, deep=0)
+        if verb.after:
+            objects += self._further(end, verb.after)
+        subjects = self._subjects_of(at, verb, form, group)
         for subject in subjects:
             for one in objects:
                 if self.fits(subject, verb.subject, is_subject=True) and self.fits(one, verb.object):
                     yield self.statement(subject, verb.predicate, one, flipped=verb.flipped)
         if verb.predicate == "works_with":
             yield from self._workplace([*subjects, *objects], end)
+
+    def _further(self, at: int, after: tuple[str, ...]) -> list[Phrase | str]:
+        """Return the ends after a repeated word: `depends on Grafana for panels and on nginx`."""
+        words = self._words
+        for one in range(at, min(at + 6, len(self._sentence))):
+            if words[one] == "and" and words[one + 1] in after:
+                return self._objects(one + 2)[0]
+            if words[one] in _BREAKS or self.phrases.kind(one) is Kind.VERB:
+                break
+        return []
+
+    def _subjects_of(self, at: int, verb: Verb, form: str, group: _Group) -> list[Phrase | str]:
+        """Return the subjects of the verb at index `at`, if they can have the verb in this form."""
+        if verb.passive and not group.be and self._words[at - 1] in (",", "("):
+            described = self.phrases.left(at - 1)
+            return [] if described is None else self._checked(described, several=False, deep=0)
+        subjects = self._subjects(group.start, several=form in ("base", "past") or group.plural)
+        if form == "base" and len(subjects) == 1 and not self._is_plural(subjects[0]):
+            return []
+        return subjects
+
+    @property
+    def has_ended(self) -> bool:
+        """True if a word such as `until` says that what was is no more."""
+        return not _ENDED.isdisjoint(self._words)
+
+    def _is_plural(self, subject: Phrase | str) -> bool:
+        """Return True if the subject can have a verb without `s`."""
+        if isinstance(subject, str):
+            return subject == self._writer
+        return self._words[subject.end - 1].endswith("s") and not self.phrases.is_surely_person(subject)
 
     def _after(self, at: int, verb: Verb) -> int | None:
         """Return the index after the words that must follow a verb, or None if other words follow."""
@@ -306,7 +347,7 @@ class SentenceReader:
     def _is_time(self, at: int) -> bool:
         word = self._words[at]
         time = MARKS.get(word, 0) & (Mark.TEMPORAL | Mark.MONTH_SHORT | Mark.SPAN)
-        return word[:1].isdigit() or bool(time)
+        return word.isdigit() or bool(time)
 
     def _is_stated(self, verb: Verb, form: str, group: _Group, at: int) -> bool:
         if verb.passive:
@@ -315,7 +356,8 @@ class SentenceReader:
         if form == "gerund":
             return group.be
         if form == "past":
-            return not group.be and (not verb.lasts or group.have)
+            ended = verb.lasts and not group.have and self.has_ended
+            return not group.be and not ended
         return not group.be and not group.have
 
     def _swapped(self, old: list[Phrase | str], at: int) -> Iterator[Statement]:
@@ -355,33 +397,35 @@ class SentenceReader:
 
     def _of_owner(self, start: int, at: int, role: Role, *, several: bool) -> Iterator[Statement]:
         """Yield the statements of `Rob's sister Anna`, `my sister Anna` and `Anna is Rob's sister`."""
-        found = self._owner(start)
+        found = self._owner(start) or self._having(start)
         if found is None:
             return
-        owner, before, chained = found
-        if not self.fits(owner, "person"):
-            return
+        owners, before, chained = found
         if chained:
             if role.predicate not in _FAMILY:
                 return
             role = ROLES["relative"][0]
         bearers = self._named_after(at + 1, several=several)
-        if not bearers and not several:
+        if not bearers and not several and self._words[before] not in ("a", "an", "one"):
             bearers = self._bearer_before(before)
-        for bearer in bearers:
-            yield self._kin(bearer, role, owner)
+        for owner in owners:
+            for bearer in bearers if self.fits(owner, "person") else ():
+                yield self._kin(bearer, role, owner)
 
-    def _owner(self, end: int) -> tuple[Phrase | str, int, bool] | None:
-        """Return the owner that a possessive before `end` names, and the index at which its words begin.
+    def _owner(self, end: int) -> tuple[list[Phrase | str], int, bool] | None:
+        """Return the owners that a possessive before `end` names, and the index at which its words begin.
 
         The last item is True if a relative of the owner is between: `my mother's brother`.
         """
         word = self._words[end - 1]
         if word == "my":
-            return self._writer, end - 1, False
+            return [self._writer], end - 1, False
+        if word == "their":
+            people = self._people_before(end - 1)
+            return (list(people), end - 1, False) if len(people) == 2 else None
         if word in ("his", "her"):
             person = self._antecedent(end - 1)
-            return None if person is None else (person, end - 1, False)
+            return None if person is None else ([person], end - 1, False)
         if word != "'s":
             return None
         between = ROLES.get(self._words[end - 2], ())
@@ -391,7 +435,17 @@ class SentenceReader:
                 return None
             return found[0], found[1], True
         owner = self.phrases.left(end - 1)
-        return None if owner is None else (owner, owner.start, False)
+        return None if owner is None else ([owner], owner.start, False)
+
+    def _having(self, end: int) -> tuple[list[Phrase | str], int, bool] | None:
+        """Return who has a relative, as in `Rob has a sister called Anna`."""
+        if self._words[end - 1] not in ("a", "an", "one", "two", "three", "four"):
+            return None
+        group = self._group(end - 1)
+        if group is None or not group.have or group.start == end - 1:
+            return None
+        subjects = self._subjects(group.start, several=True)
+        return (subjects, end - 1, False) if subjects else None
 
     def _named_after(self, at: int, *, several: bool) -> list[Phrase | str]:
         """Return the people whose names follow a noun such as `sister`."""
@@ -483,6 +537,8 @@ class SentenceReader:
             bearers: list[Phrase | str] = [] if bearer is None or not bearer.proper else [bearer]
         else:
             group = self._group(before)
+            if group is not None and group.past and self.has_ended:
+                return
             bearers = self._subjects(group.start, several=True) if group is not None and group.be else []
         for bearer_ in bearers:
             if self.fits(bearer_, role.subject, is_subject=True):
@@ -495,12 +551,26 @@ class SentenceReader:
     # -- the rest -----------------------------------------------------------------------------------------
 
     def _of_special(self, at: int, word: str) -> Iterator[Statement]:
-        if word in ("in", "at", "on"):
+        if word == "by":
+            yield from self._of_title(at)
+        elif word in ("in", "at", "on"):
             yield from self._of_place(at)
         elif word in ("goes", "attends"):
             yield from self._of_school(at)
         else:
             yield from self._of_couple(at, word)
+
+    def _of_title(self, at: int) -> Iterator[Statement]:
+        """Yield the statement of `reading Longitude by Dava Sobel`."""
+        title, author = self.phrases.left(at), self.phrases.right(at + 1)
+        if title is None or author is None or not title.proper or not self.fits(author, "person"):
+            return
+        before = title.start - 2 if title.article else title.start - 1
+        if self._words[before] == '"':
+            before -= 1
+        full = author.end - author.start > 1 or self.phrases.is_surely_person(author)
+        if self._words[before] in _WORKS and full:
+            yield self.statement(author, "created", title)
 
     def _of_place(self, at: int) -> Iterator[Statement]:
         """Yield the statements of `Ghent is in Belgium`, `Grace is on the storage team` and the like."""
@@ -508,11 +578,13 @@ class SentenceReader:
         if group is None or not group.be or group.start == at:
             yield from self._of_post(at)
             return
+        if group.past:
+            return
         subjects = self._subjects(group.start, several=True)
         words, place = self._words, self.phrases.right(at + 1)
         if words[at] == "in" and words[at + 1] in ("year", "grade") and words[at + 3] == "at":
             yield from self._of_people(subjects, "studies_at", self.phrases.right(at + 4))
-        elif place is not None and words[at] != "at" and self._is_team(place):
+        elif place is not None and words[at] != "at" and words[place.end - 1] in _TEAMS:
             yield from self._of_people(subjects, "member_of", place)
         elif place is not None and self._is_address(at, place):
             for subject in subjects:
@@ -555,7 +627,7 @@ class SentenceReader:
         head = MARKS.get(self._words[subject.end - 1], 0)
         if head & (Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.ORGANIZATION | Mark.PLACE):
             return subject.proper or subject.article not in ("a", "an", "")
-        if self._words[subject.end - 1] in _SITES or self._is_technical(subject):
+        if self._words[subject.end - 1] in _SITES or self.is_technical(subject):
             return True
         if not subject.proper or self.phrases.is_surely_person(subject):
             return False
@@ -627,7 +699,7 @@ class SentenceReader:
         end = at - 1 if word == "couple" else at
         if words[at + 1] in ("to", "with", "by"):
             return
-        if word == "together" and words[at - 1] in ("work", "working"):
+        if word == "together" and words[at - 1] in ("work", "works", "worked", "working"):
             group = self._group(at - 1)
             if group is not None:
                 people = [
@@ -661,6 +733,10 @@ class SentenceReader:
             return self._owned(phrase)
         if words[phrase.end - 1] in _STAGES and words[phrase.end] == "of":
             return self._objects(phrase.end + 1)
+        if words[phrase.end] in ("called", "named") and not phrase.proper:
+            named = self.phrases.right(phrase.end + 1)
+            if named is not None and named.proper:
+                return [named], named.end
         found: list[Phrase | str] = [phrase]
         end = phrase.end
         while words[end] in ("and", ",", "&"):
@@ -734,6 +810,9 @@ class SentenceReader:
             return [whole] if self._begins(self.phrases.before(owner)) else []
         if word in ("and", ",") and several:
             other = self.phrases.left(at)
+            if other is None and word == "and" and words[at - 1] in ("he", "she", "i"):
+                person = self.meant(at - 1)
+                return [phrase] if person is None else [person, phrase]
             if other is not None and (word == "and" or phrase.proper == other.proper):
                 others = self._checked(other, several=True, deep=0)
                 return [*others, phrase] if others or word == "and" else []
@@ -798,24 +877,24 @@ class SentenceReader:
 
     def _is_verb(self, at: int) -> bool:
         word = self._words[at]
+        if word == "'s":
+            return self._is_verb_ending(at)
         return self.phrases.kind(at) is Kind.VERB or word in _IS or word in _HAS
 
     def _antecedent(self, at: int) -> str | None:
         """Return the only person whom the text names before the pronoun at index `at`, or None."""
+        people = self._people_before(at)
+        return people[0] if len(people) == 1 else None
+
+    def _people_before(self, at: int) -> list[str]:
+        """Return the people whom the text names before the token at index `at`, each once."""
         words, texts = list(self._earlier_words), list(self._earlier)
         for phrase in self.phrases.people():
-            if phrase.end > at:
-                continue
-            own = tuple(self._words[phrase.start : phrase.end])
-            alike = [
-                number
-                for number, other in enumerate(words)
-                if set(own) <= set(other) or set(other) <= set(own)
-            ]
-            if not alike:
-                words.append(own)
+            own = self._words[phrase.start : phrase.end]
+            if phrase.end <= at and not any(set(own) <= set(one) or set(one) <= set(own) for one in words):
+                words.append(tuple(own))
                 texts.append(self.phrases.text(phrase))
-        return texts[0] if len(texts) == 1 else None
+        return texts
 
     def topic(self) -> str | None:
         """Return the one thing that `it` at the beginning of the next sentence must mean, or None."""
@@ -836,25 +915,22 @@ class SentenceReader:
         """Return True if an end can be what a verb or noun needs there."""
         if isinstance(end, str):
             return kind in ("person", "any") if end == self._writer else kind in ("person", "any", "thing")
-        phrases, definite = self.phrases, end.article not in ("a", "an", "")
         if kind == "person":
-            return phrases.is_person(end)
+            return self.phrases.is_person(end)
         if kind == "place":
             return self._is_place(end)
-        surely = phrases.is_surely_person(end)
-        if kind == "group":
-            return not surely and (end.proper or definite)
-        if kind == "maker":
-            return end.proper or (definite and self._is_team(end))
-        if kind == "team":
-            return self._is_team(end)
-        if kind in ("exact", "work"):
-            return not surely and (end.proper or definite or (kind == "exact" and self._is_technical(end)))
-        if kind == "thing" and surely:
+        if kind not in ("any", "maker", "managed") and self.phrases.is_surely_person(end):
             return False
+        if kind == "team":
+            return self.is_team(end) and (end.proper or _is_definite(end))
+        if kind == "event":
+            return True
+        if kind in _CHECKS:
+            return end.proper or _CHECKS[kind](self, end)
         return end.proper or not is_subject or end.article not in ("a", "an")
 
-    def _is_technical(self, phrase: Phrase) -> bool:
+    def is_technical(self, phrase: Phrase) -> bool:
+        """Return True if a phrase without an article looks like the name of a program: `atlas-db`."""
         surface = self._sentence.surfaces[phrase.end - 1]
         return not phrase.article and not surface.isalpha() and not surface[0].isdigit()
 
@@ -867,7 +943,8 @@ class SentenceReader:
             return self._thing if self._starts(at) else None
         return self._antecedent(at) if word in ("he", "she", "his", "her", "him") else None
 
-    def _is_team(self, phrase: Phrase) -> bool:
+    def is_team(self, phrase: Phrase) -> bool:
+        """Return True if a phrase names a group of people: `the storage team`."""
         head = self._words[phrase.end - 1]
         return head in _TEAMS or bool(MARKS.get(head, 0) & Mark.ORGANIZATION)
 
@@ -893,10 +970,29 @@ class SentenceReader:
         return end if isinstance(end, str) else self.phrases.text(end)
 
 
+def _is_definite(end: Phrase) -> bool:
+    return end.article not in ("a", "an", "")
+
+
+_CHECKS: Final[dict[str, Callable[[SentenceReader, Phrase], bool]]] = {
+    "group": lambda _, end: _is_definite(end),
+    "maker": lambda reader, end: _is_definite(end) and reader.is_team(end),
+    "band": lambda reader, end: _is_definite(end) and reader.is_team(end),
+    "managed": lambda _, end: _is_definite(end),
+    "name": lambda _, end: False,
+    "exact": lambda reader, end: _is_definite(end) or reader.is_technical(end),
+    "work": lambda reader, end: end.article == "the" or reader.is_technical(end),
+}
+"""What an end that is not a name must be, for each kind of end."""
+
+
 def _is_negative(word: str) -> bool:
     return word in _NEGATIONS or word.endswith("n't")
 
 
-def is_likely(words: Iterable[str]) -> bool:
+def is_likely(words: Sequence[str]) -> bool:
     """Return True if a text with these words in lower case can state a relation."""
-    return not TRIGGERS.isdisjoint(words) or (not _PLACED.isdisjoint(words) and not _IS.isdisjoint(words))
+    if not TRIGGERS.isdisjoint(words):
+        return True
+    place = not _PLACED.isdisjoint(words) and not _IS.isdisjoint(words)
+    return place or ("by" in words and not _WORKS.isdisjoint(words))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import Final, NamedTuple
@@ -17,6 +18,7 @@ from engine.language.lexicon import (
     GIVEN_NAMES,
     NAME_PARTICLES,
     NOT_ADVERBS,
+    NOUN_FIRST,
     NUMBERS,
     is_gerund,
     is_past,
@@ -32,11 +34,15 @@ POSSESSIVES: Final = WORDS["possessives"]
 _REFUSED: Final = WORDS["refused"]
 _VAGUE: Final = WORDS["vague"]
 """Words that name nothing in particular."""
+_POINTING: Final = frozenset({"this", "that", "these", "those"})
+"""Articles that point at something outside the sentence."""
 _UNNAMED: Final = Mark.TEMPORAL | Mark.MONTH_SHORT | Mark.SPAN | Mark.GREETING
 _PLACE: Final = Mark.PLACE | Mark.PLACE_TITLE | Mark.PLACE_NOUN
 _GROUP: Final = Mark.ORGANIZATION
 _PARTICLES: Final = (NAME_PARTICLES | frozenset(LISTS["particles"])) - {"&", "bin"}
+_ADDRESS: Final = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{1,5})?")
 _SAYING: Final = WORDS["saying"]
+_FILLERS: Final = WORDS["fillers"]
 _LOOSE: Final = WORDS["loose"]
 """Adjectives that do not belong to the name of a thing."""
 
@@ -126,6 +132,8 @@ class Phrases:
         word, mark = self.words[at], MARKS.get(self.words[at], 0)
         if self._known((word,)) or mark & Mark.NAME or self.sentence.surfaces[at][1:] != word[1:]:
             return False
+        if word.endswith("ly") and len(word) > 4 and word not in NOT_ADVERBS:
+            return True
         if mark & (_UNNAMED | Mark.SUBJECT):
             return True
         if self.words[at + 1] == "'s" or self.sentence.is_capital(at + 1):
@@ -154,17 +162,17 @@ class Phrases:
         kind = self.kind(at)
         if kind in (Kind.ARTICLE, Kind.POSSESSIVE):
             article, at = self.words[at], at + 1
-        start, end = at, self._right_end(at, article)
+        start, end = at, self._right_end(at)
         return self.made(start, end, article)
 
-    def _right_end(self, start: int, article: str) -> int:
+    def _right_end(self, start: int) -> int:
         at = start
         while at - start <= WORDS_MAX:
             kind = self.kind(at)
             if kind is Kind.OTHER:
                 if not self._joins(start, at):
                     break
-            elif kind in (Kind.ARTICLE, Kind.POSSESSIVE) or (at > start and self._ends_before(at, article)):
+            elif kind in (Kind.ARTICLE, Kind.POSSESSIVE) or (at > start and self._ends_before(at)):
                 break
             at += 1
         return at
@@ -179,18 +187,18 @@ class Phrases:
             return False
         return before and after and (self.words[at] in _PARTICLES or self.words[at] in ("&", "of"))
 
-    def _ends_before(self, at: int, article: str) -> bool:
+    def _ends_before(self, at: int) -> bool:
         """Return True if the phrase ends before the word at index `at`, which could belong to it."""
         kind, before, word = self.kind(at), self.kind(at - 1), self.words[at]
+        if word in _SAYING:
+            return True
         if MARKS.get(word, 0) & Mark.POINTING and not self.sentence.is_capital(at):
             return True
         if kind is Kind.VERB:
             if before in (Kind.ADJECTIVE, Kind.VERB) and not is_third(word):
                 return False
             return self._is_verb_here(at)
-        if before is Kind.CAPITAL and kind is Kind.ADJECTIVE:
-            return True
-        return before is Kind.NOUN and kind is Kind.CAPITAL and not article
+        return before is Kind.CAPITAL and kind is Kind.ADJECTIVE
 
     def _is_verb_here(self, at: int) -> bool:
         """Return True if a word after a noun is a verb and not a part of the phrase."""
@@ -211,9 +219,14 @@ class Phrases:
 
     def made(self, start: int, end: int, article: str) -> Phrase | None:
         """Return the phrase of some tokens, without words that do not belong to its name."""
-        while end > start and self.kind(end - 1) is Kind.ADJECTIVE:
+        while end > start and self.kind(end - 1) in (Kind.ADJECTIVE, Kind.OTHER, Kind.ARTICLE):
             end -= 1
-        if start >= end or end - start > WORDS_MAX or self.words[start - 1] in _REFUSED:
+        if (
+            start >= end
+            or end - start > WORDS_MAX
+            or self.words[start - 1] in _REFUSED
+            or article in _POINTING
+        ):
             return None
         capital = self.kind(end - 1) is Kind.CAPITAL
         if capital:
@@ -227,6 +240,8 @@ class Phrases:
             while start < end - 1 and self.words[start] in _LOOSE:
                 start += 1
         words = tuple(self.words[start:end])
+        if len(words) == 1 and not article and self.kind(start) is Kind.VERB and words[0] not in NOUN_FIRST:
+            return None
         if not _REFUSED.isdisjoint(words) and not capital:
             return None
         if not words or self._is_unusable(words, start, end):
@@ -251,9 +266,11 @@ class Phrases:
 
     def _is_unusable(self, words: tuple[str, ...], start: int, end: int) -> bool:
         mark = MARKS.get(words[-1], 0)
-        if len(words) == 1 and (words[0] in _VAGUE or words[0] in _SAYING):
+        if len(words) == 1 and (words[0] in _VAGUE or words[0] in _SAYING or words[0] in _FILLERS):
             return True
-        if all(self.kind(at) is Kind.NUMBER for at in range(start, end)):
+        if all(self.kind(at) is Kind.NUMBER for at in range(start, end)) and not _ADDRESS.fullmatch(
+            words[-1]
+        ):
             return True
         if len(words[-1]) < 2 and not words[-1].isdigit() and self.kind(end - 1) is not Kind.CAPITAL:
             return True
@@ -329,7 +346,9 @@ class Phrases:
                 while self.kind(end) in (Kind.CAPITAL, Kind.NUMBER) or self._joins(at, end):
                     end += 1
                 phrase = self.made(at, end, "")
-                placed = self.words[at - 1] in _BEFORE_PLACES or self.words[at - 1] == '"'
+                before = self.words[at - 1]
+                placed = before in _BEFORE_PLACES or before == '"'
+                placed = placed or (at == 1 and end == 2 and self.kind(2) is Kind.OTHER)
                 if phrase is not None and (
                     self.is_surely_person(phrase) if placed else self.is_person(phrase)
                 ):

@@ -11,8 +11,8 @@ from tests.knowledge.dreaming.relations.test_parsed import PACKAGE, needs_pipeli
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("pipeline", ["none", pytest.param(PACKAGE, marks=needs_pipeline)])
 def test_labelled_relations_are_found(name: str, pipeline: str) -> None:
-    """Most relations that a dream adds are right, and most labelled relations are found."""
+    """At least nine of ten relations are right, and at least seven of ten labelled relations are found."""
     memory = labelled(name)
     found = score(memory, dreamt(memory, pipeline))
-    assert found.precision >= 0.85, sorted(found.wrong)
-    assert found.recall >= 0.6, sorted(found.missed)
+    assert found.precision >= 0.9, sorted(found.wrong)
+    assert found.recall >= 0.7, sorted(found.missed)

@@ -31,6 +31,13 @@ from tests.knowledge.dreaming.relations.support import Triple, stated
         ("atlas-db is hosted on AWS.", ("atlas-db", "runs_on", "AWS")),
         ("The hub connects to the boiler.", ("hub", "connects_to", "boiler")),
         ("We replaced Jenkins with Buildkite.", ("Buildkite", "replaces", "Jenkins")),
+        ("Otter depends on Grafana for the panels.", ("Otter", "depends_on", "Grafana")),
+        ("William Herschel lived in Bath in 1781.", ("William Herschel", "lives_in", "Bath")),
+        ("Rob has a sister called Anna.", ("Anna", "sibling_of", "Rob")),
+        ("Started Longitude by Dava Sobel.", ("Dava Sobel", "created", "Longitude")),
+        ("Gareth owns a narrowboat called Merlin.", ("Gareth", "owns", "Merlin")),
+        ("Our CTO, Lena Fischer, founded Acme.", ("Lena Fischer", "created", "Acme")),
+        ("Lena Fischer, who keeps bees, lives in Zurich.", ("Lena Fischer", "lives_in", "Zurich")),
         ("Heavy rain caused the flooding.", ("Heavy rain", "causes", "flooding")),
     ],
 )  # fmt: skip
@@ -55,6 +62,9 @@ def test_a_sentence_states_a_relation(text: str, triple: Triple) -> None:
         "The scheduler could use Redis or Kafka.",
         "She wants to work at Acme.",
         "Rob's ex wife Jade came.",
+        "Hamid worked at Bosch until 2019.",
+        "Replace the proxy with a gateway.",
+        "Difficult times are part of life.",
     ],
 )
 def test_doubt_states_nothing(text: str) -> None:
