@@ -7,13 +7,12 @@ from typing import Final, NamedTuple
 
 from engine.base.model import Receipt
 from engine.base.validation import show_id
-from engine.commands import Add, Link, RegisterType, Revise
+from engine.commands import Add, Link, RegisterType
 from engine.commands.atoms import is_destroyed
 from engine.commands.base import Transaction, receipt
 from engine.knowledge import forms
 from engine.knowledge.dreaming.relations.predicates import SYMMETRIC
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key
-from engine.ledger.records import AtomRecord
 from proofs.codec import pack
 from proofs.leaves import State
 
@@ -101,12 +100,3 @@ def _found(tx: Transaction, end: End) -> bytes | None:
         gone = tx.may_be_destroyed() and is_destroyed(tx.rows, tx.id_key, end.name)
         return None if gone else atom
     return atom if record.kind == ENTITY and record.state is State.LIVE else None
-
-
-def promote(tx: Transaction, record: AtomRecord) -> Receipt | None:
-    """Make an implied entity one whose name is looked for in texts. Return None if it is not implied."""
-    body = tx.body(record)
-    if record.kind != ENTITY or record.state is not State.LIVE or not forms.is_implied(body):
-        return None
-    meta = {name: value for name, value in (body.meta or {}).items() if name != forms.IMPLIED}
-    return Revise(show_id(record.id), meta=meta or None).decide(tx)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.base.errors import EngineError
+from engine.knowledge.dreaming.known_names import Name, Names
 from engine.knowledge.dreaming.relations.commands import AddRelation, End
 from engine.knowledge.dreaming.relations.patterns import TextReader, is_likely
 from engine.knowledge.dreaming.relations.pipeline import Parser, Pipeline
 from engine.knowledge.dreaming.relations.statements import WRITER
 from engine.knowledge.dreaming.survey import ReadAtom, Survey
-from engine.knowledge.dreaming.tokenized_text import Name, Names
 from engine.ledger.entities import entity_identity, entity_key, entity_name
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Relater:
         if text.record.ordinal not in self._survey.internal or not is_likely(text.tokenized.words):
             return
         names = self._names.found_in(text.tokenized, self._survey.config.known_per_atom)
-        known = {name.tokens.words: name for name in names}
+        known = _by_words(names)
         content = text.body.content[: self._survey.config.chars]
         yield _Likely(text, content, known, TextReader(content, known.__contains__))
 
@@ -97,3 +97,14 @@ class Relater:
         except EngineError:
             return None
         return End(text, None) if any(map(str.isalnum, entity_identity(text))) else None
+
+
+def _by_words(names: Iterable[Name]) -> dict[tuple[str, ...], Name]:
+    """Return the names by the words of their forms. An alias of two names is left out."""
+    found: dict[tuple[str, ...], Name] = {}
+    ambiguous: set[tuple[str, ...]] = set()
+    for name in names:
+        for form in name.forms:
+            if found.setdefault(form.words, name) is not name and form != name.tokens:
+                ambiguous.add(form.words)
+    return {words: name for words, name in found.items() if words not in ambiguous}
