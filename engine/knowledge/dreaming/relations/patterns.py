@@ -94,17 +94,72 @@ class _Group(NamedTuple):
     """True if something was, and is not said to be still."""
 
 
+class Earlier:
+    """The sentences before a sentence. They are read only if a pronoun can refer to them."""
+
+    def __init__(self, known: Known) -> None:
+        self.sentences: list[Sentence] = []
+        self._known = known
+        self._read = 0
+        self._people: list[tuple[frozenset[str], str]] = []
+
+    def people(self, further: Phrases, at: int) -> list[str]:
+        """Return the people in these sentences and in `further` before the token `at`, each once."""
+        for sentence in self.sentences[self._read :]:
+            phrases = Phrases(sentence, self._known)
+            for phrase in phrases.people():
+                _meet(self._people, phrases, phrase)
+        self._read = len(self.sentences)
+        people = list(self._people)
+        for phrase in further.people():
+            if phrase.end <= at:
+                _meet(people, further, phrase)
+        return [text for _, text in people]
+
+    def topic(self) -> str | None:
+        """Return the one thing that `it` must mean at the beginning of the next sentence, or None.
+
+        It is the subject of the last sentence, if this sentence has no other noun phrase.
+        """
+        if not self.sentences or self.sentences[-1].asks:
+            return None
+        phrases = Phrases(self.sentences[-1], self._known)
+        subject = phrases.right(1)
+        if subject is None or subject.article in ("a", "an") or phrases.is_person(subject):
+            return None
+        if not _is_verb(phrases, subject.end):
+            return None
+        for at in range(subject.end + 1, len(phrases.sentence)):
+            other = phrases.right(at)
+            if other is not None and (other.article or other.proper):
+                return None
+        return phrases.text(subject)
+
+
+def _meet(people: list[tuple[frozenset[str], str]], phrases: Phrases, phrase: Phrase) -> None:
+    """Add a person, unless the person is there. Of `Theo` and `Theo Farrow`, the longer name is kept."""
+    words = frozenset(phrases.words[phrase.start : phrase.end])
+    for number, (other, _) in enumerate(people):
+        if words <= other:
+            return
+        if other <= words:
+            people[number] = words, phrases.text(phrase)
+            return
+    people.append((words, phrases.text(phrase)))
+
+
+def _is_verb(phrases: Phrases, at: int) -> bool:
+    word = phrases.words[at]
+    return phrases.kind(at) is Kind.VERB or (word in _IS and word != "'s") or (word in _HAS and word != "'s")
+
+
 class TextReader:
     """The statements of a text, sentence by sentence. Pronouns refer to names in earlier sentences."""
 
     def __init__(self, text: str, known: Known) -> None:
         self._text = text
         self._known = known
-        self._people: list[tuple[str, ...]] = []
-        self._people_texts: list[str] = []
         self._writer = WRITER
-        self._thing: str | None = None
-        """The one thing that the last sentence is about, if it is certain."""
 
     def statements(self, parses: Mapping[int, Doc] | None = None) -> list[Statement]:
         """Return what the text states, in the order of the text. Each statement is returned once.
@@ -112,38 +167,26 @@ class TextReader:
         `parses` maps the first character of each parsed sentence to its parse.
         """
         found: dict[tuple[str, str, str], Statement] = {}
+        earlier = Earlier(self._known)
         for sentence in self.sentences():
-            for one in self._of_sentence(sentence, None if parses is None else parses.get(sentence.start)):
-                if one.subject.lower() != one.object.lower():
-                    found.setdefault(one.key, one)
+            if not sentence.asks and is_likely(sentence.words):
+                reading = SentenceReader(Phrases(sentence, self._known), earlier, self._writer)
+                stated = list(reading.statements())
+                doc = None if parses is None else parses.get(sentence.start)
+                if doc is not None:
+                    stated += _added(stated, ParseReader(reading, doc).statements())
+                for one in stated:
+                    if one.subject.lower() != one.object.lower():
+                        found.setdefault(one.key, one)
+            earlier.sentences.append(sentence)
         return list(found.values())
 
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of the text, without the labels of speakers."""
-        self._writer = WRITER
         for sentence in sentences_of(self._text):
+            if "\n" in self._text[max(0, sentence.start - 8) : sentence.start]:
+                self._writer = WRITER
             yield self._without_speaker(sentence)
-
-    def _of_sentence(self, sentence: Sentence, doc: Doc | None) -> list[Statement]:
-        phrases = Phrases(sentence, self._known)
-        reading = SentenceReader(phrases, self._people_texts, self._people, self._writer, self._thing)
-        found = [] if sentence.asks else list(reading.statements())
-        if doc is not None and not sentence.asks:
-            found += _added(found, ParseReader(reading, doc).statements())
-        for phrase in phrases.people():
-            self._meet(tuple(phrases.words[phrase.start : phrase.end]), phrases.text(phrase))
-        self._thing = None if sentence.asks else reading.topic()
-        return found
-
-    def _meet(self, words: tuple[str, ...], text: str) -> None:
-        for number, other in enumerate(self._people):
-            if set(words) <= set(other):
-                return
-            if set(other) <= set(words):
-                self._people[number], self._people_texts[number] = words, text
-                return
-        self._people.append(words)
-        self._people_texts.append(text)
 
     def _without_speaker(self, sentence: Sentence) -> Sentence:
         """Return the sentence without the label of a speaker, who is then the writer of the line."""
@@ -188,20 +231,12 @@ def _is_part(one: str, other: str) -> bool:
 class SentenceReader:
     """The statements of one sentence."""
 
-    def __init__(
-        self,
-        phrases: Phrases,
-        people: list[str],
-        people_words: list[tuple[str, ...]],
-        writer: str,
-        thing: str | None,
-    ) -> None:
+    def __init__(self, phrases: Phrases, earlier: Earlier, writer: str) -> None:
         self.phrases = phrases
         self._sentence = phrases.sentence
         self._words = phrases.words
-        self._earlier, self._earlier_words = people, people_words
+        self._earlier = earlier
         self._writer = writer
-        self._thing = thing
 
     # -- the triggers -------------------------------------------------------------------------------------
 
@@ -421,7 +456,7 @@ class SentenceReader:
         if word == "my":
             return [self._writer], end - 1, False
         if word == "their":
-            people = self._people_before(end - 1)
+            people = self._earlier.people(self.phrases, end - 1)
             return (list(people), end - 1, False) if len(people) == 2 else None
         if word in ("his", "her"):
             person = self._antecedent(end - 1)
@@ -779,7 +814,7 @@ class SentenceReader:
                 first += [] if other is None else [other]
             return first
         if word in ("he", "she", "it"):
-            person = self._antecedent(end - 1) if word != "it" else self._thing
+            person = self._antecedent(end - 1) if word != "it" else self._earlier.topic()
             return [] if person is None or (word == "it" and not self._starts(end - 1)) else [person]
         if word == ",":
             described = self._described(end - 1)
@@ -859,8 +894,9 @@ class SentenceReader:
                 continue
             if self._words[at] == "i":
                 return [self._writer]
-            if self._words[at] == "it" and self._thing is not None:
-                return [self._thing]
+            if self._words[at] == "it":
+                thing = self._earlier.topic()
+                return [] if thing is None else [thing]
             if self._words[at] in ("he", "she"):
                 person = self._antecedent(at)
                 return [] if person is None else [person]
@@ -883,33 +919,8 @@ class SentenceReader:
 
     def _antecedent(self, at: int) -> str | None:
         """Return the only person whom the text names before the pronoun at index `at`, or None."""
-        people = self._people_before(at)
+        people = self._earlier.people(self.phrases, at)
         return people[0] if len(people) == 1 else None
-
-    def _people_before(self, at: int) -> list[str]:
-        """Return the people whom the text names before the token at index `at`, each once."""
-        words, texts = list(self._earlier_words), list(self._earlier)
-        for phrase in self.phrases.people():
-            own = self._words[phrase.start : phrase.end]
-            if phrase.end <= at and not any(set(own) <= set(one) or set(one) <= set(own) for one in words):
-                words.append(tuple(own))
-                texts.append(self.phrases.text(phrase))
-        return texts
-
-    def topic(self) -> str | None:
-        """Return the one thing that `it` at the beginning of the next sentence must mean, or None."""
-        phrase = self.phrases.right(1)
-        if phrase is None or phrase.article in ("a", "an") or self.phrases.is_person(phrase):
-            return None
-        if not self._is_verb(phrase.end):
-            return None
-        at = phrase.end + 1
-        while at < len(self._sentence):
-            other = self.phrases.right(at)
-            if other is not None and (other.article or other.proper):
-                return None
-            at += 1
-        return self.phrases.text(phrase)
 
     def fits(self, end: Phrase | str, kind: str, *, is_subject: bool = False) -> bool:
         """Return True if an end can be what a verb or noun needs there."""
@@ -940,7 +951,7 @@ class SentenceReader:
         if word in ("i", "me", "my", "mine"):
             return self._writer
         if word == "it":
-            return self._thing if self._starts(at) else None
+            return self._earlier.topic() if self._starts(at) else None
         return self._antecedent(at) if word in ("he", "she", "his", "her", "him") else None
 
     def is_team(self, phrase: Phrase) -> bool:
