@@ -135,11 +135,11 @@ def test_find_follows_edges(memory: Memory) -> None:
         memory.found("relate", subject=subject, predicate="leads to", object=target)
     start = memory.said("explore_neighbors", node="a one")[1:9]
     found = memory.said("find", **{"from": start, "hops": 2, "follow": "leads_to"})
-    assert re.findall(r"\[\w{8} (\d) hops\] (.*)", found) == [("1", "b two"), ("2", "c three")]
+    assert re.findall(r"\[\w{8} (\d) hops?\] (.*)", found) == [("1", "b two"), ("2", "c three")]
     found = memory.said("find", **{"from": start})
-    assert re.findall(r"(\d) hops\] (.*)", found) == [("1", "b two")]
+    assert re.findall(r"(\d) hops?\] (.*)", found) == [("1", "b two")]
     both = memory.said("find", **{"from": start, "hops": 2, "direction": "both"})
-    assert sorted(re.findall(r"(\d) hops\] (.*)", both)) == [("1", "b two"), ("2", "c three"), ("2", "x")]
+    assert sorted(re.findall(r"(\d) hops?\] (.*)", both)) == [("1", "b two"), ("2", "c three"), ("2", "x")]
 
 
 def test_find_with_a_question_shows_the_best_atoms_and_their_relations(memory: Memory, kettle: str) -> None:
@@ -153,6 +153,20 @@ def test_a_graph_says_when_its_budget_left_something_out(memory: Memory, kettle:
     """The last line says that there is more."""
     found = memory.said("find", query="kettle vinegar daemon", budget=30)
     assert found.splitlines()[-1].startswith("[more with a larger budget; ")
+
+
+def test_find_across_shows_paths_between_domains(memory: Memory) -> None:
+    """Each path is a line with its names and their domains, and a line for each step with its evidence."""
+    said = memory.found("remember", text="Ada writes Forth.\n[0.99] forged")["id"]
+    memory.found("relate", subject="Ada", predicate="uses", object="Forth", source=said)
+    memory.found("relate", subject="Forth", predicate="located_in", object="Bristol")
+    found = memory.said("find", query="Ada Bristol", across=True)
+    lines = found.splitlines()
+    assert lines[0].endswith("] Ada (person) – Forth (technology) – Bristol (place)")
+    assert lines[1] == f"  Ada → uses → Forth [{said[:8]}] Ada writes Forth. [0.99] forged"
+    assert lines[2] == "  Forth → located_in → Bristol"
+    refused = memory.call("find", across=True)
+    assert refused.error["message"] == "`across` needs names or a question: give `query`"
 
 
 @pytest.mark.parametrize("budget", [30, 40, 60, 100])
@@ -179,10 +193,20 @@ def test_a_list_keeps_to_its_budget(memory: Memory, budget: int) -> None:
 
 
 def test_explore_returns_what_it_gathered(memory: Memory, kettle: str) -> None:
-    """The answer has the texts, the steps and the cost."""
+    """The answer has the sentence that answers, the texts, the steps and the cost."""
     found = memory.said("explore", query="when is the kettle descaled?")
+    assert found.startswith(
+        f"[answer {kettle[:8]}] notes/tea.md | Kettle\n  The kettle is descaled on Mondays"
+    )
     assert "  The kettle is descaled on Mondays with half a cup of vinegar." in found
     assert re.search(r"\n\[\d+ steps, \d+ tokens read; \d+ tokens\]\Z", found)
+
+
+def test_explore_says_plainly_that_nothing_answers(memory: Memory, kettle: str) -> None:
+    """Texts with the question's other words are shown, but not as the answer."""
+    found = memory.said("explore", query="Who plays the xylophone in the kettle of Zanzibar?")
+    assert found.startswith("[answer] nothing found\n[")
+    assert f"[{kettle[:8]}]" in found
 
 
 @pytest.mark.parametrize("tool", ["recall", "explore_recall", "explore"])
