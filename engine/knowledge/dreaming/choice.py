@@ -12,6 +12,7 @@ from engine.base.validation import show_id
 from engine.commands.base import Command
 from engine.knowledge.dreaming.commands import CATEGORIES, Connect, Enrich, MentionLookup, tag_owners
 from engine.knowledge.dreaming.known_names import Name, Names
+from engine.knowledge.dreaming.relations.commands import AddRelation
 from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached
 from engine.knowledge.dreaming.topics import Topics
 
@@ -30,20 +31,23 @@ class Choice:
         self._connected: set[tuple[bytes, bytes]] = set()
         """The pairs of entities for which a command was returned. They need no further work."""
 
-    def commands_for(self, texts: Sequence[ReadAtom]) -> list[Command]:
-        """Return the commands for some atoms.
+    def commands_for(
+        self, texts: Sequence[ReadAtom], stated: Sequence[Sequence[AddRelation]]
+    ) -> list[Command]:
+        """Return the commands for some atoms. `stated` has the relations that each of the atoms states.
 
         For each atom, the first command adds tags and mentions. The others relate the names in the atom to
         each other.
         """
         lookup = MentionLookup([])
         commands: list[Command] = []
-        for text in texts:
+        for text, relations in zip(texts, stated, strict=True):
             addition = self._additions(text, lookup)
             if addition is not None:
                 commands.append(addition)
             if text.record.ordinal in self._survey.internal:
                 commands += self._related(self._names_in(text))
+            commands += relations
         return commands
 
     def _additions(self, text: ReadAtom, lookup: MentionLookup) -> Enrich | None:

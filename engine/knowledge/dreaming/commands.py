@@ -17,6 +17,7 @@ from engine.base.validation import atom_id, show_id
 from engine.commands import Add, Link, RegisterType, Revise, Tag
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import known_type
+from engine.knowledge.forms import IMPLIED, is_implied
 from engine.language.categories import Category
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity, entity_key
 from engine.ledger.records import AtomRecord, Lookup
@@ -123,14 +124,16 @@ def _is_own(tx: Transaction, record: AtomRecord) -> bool:
 
 
 def _add_aliases(tx: Transaction, record: AtomRecord, names: Sequence[str]) -> Receipt:
-    """Append the event that adds the missing aliases to an entity."""
+    """Append the event that adds the missing aliases to an entity, which is then no longer implied."""
     body = tx.body(record)
     present = body.aliases or ()
     known = set(map(entity_identity, (body.content, *present)))
     new = [name for name in names if entity_identity(name) not in known]
-    if not new:
+    if not new and not is_implied(body):
         return receipt(record.id, record.state)
-    return Revise(show_id(record.id), aliases=(*present, *new)).decide(tx)
+    meta = {name: value for name, value in (body.meta or {}).items() if name != IMPLIED}
+    aliases = (*present, *new) or None
+    return Revise(show_id(record.id), aliases=aliases, meta=meta or None).decide(tx)
 
 
 @dataclass(slots=True)
