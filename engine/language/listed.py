@@ -9,7 +9,7 @@ from engine.base.patterns import lazy
 from engine.language.model import Entity
 
 _BETWEEN: Final = lazy(
-    r"(?:['\u2019]s?)?\s*(?:[,;/&+]|and\b|or\b|nor\b|vs\b\.?|versus\b)\s*(?:(?:and|or|nor)\b\s*)?"
+    r"(?:['\u2019]s?)?\s*(?:[,;/&+]|and\b|or\b|nor\b|vs\b\.?|versus\b|with\b)\s*(?:(?:and|or|nor)\b\s*)?"
     r"(?:(?:about|also|both|either|the|an?|my|our|your|his|her|their)\b\s*){0,3}"
 )
 """The words between two subjects of a list."""

@@ -20,6 +20,7 @@ def side_by_side(text: str) -> list[str]:
         ("How are Anna/Boris related?", ["Anna", "Boris"]),
         ("Did both Anna's and Boris's brothers come?", ["Anna", "Boris"]),
         ("Kafka vs. Pulsar", ["Kafka", "Pulsar"]),
+        ("Compare Kafka with Pulsar and Redis", ["Kafka", "Pulsar", "Redis"]),
         ("Rob, events, life", ["Rob", "events", "life"]),
         ("Which of the kettle, the lamp or the bicycle is broken?", ["kettle", "lamp", "bicycle"]),
     ],

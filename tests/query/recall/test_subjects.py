@@ -126,6 +126,13 @@ def test_a_question_about_a_person_events_and_life_finds_all_three() -> None:
     assert min(found.values()) > 0
 
 
+@pytest.mark.parametrize("question", ["rob events life", "Rob, events, life", "life, events and Rob"])
+def test_keywords_are_subjects(question: str) -> None:
+    """Each of several keywords is a subject, with or without commas."""
+    found = counts(ask(rob(), question).hits, "Rob", "events", "Life")
+    assert min(found.values()) > 0
+
+
 def missing(trials: int) -> list[int]:
     """The trials in which one of three names has less than three hits of ten."""
     bad = []
