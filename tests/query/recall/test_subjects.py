@@ -134,7 +134,7 @@ def test_keywords_are_subjects(question: str) -> None:
 
 
 def missing(trials: int) -> list[int]:
-    """The trials in which one of three names has too few of ten hits: three if they are in a list, else one."""
+    """The trials in which a name has too few of ten hits: less than three in a list of names, else none."""
     bad = []
     for trial in range(trials):
         names, question, atoms = three_of_many(trial)
