@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,13 +53,14 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
     sources = SourceReader(rows, index, filters)
     hits = sources.passages({atom_id(hit.id): hit.score for hit in found.hits})
     hits, leads = _subjects_first(found, hits)
-    return inflate(
+    shown = inflate(
         *(found.query, hits, sources.passage_at),
         budget=budget,
         radius=radius,
         size=found.size,
         leads=leads,
     )
+    return replace(shown, matched=found.matched)
 
 
 def _subjects_first(found: Recall, hits: Sequence[Passage]) -> tuple[list[Passage], int]:

@@ -20,6 +20,7 @@ from engine.query.recall.chosen import Wanted
 from engine.query.recall.config import RecallConfig
 from engine.query.recall.considered import considered
 from engine.query.recall.scope import RecallScope
+from engine.query.recall.spelling import respelled
 from engine.query.view import View
 
 DEFAULT_LIMIT = 10
@@ -64,8 +65,11 @@ def recall(
     if not question.terms:
         raise InvalidInputError("the question has no searchable word, number or symbol")
     index = view.store.index.view(rows)
-    question = considered(question, index, view.config.protocol.terms)
     atoms = view.allowed.atoms(rows, log, filters, index.documents, view.config.signals.internal)
+    matched = respelled(rows, index, atoms, question) if view.config.spelling else None
+    if matched is not None:
+        question = analyze_question(matched.text, now=log.time)
+    question = considered(question, index, view.config.protocol.terms)
     positions = view.positions.positions(index)
     marked = atoms.marked(rows) if filters == NO_FILTERS else maybe_superseded(rows, filters)
     known = view.known.atoms(log)
@@ -93,6 +97,7 @@ def recall(
         dropped=tuple(chosen.dropped) if explain else (),
         subjects=chosen.subjects,
         folded=chosen.folded,
+        matched=() if matched is None else matched.names,
     )
 
 
