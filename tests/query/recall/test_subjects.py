@@ -182,6 +182,15 @@ def test_a_subject_that_the_memory_does_not_know_gets_no_place() -> None:
     assert counts(ask(atoms, "What do Anna and Boris like?").hits, "Anna")["Anna"] == 10
 
 
+def test_a_description_of_one_topic_has_no_subjects() -> None:
+    """A question with many entities keeps no places for each of them."""
+    atoms = [Add(f"Anna has a kettle with lids, handles, spouts and whistles, sheet{at}") for at in range(30)]
+    with memory([*atoms, Add("colours"), *fillers(60)]) as engine:
+        assert engine.recall("Anna, kettle and colours").subjects
+        long = "the kettle of Anna has lids under handles, near spouts of whistles in colours"
+        assert engine.recall(long).subjects == ()
+
+
 def test_the_hits_are_ordered_by_score_whoever_they_are_about() -> None:
     """A hit that got its place as a share stands where its score puts it."""
     for trial in range(3):
