@@ -37,10 +37,10 @@ class DreamConfig:
     """
 
     hub_share: float = 0.1
-    """The largest share of the atoms that may have the same tag. A name, phrase or category in a larger share
+    """The largest share of the atoms that may have the same tag. A name or phrase in a larger share
     of the atoms is a hub and does not become a tag."""
     hub_min: int = 20
-    """A name, phrase or category in at most this many atoms is never a hub. Recall uses `hub_share` and
+    """A name or phrase in at most this many atoms is never a hub. Recall uses `hub_share` and
     `hub_min` as well, and does not follow hubs."""
     atoms_min: int = 2
     """A phrase, or a name that people added, becomes a tag only if at least this many atoms contain it."""
@@ -92,9 +92,6 @@ class DreamConfig:
     together_share: float = 0.2
     """Two entities are related only if at least this share of the atoms with the more frequent name also
     contain the other name. This limits an entity to about 35 relations, whatever texts are added."""
-    category_sample: int = 512
-    """The number of atoms in the evenly spread sample from which the frequency of each category is
-    estimated."""
     chars: int = 32_768
     """Only this many characters at the beginning of each text are read."""
     regrown: int = 2
