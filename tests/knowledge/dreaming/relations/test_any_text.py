@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from engine.knowledge.dreaming.relations.patterns import TRIGGERS, TextReader
 from engine.knowledge.dreaming.relations.statements import Statement
 
-PLAIN = """Rob Jade rob Leeds the a my his their it I she and or is are was not in at on of by to with who that if
-port 's , . ? : ( ) " 8080 web-01 daemon \u2019 [[ ``` Dr"""
+PLAIN = """Rob Jade rob Leeds the a my his their it I she and or is are was not in at on of by to with
+who that if port 's , . ? : ( ) " 8080 web-01 daemon \u2019 [[ ``` Dr"""
 WORDS = st.sampled_from([*sorted(TRIGGERS), *PLAIN.split(), "\n"])
 TEXTS = st.lists(WORDS | st.text(max_size=6), max_size=30).map(" ".join)
 
