@@ -10,13 +10,16 @@ from typing import Final
 
 from pyroaring import BitMap
 
-from engine.base.collection import without_collection
+from engine.base.collection import rare_collection, without_collection
 from engine.base.error_translation import translated
 from engine.base.model import Receipt
-from engine.base.validation import atom_id
+from engine.base.validation import PROVENANCES, atom_id
 from engine.commands.base import Command
-from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn, commands_for
+from engine.knowledge.dreaming.choice import Choice
+from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn
 from engine.knowledge.dreaming.config import RULES, DreamConfig
+from engine.knowledge.dreaming.evidence import Judge
+from engine.knowledge.dreaming.known_names import Names
 from engine.knowledge.dreaming.round import (
     Phase,
     Round,
@@ -27,7 +30,11 @@ from engine.knowledge.dreaming.round import (
     round_of,
 )
 from engine.knowledge.dreaming.survey import Survey, spread
+from engine.knowledge.dreaming.tokenized_text import Tokens
+from engine.ledger.entities import ENTITY
 from engine.ledger.journal import read_log
+from engine.ledger.queries import body_of
+from engine.ledger.records import read_atom
 from engine.query.duplicates import DuplicateGroup, duplicates
 from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
@@ -115,7 +122,8 @@ def dream(
         due = round_of(rows, begin_round(before, size, survey), size, survey)
         with dry_run_store(store, when=dry_run) as target:
             cycle = _Cycle(survey, due, target, budget, seconds, stop, progress)
-            cycle.run()
+            with rare_collection():
+                cycle.run()
         if not dry_run and cycle.cursor != before:
             # After a crash before this write, the same atoms are read again. Reading them again adds nothing.
             store.backend.write(cursor_batch(rows, cycle.cursor, digest), durable=False)
@@ -139,7 +147,9 @@ class _Cycle:
         self._budget, self._stop = budget, stop
         self._until = None if seconds is None else time.monotonic() + seconds
         self.cursor = due.cursor
-        self._rejected: set[tuple[str, ...]] = set()
+        self._judge = Judge(survey)
+        self._judged: set[tuple[str, ...]] = set()
+        """The surfaces of the words that were judged."""
         self._learned: list[str] = []
         self._tags = Counter[str]()
         self._read = self._looked_at = self._tagged = self._mentions = self._relations = 0
@@ -169,9 +179,8 @@ class _Cycle:
         for part in self._steps(ordinals):
             with without_collection():
                 commands = list(self._names_in(part))
-                receipts = self._store.commit(commands, DREAMER, origin=ORIGIN)
-                for command, receipt in zip(commands, receipts, strict=True):
-                    self._add_name(command, receipt)
+                for receipt in self._store.commit(commands, DREAMER, origin=ORIGIN):
+                    self._add_name(receipt)
             self._read += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read, len(ordinals) + len(self._round.texts))
@@ -186,32 +195,44 @@ class _Cycle:
         return [ordinal for ordinal in chosen if ordinal >= self.cursor.at]
 
     def _names_in(self, ordinals: Sequence[int]) -> Iterator[Learn]:
-        survey, names = self._survey, self._round.names
+        survey, names, judge = self._survey, self._round.names, self._judge
+        new: dict[tuple[str, ...], Tokens] = {}
         for text in survey.read(ordinals):
             for tokens in text.tokenized.names(survey.config):
-                if tokens.words in self._rejected or tokens.text in names:
-                    continue
-                self._rejected.add(tokens.words)
-                if survey.is_name(tokens):
-                    yield Learn(tokens.text)
+                if tokens.surfaces not in self._judged and tokens.text not in names:
+                    new.setdefault(tokens.surfaces, tokens)
+        self._judged.update(new)
+        survey.expect(word for tokens in new.values() for word in tokens.words)
+        claimed = Names()
+        for tokens in new.values():
+            if tokens.text in claimed:
+                continue
+            found = judge.judged(tokens)
+            if found is not None:
+                # The id does not matter: the names are only compared.
+                claimed.add(found.name.text, b"%d" % len(claimed), found.aliases)
+                yield Learn(found.name.text, found.aliases)
 
-    def _add_name(self, command: Learn, receipt: Receipt) -> None:
+    def _add_name(self, receipt: Receipt) -> None:
         """Add a learned name to the known names, unless its entity is hidden."""
-        if receipt.state is not State.LIVE or command.name in self._round.names:
+        entity = atom_id(receipt.subject)
+        record = read_atom(self._store.backend, entity) if receipt.state is State.LIVE else None
+        if record is None or record.kind != ENTITY:
             return
-        name = self._round.names.add(command.name, atom_id(receipt.subject))
-        if name is not None:
+        body, names = body_of(self._store.backend, record), self._round.names
+        before = names.get(entity)
+        aliases = body.aliases if record.provenance == PROVENANCES[0] else None
+        name = names.add(body.content, entity, aliases or ())
+        if name is not None and name != before:
             self._round.fresh.append(name)
-            self._learned += [command.name] if receipt.changed else []
+            self._learned += [name.text] if before is None and receipt.changed else []
 
     def _enrich(self) -> None:
-        pending = self._pending()
+        pending, choice = self._pending(), Choice(self._survey, self._round.names)
         ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
         for part in self._steps(ordinals):
             with without_collection():
-                commands: list[Command] = []
-                for text in self._survey.read(part):
-                    commands += commands_for(self._survey, self._round.names, text)
+                commands = choice.commands_for(self._survey.read(part))
                 self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
@@ -223,7 +244,7 @@ class _Cycle:
     def _pending(self) -> BitMap:
         pending: BitMap = self._round.texts.copy()
         for name in self._round.fresh:
-            pending |= self._survey.containing(name.tokens.words)
+            pending |= self._survey.named(name)
         return pending
 
     def _count(self, commands: Sequence[Command], receipts: Sequence[Receipt]) -> None:
@@ -235,8 +256,6 @@ class _Cycle:
                 self._mentions += edges
             elif isinstance(command, Connect):
                 self._relations += receipt.changed
-                if receipt.state is State.LIVE:
-                    self._survey.connected.add((atom_id(command.src), atom_id(command.dst)))
 
     def report(self, duplicates: Iterable[DuplicateGroup], *, dry_run: bool) -> DreamReport:
         """Return the report of this cycle."""

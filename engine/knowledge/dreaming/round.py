@@ -22,8 +22,8 @@ from engine.base.errors import CorruptionError, InvalidInputError
 from engine.base.validation import PROVENANCES, instance, integer
 from engine.knowledge.dreaming.commands import DREAMER
 from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.known_names import Name, Names
 from engine.knowledge.dreaming.survey import Survey
-from engine.knowledge.dreaming.tokenized_text import Name, Names
 from engine.ledger.codec import decode_header, fields, unpack
 from engine.ledger.journal import read_header
 from engine.ledger.layout import DREAM, journal_key
@@ -171,7 +171,7 @@ def _known(rows: Reader, survey: Survey, names: Names) -> list[tuple[int, Name]]
     for ordinal, record, body in zip(ordinals, records, bodies_of(rows, records), strict=True):
         # A name from an external text is not added to internal atoms.
         if record.provenance == PROVENANCES[0]:
-            name = names.add(body.content, record.id)
+            name = names.add(body.content, record.id, body.aliases or ())
             if name is not None:
                 found.append((ordinal, name))
     return found

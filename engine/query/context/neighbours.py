@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,8 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
     radius = radius_of(budget, query_rarity(index.counted, frequencies))
     sources = SourceReader(rows, index, filters)
     hits = sources.passages({atom_id(hit.id): hit.score for hit in found.hits})
-    return inflate(found.query, hits, sources.passage_at, budget=budget, radius=radius, size=found.size)
+    shown = inflate(found.query, hits, sources.passage_at, budget=budget, radius=radius, size=found.size)
+    return replace(shown, matched=found.matched)
 
 
 class SourceReader:

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from engine.base.errors import InvalidInputError
 from engine.base.validation import PROVENANCES, integer
 from engine.query.budget import BUDGET_MIN, INTERNAL, body, body_within, heading, subheading, tokens_of
+from engine.query.recall.answer import MatchedName
 from engine.query.recall.signals.bm25 import idf
 
 LINE_END: Final = 1
@@ -405,6 +406,8 @@ class Context:
     size: int
     radius: int
     """The largest distance from a hit at which neighbours were looked up."""
+    matched: tuple[MatchedName, ...] = ()
+    """The names of the question that were probably misspelled, as in `Recall`."""
 
 
 def checked_budget(budget: object) -> int:

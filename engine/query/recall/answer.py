@@ -42,6 +42,18 @@ class Bridge:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchedName:
+    """A name of the question that no atom contains, and the similar name that was searched for instead."""
+
+    asked: str
+    found: str
+
+    def __str__(self) -> str:
+        """Return a note for people and models; both names consist of letters only."""
+        return f"{self.asked} read as {self.found}"
+
+
+@dataclass(frozen=True, slots=True)
 class Dropped:
     """A candidate that was left out of the hits. Recall lists such candidates only if `explain` is set."""
 
@@ -91,9 +103,14 @@ class Hit:
     @property
     def heading(self) -> str | None:
         """The titles of the page and the atom if they differ, or else the title that exists, or else None."""
-        if self.page is None or self.title is None or self.title.casefold() == self.page.casefold():
-            return self.title or self.page
-        return f"{self.page} › {self.title}"
+        return joined_titles(self.page, self.title)
+
+
+def joined_titles(page: str | None, title: str | None) -> str | None:
+    """Return the titles of a page and an atom as one title, which names both only if they differ."""
+    if page is None or title is None or title.casefold() == page.casefold():
+        return title or page
+    return f"{page} › {title}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +119,7 @@ class Recall:
 
     query: str
     core: str
-    """The question without phrases such as "tell me about"."""
+    """The question without phrases such as "tell me about", and with the names of `matched` replaced."""
     terms: tuple[str, ...]
     """The terms of the question that were looked up in the index."""
     level: Level
@@ -124,3 +141,5 @@ class Recall:
     dropped: tuple[Dropped, ...] = ()
     folded: int = 0
     """The number of candidates that are not hits because there are enough hits of their pages."""
+    matched: tuple[MatchedName, ...] = ()
+    """The names that were probably misspelled, in the order of the question."""

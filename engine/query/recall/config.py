@@ -77,6 +77,9 @@ class Signals:
     """The weight of a word of the question that matches a tag, relative to a word that matches the text."""
     forms: float = 0.5
     """The weight of other irregular forms of a word (go, went, gone), relative to the word itself."""
+    repeated: float = 1.0
+    """If the question contains a word n times, the weight of the word rises by this share of (n − 1) /
+    (n + 1)."""
     near: float = 0.5
     """An atom gains this share of the term scores of the atoms directly before and after it in its source.
 
@@ -93,7 +96,9 @@ class Signals:
     hop: float = 0.5
     """An atom gains this share of an anchor's score if its title occurs in the anchor's text or if an edge
     joins the atom and the anchor."""
-    feedback: float = 0.2
+    mention: float = 0.4
+    """An atom gains this share of an anchor's score if the anchor's title occurs in the text of the atom."""
+    feedback: float = 0.3
     """The weight of the terms that are characteristic of the best candidates and are added to the query
     (pseudo-relevance feedback, RM3)."""
     proximity: float = 0.3
@@ -136,6 +141,10 @@ class RecallConfig:
     collapse: bool = True
     """If True, near-duplicates of a better hit are listed in the field `duplicates` of that hit and are not
     hits themselves."""
+
+    spelling: bool = True
+    """If True, a name in the question that the memory does not contain is read as a similar name that it does
+    contain."""
 
     per_page: int = 2
     """The largest number of hits of one page; 0 for any number. A page consists of the atoms from one file

@@ -19,6 +19,7 @@ from engine.query.recall.choose import BLOCK, CATEGORY_CANDIDATES, SPARE, choose
 from engine.query.recall.config import RecallConfig
 from engine.query.recall.considered import considered
 from engine.query.recall.scope import RecallScope
+from engine.query.recall.spelling import respelled
 from engine.query.view import View
 
 DEFAULT_LIMIT = 10
@@ -62,8 +63,11 @@ def recall(
     if not question.terms:
         raise InvalidInputError("the question has no searchable word, number or symbol")
     index = view.store.index.view(rows)
-    question = considered(question, index, view.config.protocol.terms)
     atoms = view.allowed.atoms(rows, log, filters, index.documents, view.config.signals.internal)
+    matched = respelled(rows, index, atoms, question) if view.config.spelling else None
+    if matched is not None:
+        question = analyze_question(matched.text, now=log.time)
+    question = considered(question, index, view.config.protocol.terms)
     positions = view.positions.positions(index)
     marked = atoms.marked(rows) if filters == NO_FILTERS else maybe_superseded(rows, filters)
     known = view.known.atoms(log)
@@ -91,6 +95,7 @@ def recall(
         pipeline=question.pipeline,
         dropped=tuple(chosen.dropped) if explain else (),
         folded=chosen.folded,
+        matched=() if matched is None else matched.names,
     )
 
 

@@ -127,6 +127,20 @@ def test_a_form_counts_less_than_the_word() -> None:
     assert decided("forms", atoms, "Where did Anna go?") == ["word", "word"]
 
 
+def test_a_word_that_the_question_repeats_counts_more() -> None:
+    """`repeated`: of two words that are equally rare, the one that the question has twice decides."""
+    atoms = [named("once", "a lid", 1), named("twice", "a cup", 2), *fillers(9)]
+    assert decided("repeated", atoms, "a lid, a cup or two cups") == ["once", "twice"]
+    assert decided("repeated", atoms, "a lid or a cup") == ["once", "once"]
+
+
+def test_no_repetition_doubles_the_weight_of_a_word() -> None:
+    """`repeated`: a word that the question has a hundred times counts almost twice."""
+    atoms = [named("cup", "a cup", 1), *fillers(9)]
+    (once,), (often,) = (ask(atoms, "cup " * times, only("repeated")).hits for times in (1, 100))
+    assert 1.9 * once.score < often.score < 2 * once.score
+
+
 def test_the_words_of_the_first_answers_find_more() -> None:
     """`feedback`: other words of the best answer lead to further atoms with them."""
     atoms = [
