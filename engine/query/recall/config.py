@@ -25,8 +25,13 @@ class Protocol:
 
     tokens_per_atom: int = 200
     atoms_min: int = 5
+    further: float = 0.25
+    """With a budget, the hits beyond max(5, ⌊budget / 200⌋) have at least this share of the best score."""
     walkers: float = 0.3
-    """The largest share of the hits that may be walkers. A walker is a hit without words of the question."""
+    """The largest share of the hits that walkers may have if anchors can fill the other places.
+
+    A walker is a hit without words of the question. Places that no anchor can fill go to walkers, unless this
+    share is 0."""
     enough: int = 10
     """The number of atoms that must cover a level of the question (`engine.query.recall.answer.Level`)."""
     covers: float = 0.5
@@ -54,7 +59,7 @@ class Protocol:
         for name in ("tokens_per_atom", "atoms_min", "enough", "entities", "candidates", "terms"):
             if integer(getattr(self, name), name) < 1:
                 raise InvalidInputError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        for name in ("walkers", "covers"):
+        for name in ("further", "walkers", "covers"):
             share = getattr(self, name)
             if not (isinstance(share, int | float) and 0 <= share <= 1):
                 raise InvalidInputError(f"{name} must be from 0 to 1, not {share!r}")
@@ -73,6 +78,9 @@ class Signals:
     label: float = 0.5
     """If an atom without a title begins with a speaker's label (`Maria:`) that contains a word of the
     question, its score rises by this share."""
+    speaker: float = 1.0
+    """If the question asks what somebody said, the score of an atom rises by this share if its label is this
+    speaker's (`engine.language.speaking`)."""
     tag: float = 0.5
     """The weight of a word of the question that matches a tag, relative to a word that matches the text."""
     forms: float = 0.5

@@ -83,6 +83,7 @@ def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
     pool, entities = _split(scope, pool, found, target) if level is Level.SPLIT else (pool, ())
     pool = _phrases(scope, pool, found)
     pool = _aliases(scope, pool, found)
+    text_signals.spoken(scope, pool)
     atoms = _read(scope, pool)
     pool, hop_anchors = _hops(scope, pool, found, atoms)
     ranking = Ranking(pool, level, entities, {}, (), hop_anchors, found, first)
