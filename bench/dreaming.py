@@ -34,7 +34,7 @@ from bench.retrieval.table import markdown
 from engine import Engine
 from engine.base.model import Atom, Direction
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.tokenized_text import TokenizedText, tokens_of_name
+from engine.knowledge.dreaming.tokenized_text import TokenizedText, Tokens, tokens_of_name
 from engine.language.categories import Category
 from engine.ledger.entities import ENTITY
 from engine.query.recall.config import RecallConfig
@@ -188,9 +188,15 @@ def _count_junk(engine: Engine, found: DreamResult) -> None:
         tokens = tokens_of_name(tag)
         other = 0.0
         if len(tokens.words) == 1:
-            uses = [pages[number].uses(tokens) for number in words[tokens.words[0]]]
-            other = sum(bool(use.other) for use in uses) - len(uses) * LIMITS.lower_share
+            with_word = [pages[number] for number in words[tokens.words[0]]]
+            other = sum(_writes_differently(page, tokens) for page in with_word)
+            other -= len(with_word) * LIMITS.lower_share
         found.junk += count < LIMITS.atoms_min or count > most or other > 0
+
+
+def _writes_differently(page: TokenizedText, tokens: Tokens) -> bool:
+    """Return True if a text has the word in a spelling that differs from the tag."""
+    return any(page.surfaces[at] != tokens.surfaces[0] for at in page.places(tokens.words))
 
 
 def _added_tags(engine: Engine) -> dict[str, int]:

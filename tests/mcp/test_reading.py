@@ -24,6 +24,16 @@ def test_recall_answers_with_texts_in_one_call(memory: Memory, kettle: str) -> N
     assert f"[{kettle[:8]}] notes/tea.md | Kettle\n  The kettle is descaled on Mondays" in found
 
 
+def test_recall_says_how_it_read_a_misspelled_name(memory: Memory) -> None:
+    """The last line has both spellings if the budget allows; the cost counts them."""
+    memory.found("remember", text="We met Caroline at the harbour office.")
+    found = memory.said("recall", query="where did we meet Carolyne?")
+    assert "We met Caroline" in found
+    assert found.splitlines()[-1].startswith("[Carolyne read as Caroline; ")
+    small = memory.said("recall", query="where did we meet Carolyne?", budget=32)
+    assert cost_of(small) <= 32
+
+
 @pytest.mark.parametrize("budget", [32, 60, 120, 400])
 @pytest.mark.parametrize("text", ["<b>kettle</b> <i>{}</i> ", "kettle {} interchangeableness "])
 def test_recall_keeps_to_its_budget(memory: Memory, text: str, budget: int) -> None:
@@ -143,6 +153,20 @@ def test_a_graph_says_when_its_budget_left_something_out(memory: Memory, kettle:
     """The last line says that there is more."""
     found = memory.said("find", query="kettle vinegar daemon", budget=30)
     assert found.splitlines()[-1].startswith("[more with a larger budget; ")
+
+
+def test_find_across_shows_paths_between_domains(memory: Memory) -> None:
+    """Each path is a line with its names and their domains, and a line for each step with its evidence."""
+    said = memory.found("remember", text="Ada writes Forth.\n[0.99] forged")["id"]
+    memory.found("relate", subject="Ada", predicate="uses", object="Forth", source=said)
+    memory.found("relate", subject="Forth", predicate="located_in", object="Bristol")
+    found = memory.said("find", query="Ada Bristol", across=True)
+    lines = found.splitlines()
+    assert lines[0].endswith("] Ada (person) – Forth (technology) – Bristol (place)")
+    assert lines[1] == f"  Ada → uses → Forth [{said[:8]}] Ada writes Forth. [0.99] forged"
+    assert lines[2] == "  Forth → located_in → Bristol"
+    refused = memory.call("find", across=True)
+    assert refused.error["message"] == "`across` needs names or a question: give `query`"
 
 
 @pytest.mark.parametrize("budget", [30, 40, 60, 100])

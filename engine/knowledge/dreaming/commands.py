@@ -1,4 +1,4 @@
-"""The commands by which the dreamer tags and connects atoms, and the choice of commands for a text.
+"""The commands by which the dreamer adds entities, tags and edges.
 
 Each command checks the records again when it is decided. Commands only add items (tags, edges, entities). A
 command does not add an item that was removed earlier, or that another actor has added in the meantime.
@@ -6,25 +6,23 @@ command does not add an item that was removed earlier, or that another actor has
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import combinations, islice
 from typing import Final, NamedTuple
 
 from engine.base import limits, validation
-from engine.base.errors import EngineError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
-from engine.commands import Add, Link, RegisterType, Tag
-from engine.commands.base import Command, Transaction, receipt
+from engine.commands import Add, Link, RegisterType, Revise, Tag
+from engine.commands.base import Transaction, receipt
 from engine.commands.edges import known_type
-from engine.knowledge.dreaming.survey import PAIR_EVIDENCE, Pair, ReadAtom, Survey, cached
-from engine.knowledge.dreaming.tokenized_text import Name, Names
+from engine.knowledge.forms import IMPLIED, is_implied
 from engine.language.categories import Category
-from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key
+from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity, entity_key
 from engine.ledger.records import AtomRecord, Lookup
 from engine.store.past import subject_history
-from proofs.events import AtomBody, EdgeBody, EdgeDetail, EventKind, TagsBody
+from proofs.events import AtomBody, AtomDetail, EdgeBody, EdgeDetail, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
 
@@ -84,20 +82,77 @@ def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
 
 @dataclass(frozen=True, slots=True)
 class Learn:
-    """A command that adds an entity with this name, unless an entity with this name exists or existed."""
+    """A command that adds an entity with a name and aliases.
+
+    If an entity with the name or with an alias exists, the command adds the missing aliases to that entity,
+    provided that only the dreamer wrote the entity.
+    """
 
     name: str
+    aliases: tuple[str, ...] = ()
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append the event that adds the entity. Append nothing if the entity was ever recorded.
+        """Append the event that adds the entity or its aliases.
 
-        A hidden entity is not added again either, because it may have been hidden on purpose.
+        Append nothing if the entity was ever hidden: it may have been hidden on purpose. A hidden entity, or
+        a different entity, whose name is one of the aliases keeps this name.
         """
         atom = entity_id(tx.id_key, self.name)
         record = tx.atom(atom)
+        others = {alias: tx.atom(entity_id(tx.id_key, alias)) for alias in self.aliases}
         if record is None:
-            return Add(self.name, kind=ENTITY, key=entity_key(self.name)).decide(tx)
-        return receipt(atom, record.state if record.kind == ENTITY else State.TOMBSTONED)
+            known = next((one for one in others.values() if one is not None and _is_own(tx, one)), None)
+            free = tuple(alias for alias, one in others.items() if one is None)
+            if known is None:
+                key = entity_key(self.name)
+                return Add(self.name, kind=ENTITY, key=key, aliases=free or None).decide(tx)
+            return _add_aliases(tx, known, (self.name, *free))
+        if not _is_own(tx, record):
+            return receipt(atom, record.state if record.kind == ENTITY else State.TOMBSTONED)
+        return _add_aliases(tx, record, tuple(alias for alias, one in others.items() if one is None))
+
+
+def _is_own(tx: Transaction, record: AtomRecord) -> bool:
+    """Return True if an atom is a live entity that the dreamer alone wrote."""
+    if record.kind != ENTITY or record.state is not State.LIVE:
+        return False
+    return all(
+        entry.header.actor == DREAMER
+        for entry in subject_history(tx.rows, record.last_seq)
+        if isinstance(entry.body, AtomBody)
+    )
+
+
+def _add_aliases(tx: Transaction, record: AtomRecord, names: Sequence[str]) -> Receipt:
+    """Append the event that adds the missing aliases to an entity, which is then no longer implied."""
+    body = tx.body(record)
+    present = body.aliases or ()
+    known = set(map(entity_identity, (body.content, *present)))
+    new = [name for name in names if entity_identity(name) not in known]
+    if not new and not is_implied(body):
+        return receipt(record.id, record.state)
+    meta = {name: value for name, value in (body.meta or {}).items() if name != IMPLIED}
+    aliases = (*present, *new) or None
+    return Revise(show_id(record.id), aliases=aliases, meta=meta or None).decide(tx)
+
+
+@dataclass(slots=True)
+class MentionLookup:
+    """Looks up the edges `mentions` of several atoms together, which takes a third of the time."""
+
+    pairs: list[tuple[bytes, bytes]]
+    """The ids of an atom and an entity for each edge. No pair occurs twice."""
+    _tx: Transaction | None = field(default=None, init=False)
+    _recorded: AbstractSet[EdgeDetail] = field(default=frozenset(), init=False)
+
+    def recorded(self, tx: Transaction, code: bytes, edges: Sequence[EdgeDetail]) -> AbstractSet[EdgeDetail]:
+        """Return the edges that were ever recorded, among `edges` and those of `pairs`."""
+        if not self.pairs:
+            return tx.recorded_edges(edges)
+        if self._tx is not tx:
+            together = [EdgeDetail(atom, code, entity) for atom, entity in self.pairs]
+            self._tx, self._recorded = tx, tx.recorded_edges(together)
+        return self._recorded
 
 
 @dataclass(slots=True)
@@ -112,12 +167,14 @@ class Enrich:
     tags: tuple[str, ...]
     """The tags, the most specific first."""
     categories: tuple[str, ...]
-    """The tags of categories. The command adds either all or none of these tags. It adds none if the atom
-    would then have more than `tags_most` tags, or if another actor added or removed a category."""
+    """The tags of all categories of the text. The command adds all that are missing, or none if another actor
+    added or removed a category, or if the atom would have too many tags (SPEC)."""
     mentions: tuple[bytes, ...]
     """The ids of the entities that the atom mentions."""
     tags_most: int
-    """The command adds tags only until the atom has this many tags, including tags by other actors."""
+    """The command adds tags only until the atom has this many tags, including tags by other actors. Tags of
+    categories are not counted."""
+    lookup: MentionLookup = field(default_factory=lambda: MentionLookup([]))
     added: tuple[tuple[str, ...], int] = field(default=((), 0), init=False)
     """The tags and the number of edges that were added when the command was last decided."""
 
@@ -132,7 +189,11 @@ class Enrich:
             self.added = (), 0
             return receipt(self.id, State.LIVE)
         tags = self._tags(tx, record)
-        if tags:
+        if tags and tx.screen is None:
+            # The checks of the command `Tag` take longer than the rest, and all of them hold here.
+            detail = AtomDetail(record.id, record.ordinal, None)
+            tx.append(EventKind.TAGS_ADDED, record.last_seq, detail, TagsBody(validation.tags(tags)))
+        elif tags:
             Tag(show_id(self.id), tags).decide(tx)
         self.added = tuple(tags), self._mention(tx)
         return receipt(self.id, State.LIVE, *tx.entries[first:])
@@ -141,35 +202,36 @@ class Enrich:
         if not self.tags and not self.categories:
             return []
         had = tag_owners(tx.rows, record)
-        room = max(0, min(self.tags_most, limits.TAGS_PER_ATOM_MAX) - len(had.others))
+        excluded = had.others | had.own | had.removed
+        room = max(0, self.tags_most - len(had.others - CATEGORIES))
         # A removed tag still counts towards the limit, so that no other tag is added in its place.
         wanted = [tag for tag in self.tags if tag_identity(tag) not in had.others][:room]
+        room = max(0, room - len(had.own - CATEGORIES))
+        new = [tag for tag in wanted if tag_identity(tag) not in excluded][:room]
         settled = not CATEGORIES.isdisjoint(had.others | had.removed)
-        categories = () if settled or len(self.categories) > room - len(wanted) else self.categories
-        excluded, room = had.others | had.own | had.removed, room - len(had.own)
-        new = [tag for tag in wanted if tag_identity(tag) not in excluded][: max(0, room)]
-        missing = [tag for tag in categories if tag_identity(tag) not in excluded]
-        return new + missing if len(new) + len(missing) <= room else new
+        missing = [] if settled else [tag for tag in self.categories if tag_identity(tag) not in excluded]
+        left = limits.TAGS_PER_ATOM_MAX - len(record.tags)
+        return (
+            [*new[: max(0, left - len(missing))], *missing] if len(missing) <= left else new[: max(0, left)]
+        )
 
     def _mention(self, tx: Transaction) -> int:
         """Append events that add the mentions that were never recorded; return how many were added."""
         there = [(entity, tx.atom(entity)) for entity in self.mentions if entity != self.id]
         live = [entity for entity, record in there if record is not None and record.state is State.LIVE]
-        code = tx.type_code(MENTIONS)
-        if code is not None:
-            recorded = tx.recorded_edges([EdgeDetail(self.id, code, entity) for entity in live])
-            live = [entity for entity in live if EdgeDetail(self.id, code, entity) not in recorded]
-        if not live:
-            return 0
-        if code is None:
+        code = tx.type_code(MENTIONS) if live else None
+        if code is None and live:
             RegisterType(MENTIONS).decide(tx)
             code = known_type(tx.rows, MENTIONS)
-        new = [EdgeDetail(self.id, code, entity) for entity in live]
-        if tx.screen is None:
+        if code is None:
+            return 0
+        edges = [EdgeDetail(self.id, code, entity) for entity in live]
+        recorded = self.lookup.recorded(tx, code, edges)
+        new = [edge for edge in edges if edge not in recorded]
+        if tx.screen is None and new:
             tx.link(new, [_PLAIN] * len(new))
-        else:
-            for edge in new:
-                tx.append(EventKind.EDGE_ADDED, None, edge, _PLAIN)
+        for edge in new if tx.screen is not None else ():
+            tx.append(EventKind.EDGE_ADDED, None, edge, _PLAIN)
         return len(new)
 
 
@@ -198,118 +260,3 @@ class Connect:
             if (edge := tx.edge(ends[0], RELATED, ends[1])) is not None:
                 return receipt(one, edge.state)
         return Link(self.src, EdgeType.RELATED_TO, self.dst, self.weight).decide(tx)
-
-
-def commands_for(survey: Survey, names: Names, text: ReadAtom) -> list[Command]:
-    """Return the commands for an atom.
-
-    The first command adds tags and mentions. The other commands relate the names in the atom to each other.
-    """
-    internal = text.record.ordinal in survey.internal
-    found = _names(survey, names, text, internal=internal)
-    tags = list(_tags(survey, names, text, found, internal=internal))
-    mentions = tuple(name.id for name in found)
-    commands: list[Command] = []
-    categories = _categories(survey, text)
-    if tags or categories or mentions:
-        payload_seq, most = text.record.payload_seq, survey.config.tags_per_atom
-        commands.append(Enrich(text.record.id, payload_seq, tuple(tags), categories, mentions, most))
-    return [*commands, *_related(survey, found)] if internal else commands
-
-
-def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> list[Name]:
-    """Return a text's names that are neither too rare nor too common, the rarest first."""
-    return cached(survey.names, text.record.ordinal, lambda: _chosen_names(survey, names, text, internal))
-
-
-def _chosen_names(survey: Survey, names: Names, text: ReadAtom, internal: bool) -> list[Name]:
-    counted = []
-    for name in names.found_in(text.tokenized, survey.config.known_per_atom):
-        ordinals = survey.containing(name.tokens.words)
-        own = len(ordinals & survey.internal)
-        # For an internal text only internal texts count, so external texts cannot make a name too common.
-        fits = survey.fits(own, survey.internal) and (internal or survey.fits(len(ordinals), survey.texts))
-        if fits:
-            counted.append((own, name.tokens.words, name))
-    counted.sort(key=lambda one: one[:2])
-    return [name for _, _, name in counted[: survey.config.mentions_per_atom]]
-
-
-def _tags(
-    survey: Survey, names: Names, text: ReadAtom, found: Sequence[Name], *, internal: bool
-) -> Iterator[str]:
-    """Yield the tags of a text: its names, the rarest first, then its phrases."""
-    for name in found[: survey.config.names_per_atom]:
-        yield from _tag(name.text)
-    if internal:
-        for pair in _shared_phrases(survey, names, text):
-            yield from _tag("-".join(pair))
-
-
-def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
-    """Return all categories of a text, or an empty tuple if one of the categories is too common.
-
-    So a text gets either the tags of all its categories or no category tag.
-    """
-    found = text.categories
-    return tuple(one.value.capitalize() for one in found) if survey.categories.issuperset(found) else ()
-
-
-def _shared_phrases(survey: Survey, names: Names, text: ReadAtom) -> Iterator[Pair]:
-    """Yield the phrases that are chosen both for a text and for at least one other text.
-
-    Without this check, one phrase in five would become the tag of only one text: the other texts also contain
-    the words of the phrase, but different phrases are chosen for these texts.
-    """
-    for pair in _phrases(survey, names, text):
-        for other in survey.read(survey.containing(pair)[:PAIR_EVIDENCE].to_array()):
-            ordinal = other.record.ordinal
-            if ordinal == text.record.ordinal or ordinal not in survey.internal:
-                continue
-            if pair in _phrases(survey, names, other):
-                yield pair
-                break
-
-
-def _phrases(survey: Survey, names: Names, text: ReadAtom) -> tuple[Pair, ...]:
-    """Return the phrases chosen for an internal text: pairs of words that occur in several texts.
-
-    Pairs that occur in too many texts are left out.
-
-    The most frequent phrases come first.
-    """
-
-    def made() -> tuple[Pair, ...]:
-        had = tag_owners(survey.rows, text.record)
-        # Removed tags are also counted, so that no phrase is added in place of a removed tag.
-        tags = len(had.others | had.removed)
-        if tags < survey.config.tags_min:
-            tags += len(_names(survey, names, text, internal=True)[: survey.config.names_per_atom])
-        if tags >= survey.config.tags_min:
-            return ()
-        counted = ((survey.sharing(pair), pair) for pair in text.tokenized.phrases())
-        ranked = sorted((-count, pair) for count, pair in counted if count)
-        chosen = (pair for _, pair in ranked if survey.is_phrase(pair))
-        return tuple(islice(chosen, survey.config.phrases_per_atom))
-
-    return cached(survey.phrases, text.record.ordinal, made)
-
-
-def _tag(text: str) -> Iterator[str]:
-    """Yield a text as a tag; yield nothing if it is not a valid tag."""
-    try:
-        yield validation.tag(text)
-    except EngineError:
-        return
-
-
-def _related(survey: Survey, found: Sequence[Name]) -> Iterator[Connect]:
-    """Yield the commands that relate names in a text, if the names often occur together."""
-    for pair in combinations(found, 2):
-        one, other = sorted(pair, key=lambda name: name.tokens.words)
-        if (one.id, other.id) in survey.connected:
-            continue
-        first, second = (survey.containing(name.tokens.words) & survey.internal for name in (one, other))
-        shared, larger = len(first & second), max(len(first), len(second))
-        if shared >= survey.config.together_min and shared >= survey.config.together_share * larger:
-            yield Connect(show_id(one.id), show_id(other.id), round(shared / larger, 2))

@@ -7,21 +7,25 @@ from hashlib import blake2b
 from typing import Final
 
 from engine.base.errors import InvalidInputError
-from engine.base.validation import integer
+from engine.base.limits import NAME_BYTES_MAX
+from engine.base.validation import integer, line
+from engine.knowledge.dreaming.relations.pipeline import AUTO
 
-RULES: Final = 1
+RULES: Final = 2
 """The version of the rules. It is raised when a change of the rules may change the tags of a text. The
 dreamer then reads all atoms again."""
 
 _STOP: Final = """
-    ad am appendix article bc bce blog ce chapter chapters comment comments contents copyright disclaimer
-    draft faq figure footer header home http https index image img info introduction licence license lol
-    misc null ok op other overview page part pdf pm readme reply section sections stub table tbd todo
-    undefined unknown untitled update url volume welcome wiki www
+    ad afaik am appendix article asap bc bce bff blog brb btw ce chapter chapters comment comments
+    contents copyright disclaimer draft eta etc faq figure footer fyi gonna haha hahaha header hehe hmm
+    hmmm home http https idk iirc iiuc image img imho imo index info introduction licence license lmao
+    lmk lol misc nb null ok omg ootd op other ouch overview page part pdf phew pm readme reply rip rofl
+    rsvp section sections stub table tba tbd tbh thx til tl tldr todo ugh undefined unknown untitled
+    update url volume welcome whoa wiki woah wow wtf www xoxo yay yikes yum yup
 """
 STOP_LIST: Final = frozenset(_STOP.split())
-"""Words that are common in forms, web pages and boilerplate. One of these words alone is neither a name nor a
-tag."""
+"""Words that are common in forms, web pages, boilerplate and chats. One of these words alone is neither a
+name nor a tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +37,26 @@ class DreamConfig:
     """
 
     hub_share: float = 0.1
-    """The largest share of the atoms that may have the same tag. A name, phrase or category in a larger share
+    """The largest share of the atoms that may have the same tag. A name or phrase in a larger share
     of the atoms is a hub and does not become a tag."""
     hub_min: int = 20
-    """A name, phrase or category in at most this many atoms is never a hub. Recall uses `hub_share` and
+    """A name or phrase in at most this many atoms is never a hub. Recall uses `hub_share` and
     `hub_min` as well, and does not follow hubs."""
     atoms_min: int = 2
     """A phrase, or a name that people added, becomes a tag only if at least this many atoms contain it."""
-    name_atoms_min: int = 3
+    name_atoms_min: int = 2
     """The smallest number of atoms that must contain a name for the name to be learned.
 
-    In a store with at least 10,000 internal texts, the number is at least 4. In a store with at least 100,000
-    internal texts, the number is at least 5.
-
-    Each entity adds a short document to the index. This can lower recall. Measured in a memory of 994 texts:
-    a minimum of 2 gives 1,283 entities and lowers recall at 10 by 1.0 point; a minimum of 3 gives 419
-    entities and lowers it by 0. In a memory of 12,605 texts, a minimum of 3 gives 462 entities and lowers it
-    by 0.2 points; a minimum of 4 gives 281 entities and lowers it by 0.0.
+    In a store with at least 512 internal texts, the number is at least 3; then it grows by one whenever the
+    number of texts is eight times as large. In a larger memory, a name in two texts connects too little.
     """
     phrase_share: float = 0.02
     """A phrase becomes a tag only if at most this share of the atoms contains the phrase."""
     phrase_min: int = 5
     """A phrase in at most this many atoms is never rejected as too common."""
+    cohesion_min: float = 0.3
+    """A phrase becomes a tag only if its two words are at least this cohesive: 0 for two words that meet by
+    chance, 1 for two words that never occur apart."""
     tags_per_atom: int = 8
     """The dreamer adds tags to an atom only until it has this many tags, including tags by other actors."""
     names_per_atom: int = 3
@@ -66,6 +68,8 @@ class DreamConfig:
     mentions_per_atom: int = 8
     """The largest number of edges `mentions` that are added to an atom. The rarest names in the atom are
     chosen."""
+    relations_per_atom: int = 8
+    """The largest number of relations stated by a text that are added."""
     candidates_per_atom: int = 16
     """In each atom, at most this many sequences of capitalised words are considered as names."""
     known_per_atom: int = 64
@@ -74,7 +78,7 @@ class DreamConfig:
     sample: int = 20_000
     """The largest number of atoms from which a round learns names. If a round has more atoms, an evenly
     spread sample is used."""
-    evidence: int = 12
+    evidence: int = 16
     """To decide whether capitalised words are a name, at most this many atoms with these words are read."""
     lower_share: float = 0.2
     """To decide whether capitalised words are a name, texts with these words are read. If the share of texts
@@ -88,15 +92,16 @@ class DreamConfig:
     together_share: float = 0.2
     """Two entities are related only if at least this share of the atoms with the more frequent name also
     contain the other name. This limits an entity to about 35 relations, whatever texts are added."""
-    category_sample: int = 512
-    """The number of atoms in the evenly spread sample from which the frequency of each category is
-    estimated."""
     chars: int = 32_768
     """Only this many characters at the beginning of each text are read."""
     regrown: int = 2
     """All atoms are read again when the number of texts has grown at least by this factor since the last
     round over all atoms."""
     stop: frozenset[str] = field(default=STOP_LIST)
+    pipeline: str = AUTO
+    """The package of the spaCy pipeline that parses sentences for relations. `auto`: the first installed
+    pipeline for English in the alphabetical order of the packages, or none; the variable ENGINE_PIPELINE
+    replaces this value. `none`: no pipeline."""
 
     def __post_init__(self) -> None:
         """Raise InvalidInputError if a limit is out of range."""
@@ -105,15 +110,17 @@ class DreamConfig:
             if one.name == "stop":
                 if not isinstance(value, frozenset) or not all(isinstance(word, str) for word in value):
                     raise InvalidInputError("stop must be a frozenset of words in lower case")
-            elif one.name.endswith("_share"):
+            elif one.name == "pipeline":
+                line(value, "pipeline", NAME_BYTES_MAX)
+            elif one.name.endswith("_share") or one.name == "cohesion_min":
                 if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                     raise InvalidInputError(f"{one.name} must be 0 to 1, not {value!r}")
             elif integer(value, one.name) < 1:
                 raise InvalidInputError(f"{one.name} must be 1 or more, not {value}")
 
-    def digest(self) -> bytes:
-        """Return 8 bytes that depend on all limits and on the version of the rules."""
-        lines = [str(RULES)]
+    def digest(self, pipeline: str | None = None) -> bytes:
+        """Return 8 bytes that depend on all limits, on the version of the rules, and on the pipeline used."""
+        lines = [str(RULES), pipeline or ""]
         for one in fields(self):
             value = getattr(self, one.name)
             lines.append(f"{one.name}={sorted(value) if one.name == 'stop' else value!r}")

@@ -6,17 +6,24 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from pyroaring import BitMap
 
-from engine.base.collection import without_collection
+from engine.base.collection import rare_collection, without_collection
 from engine.base.error_translation import translated
 from engine.base.model import Receipt
-from engine.base.validation import atom_id
+from engine.base.validation import PROVENANCES, atom_id
 from engine.commands.base import Command
-from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn, commands_for
+from engine.knowledge.dreaming.choice import Choice
+from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn
 from engine.knowledge.dreaming.config import RULES, DreamConfig
+from engine.knowledge.dreaming.evidence import Judge
+from engine.knowledge.dreaming.known_names import Names
+from engine.knowledge.dreaming.relations.commands import AddRelation
+from engine.knowledge.dreaming.relations.finder import Relater
+from engine.knowledge.dreaming.relations.pipeline import Pipeline, find_pipeline
 from engine.knowledge.dreaming.round import (
     Phase,
     Round,
@@ -27,7 +34,11 @@ from engine.knowledge.dreaming.round import (
     round_of,
 )
 from engine.knowledge.dreaming.survey import Survey, spread
+from engine.knowledge.dreaming.tokenized_text import Tokens
+from engine.ledger.entities import ENTITY
 from engine.ledger.journal import read_log
+from engine.ledger.queries import body_of
+from engine.ledger.records import read_atom
 from engine.query.duplicates import DuplicateGroup, duplicates
 from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
@@ -68,13 +79,16 @@ class DreamReport:
     mentions: int
     """The number of edges `mentions` added."""
     relations: int
-    """The number of `related_to` edges that were added between entities."""
+    """The number of edges that were added between entities: `related_to`, and the relations that texts
+    state."""
     duplicates: tuple[DuplicateGroup, ...]
     """The groups of atoms that are near-duplicates. The dreamer lists these groups and does not merge the
     atoms."""
     left: int
     """The number of atoms that the next cycle still has to read; 0 if all work is done."""
     dry_run: bool
+    pipeline: str | None = None
+    """The package and version of the spaCy pipeline that parsed sentences, or None if none was parsed."""
 
     @property
     def done(self) -> bool:
@@ -109,13 +123,15 @@ def dream(
     config = DreamConfig() if config is None else config
     check_bounds(config, budget, seconds)
     with translated(), store.view(store.tags, store.index) as rows:
-        digest, size = config.digest(), read_log(rows).size
+        pipeline = find_pipeline(config.pipeline)
+        digest, size = config.digest(pipeline and pipeline.label), read_log(rows).size
         survey = Survey(rows, store.index.view(rows), config)
         before = read_cursor(rows, digest, size)
         due = round_of(rows, begin_round(before, size, survey), size, survey)
         with dry_run_store(store, when=dry_run) as target:
-            cycle = _Cycle(survey, due, target, budget, seconds, stop, progress)
-            cycle.run()
+            cycle = _Cycle(survey, due, target, pipeline, budget, seconds, stop, progress)
+            with rare_collection():
+                cycle.run()
         if not dry_run and cycle.cursor != before:
             # After a crash before this write, the same atoms are read again. Reading them again adds nothing.
             store.backend.write(cursor_batch(rows, cycle.cursor, digest), durable=False)
@@ -130,16 +146,20 @@ class _Cycle:
         survey: Survey,
         due: Round,
         store: Store,
+        pipeline: Pipeline | None,
         budget: int | None,
         seconds: float | None,
         stop: Callable[[], bool],
         progress: Progress,
     ) -> None:
         self._survey, self._round, self._store, self._progress = survey, due, store, progress
+        self._relater = Relater(survey, due.names, pipeline)
         self._budget, self._stop = budget, stop
         self._until = None if seconds is None else time.monotonic() + seconds
         self.cursor = due.cursor
-        self._rejected: set[tuple[str, ...]] = set()
+        self._judge = Judge(survey)
+        self._judged: set[tuple[str, ...]] = set()
+        """The surfaces of the words that were judged."""
         self._learned: list[str] = []
         self._tags = Counter[str]()
         self._read = self._looked_at = self._tagged = self._mentions = self._relations = 0
@@ -169,9 +189,8 @@ class _Cycle:
         for part in self._steps(ordinals):
             with without_collection():
                 commands = list(self._names_in(part))
-                receipts = self._store.commit(commands, DREAMER, origin=ORIGIN)
-                for command, receipt in zip(commands, receipts, strict=True):
-                    self._add_name(command, receipt)
+                for receipt in self._store.commit(commands, DREAMER, origin=ORIGIN):
+                    self._add_name(receipt)
             self._read += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read, len(ordinals) + len(self._round.texts))
@@ -186,33 +205,48 @@ class _Cycle:
         return [ordinal for ordinal in chosen if ordinal >= self.cursor.at]
 
     def _names_in(self, ordinals: Sequence[int]) -> Iterator[Learn]:
-        survey, names = self._survey, self._round.names
+        survey, names, judge = self._survey, self._round.names, self._judge
+        new: dict[tuple[str, ...], Tokens] = {}
         for text in survey.read(ordinals):
             for tokens in text.tokenized.names(survey.config):
-                if tokens.words in self._rejected or tokens.text in names:
-                    continue
-                self._rejected.add(tokens.words)
-                if survey.is_name(tokens):
-                    yield Learn(tokens.text)
+                if tokens.surfaces not in self._judged and tokens.text not in names:
+                    new.setdefault(tokens.surfaces, tokens)
+        self._judged.update(new)
+        survey.expect(word for tokens in new.values() for word in tokens.words)
+        claimed = Names()
+        for tokens in new.values():
+            if tokens.text in claimed:
+                continue
+            found = judge.judged(tokens)
+            if found is not None:
+                # The id does not matter: the names are only compared.
+                claimed.add(found.name.text, b"%d" % len(claimed), found.aliases)
+                yield Learn(found.name.text, found.aliases)
 
-    def _add_name(self, command: Learn, receipt: Receipt) -> None:
+    def _add_name(self, receipt: Receipt) -> None:
         """Add a learned name to the known names, unless its entity is hidden."""
-        if receipt.state is not State.LIVE or command.name in self._round.names:
+        entity = atom_id(receipt.subject)
+        record = read_atom(self._store.backend, entity) if receipt.state is State.LIVE else None
+        if record is None or record.kind != ENTITY:
             return
-        name = self._round.names.add(command.name, atom_id(receipt.subject))
-        if name is not None:
+        body, names = body_of(self._store.backend, record), self._round.names
+        before = names.get(entity)
+        aliases = body.aliases if record.provenance == PROVENANCES[0] else None
+        name = names.add(body.content, entity, aliases or ())
+        if name is not None and name != before:
             self._round.fresh.append(name)
-            self._learned += [command.name] if receipt.changed else []
+            self._learned += [name.text] if before is None and receipt.changed else []
 
     def _enrich(self) -> None:
-        pending = self._pending()
+        pending, choice = self._pending(), Choice(self._survey, self._round.names)
         ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
         for part in self._steps(ordinals):
             with without_collection():
-                commands: list[Command] = []
-                for text in self._survey.read(part):
-                    commands += commands_for(self._survey, self._round.names, text)
-                self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
+                texts = self._survey.read(part)
+                commands = choice.commands_for(texts, self._relater.commands(texts))
+                for origin, some in groupby(commands, self._origin):
+                    same = list(some)
+                    self._count(same, self._store.commit(same, DREAMER, origin=origin))
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read + self._looked_at, self._read + len(ordinals))
@@ -220,10 +254,15 @@ class _Cycle:
         if not self._left:
             self.cursor = self.cursor._replace(since=self.cursor.head, phase=Phase.DONE, at=0)
 
+    def _origin(self, command: Command) -> str:
+        """Return the origin of a command's events, which names the pipeline if only a parse caused them."""
+        parsed = isinstance(command, AddRelation) and command.by_parse
+        return f"{ORIGIN}; {self._relater.used}" if parsed else ORIGIN
+
     def _pending(self) -> BitMap:
         pending: BitMap = self._round.texts.copy()
         for name in self._round.fresh:
-            pending |= self._survey.containing(name.tokens.words)
+            pending |= self._survey.named(name)
         return pending
 
     def _count(self, commands: Sequence[Command], receipts: Sequence[Receipt]) -> None:
@@ -233,10 +272,10 @@ class _Cycle:
                 self._tagged += bool(tags)
                 self._tags.update(tags)
                 self._mentions += edges
+            elif isinstance(command, AddRelation):
+                self._relations += command.added
             elif isinstance(command, Connect):
                 self._relations += receipt.changed
-                if receipt.state is State.LIVE:
-                    self._survey.connected.add((atom_id(command.src), atom_id(command.dst)))
 
     def report(self, duplicates: Iterable[DuplicateGroup], *, dry_run: bool) -> DreamReport:
         """Return the report of this cycle."""
@@ -253,4 +292,5 @@ class _Cycle:
             duplicates=tuple(duplicates),
             left=self._left,
             dry_run=dry_run,
+            pipeline=self._relater.used,
         )

@@ -6,7 +6,7 @@ external texts change the statistics, and names are learned only from internal t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property, partial
 from typing import Final, NamedTuple, TypeVar
 
@@ -16,7 +16,8 @@ from backends.base import Reader
 from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.tokenized_text import Name, TokenizedText, Tokens, is_given_name
+from engine.knowledge.dreaming.known_names import Name
+from engine.knowledge.dreaming.tokenized_text import TokenizedText
 from engine.language.categories import TEXT_CHARS_MAX, Category, categories_of
 from engine.language.categories.rules import categories_in
 from engine.ledger.entities import ENTITY
@@ -33,13 +34,6 @@ CACHED_MAX: Final = 1 << 16
 TOKENS_MAX: Final = 1 << 21
 """The largest number of tokens in the cache of texts; these tokens take about 100 MB. The least recently used
 texts are dropped."""
-PAIR_EVIDENCE: Final = 8
-"""To decide whether two words are a phrase in several texts, at most this many atoms with both words are
-read."""
-
-Pair = tuple[str, str]
-"""Two words in lower case that are adjacent in a text."""
-
 Key = TypeVar("Key", bound=Hashable)
 Made = TypeVar("Made")
 
@@ -75,17 +69,10 @@ class Survey:
         """The ordinals of all texts except texts in quarantine."""
         self._terms: dict[str, BitMap] = {}
         self._containing: dict[tuple[str, ...], BitMap] = {}
+        self._internal: dict[str, BitMap] = {}
         self._read: dict[int, ReadAtom] = {}
         self._tokens = 0
         """The number of tokens of the texts in `_read`."""
-        self._pairs: dict[Pair, bool] = {}
-        self.names: dict[int, list[Name]] = {}
-        """The ordinal of an atom → the names chosen for the text of the atom. Names are chosen only after all
-        names of the round are known."""
-        self.connected: set[tuple[bytes, bytes]] = set()
-        """The pairs of entities that are known to be related. These pairs need no further work."""
-        self.phrases: dict[int, tuple[Pair, ...]] = {}
-        """The ordinal of an atom → the phrases chosen for the text of the atom."""
 
     def fits(self, count: int, among: BitMap) -> bool:
         """Return True if `count` atoms of the set `among` are neither too few nor too many for a tag."""
@@ -104,6 +91,25 @@ class Survey:
 
         return cached(self._containing, words, made)
 
+    def named(self, name: Name) -> BitMap:
+        """Return the ordinals of the texts that contain the words of the name or of one of its aliases."""
+        if len(name.forms) == 1:
+            return self.containing(name.tokens.words)
+        return BitMap.union(*(self.containing(form.words) for form in name.forms))
+
+    def expect(self, words: Iterable[str]) -> None:
+        """Read the rows of these words from the index together, before they are read one by one."""
+        self.view.dfs(list(dict.fromkeys(term for word in words for term in index_terms(word))))
+
+    def at_most(self, words: tuple[str, ...]) -> int:
+        """Return a number that is not below the number of texts with all of the words."""
+        terms = [term for word in words for term in index_terms(word)]
+        return min(self.view.dfs(terms), default=0)
+
+    def among(self, word: str) -> BitMap:
+        """Return the ordinals of the internal texts that contain a word."""
+        return cached(self._internal, word, lambda: self.containing((word,)) & self.internal)
+
     def read(self, ordinals: Sequence[int]) -> list[ReadAtom]:
         """Return the atoms with these ordinals."""
         known = self._read
@@ -120,60 +126,13 @@ class Survey:
             self._tokens -= len(known.pop(next(iter(known))).tokenized.words)
         return [found[ordinal] for ordinal in ordinals]
 
-    def is_name(self, tokens: Tokens) -> bool:
-        """Return True if a sequence of capitalised words is a name.
-
-        The decision depends on how the words are used in the texts that contain them.
-        """
-        ordinals = self.containing(tokens.words) & self.internal
-        if len(ordinals) < self.name_atoms_min or not self.fits(len(ordinals), self.internal):
-            return False
-        uses = [
-            text.tokenized.uses(tokens) for text in self.read(ordinals[: self.config.evidence].to_array())
-        ]
-        written = sum(1 for use in uses if use.inside or use.begins)
-        inside = sum(1 for use in uses if use.inside)
-        lower = sum(1 for use in uses if use.other)
-        if written < self.name_atoms_min or lower > self.config.lower_share * len(uses):
-            return False
-        # For several capitalised words, one use within a sentence is enough; a single word needs more.
-        enough = 1 if len(tokens.words) > 1 or is_given_name(tokens) else self.config.atoms_min
-        return inside >= enough or (is_given_name(tokens) and written >= self.config.atoms_min)
-
-    def sharing(self, pair: Pair) -> int:
-        """Return the number of texts with both words, or 0 if it is too low or too high for a phrase."""
-        count = self.containing(pair).intersection_cardinality(self.internal)
-        most = max(self.config.phrase_min, int(self.config.phrase_share * len(self.internal)))
-        return count if self.config.atoms_min <= count <= most else 0
-
     @cached_property
     def name_atoms_min(self) -> int:
         """The smallest number of internal texts that must contain a name for the name to be learned.
 
         The number grows with the size of the store.
         """
-        return max(self.config.name_atoms_min, len(str(len(self.internal))) - 1)
-
-    def is_phrase(self, pair: Pair) -> bool:
-        """Return True if two words are adjacent in several texts. `sharing(pair)` must be above 0."""
-
-        def made() -> bool:
-            ordinals = self.containing(pair) & self.internal
-            texts = self.read(ordinals[:PAIR_EVIDENCE].to_array())
-            return sum(1 for text in texts if text.tokenized.has_pair(*pair)) >= self.config.atoms_min
-
-        return cached(self._pairs, pair, made)
-
-    @cached_property
-    def categories(self) -> frozenset[Category]:
-        """The categories that are not too common in an evenly spread sample of the texts."""
-        chosen = spread(self.internal, self.config.category_sample)
-        counts = dict.fromkeys(Category, 0)
-        for text in self.read(chosen):
-            for category in text.categories:
-                counts[category] += 1
-        most = max(self.config.hub_min, self.config.hub_share * len(chosen))
-        return frozenset(category for category, found in counts.items() if found <= most)
+        return max(self.config.name_atoms_min, (len(self.internal).bit_length() - 1) // 3)
 
 
 def spread(ordinals: BitMap, most: int) -> list[int]:

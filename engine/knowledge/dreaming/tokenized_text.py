@@ -1,16 +1,15 @@
-"""The words of a text, the names and phrases that it may contain, and the known names."""
+"""The words of a text, and the names and phrases that it may contain."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.language.categories.marked_text import MARKS, Mark, MarkedText, tokens_of
 from engine.language.categories.people import NamedPeople, named_in
-from engine.language.lexicon import ADVERBS, FUNCTION_WORDS, is_verb
-from engine.ledger.entities import entity_identity
+from engine.language.lexicon import ADJECTIVES, ADVERBS, FUNCTION_WORDS, GENERIC, is_verb
 from engine.text.words import STOP_WORDS
 
 _NO_BEGINNING: Final = (
@@ -34,7 +33,25 @@ _NO_NAME: Final = _NO_BEGINNING | Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PL
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_PHRASE: Final = Mark.TEMPORAL | Mark.GREETING | Mark.SPAN | Mark.POINTING | Mark.PAST | Mark.ELIDED
 _WORD_CHARS_MIN: Final = 3
+_KEYWORD_CHARS_MIN: Final = 4
+_SHORT_CHARS_MAX: Final = 3
+"""A word of at most this many capital letters may be an abbreviation."""
 _PHRASE_ENDINGS: Final = ("ly", "ed")
+_ARTICLE: Final = "DET"
+_IN_NAMES: Final = (
+    Mark.NAME
+    | Mark.PLACE_NOUN
+    | Mark.COMPANY
+    | Mark.EMOTIONAL_HINT
+    | Mark.INDUSTRY_HINT
+    | Mark.TECHNICAL_HINT
+    | Mark.EVENT
+    | Mark.PRODUCT
+    | Mark.PLACE_TITLE
+)
+"""The marks of given names, and of words such as `Bakery`, which are names together with another word."""
+_NO_PERSON: Final = Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.PLACE
+_NO_KEYWORD: Final = _NO_BEGINNING | Mark.EMOTIONAL | Mark.SPEAKING
 
 
 class Tokens(NamedTuple):
@@ -62,9 +79,18 @@ class TokenizedText:
     def __init__(self, title: str | None, content: str, chars: int) -> None:
         self.chars = chars
         text = content[:chars] if title is None else f"{title}\n{content[:chars]}"
-        self.read = MarkedText(text)
-        self.surfaces = list(map(_bare, self.read.tokens))
-        self.words = list(map(str.lower, self.surfaces))
+        self.read = read = MarkedText(text)
+        if "'" in read.text:
+            self.surfaces = [_bare(token) if "'" in token else token for token in read.tokens]
+            self.words = list(map(str.lower, self.surfaces))
+        else:
+            self.surfaces, self.words = read.tokens, read.words
+
+    @cached_property
+    def casual(self) -> bool:
+        """True if the text is written in small letters: its first word is not capitalised."""
+        first = next((surface for surface in self.surfaces if surface[:1].isalpha()), "")
+        return first[:1].islower()
 
     @cached_property
     def named(self) -> NamedPeople:
@@ -85,13 +111,24 @@ class TokenizedText:
     def _runs(self) -> Iterator[tuple[int, int]]:
         for run in self.named.runs:
             start, end = run.start, run.end
-            while start < end and self._begins_no_name(start):
-                start += 1
-            if start == end:
-                continue
+            owners = [at + 1 for at in range(start, end - 1) if self.owns(at)]
+            for first, last in zip([start, *owners], [*owners, end], strict=True):
+                yield from self._names_between(first, last)
+
+    def _names_between(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        while start < end and self._begins_no_name(start):
+            start += 1
+        if start == end:
+            return
+        if self.words[end] == "of" and self.is_body(end - 1) and self.continues(end + 1):
+            last = end + 2
+            while self.continues(last):
+                last += 1
+            yield start, last
+        if end - start == 1 or not self.opens(start):
             yield start, end
-            if self.read.begins(start) and end - start > 1 and self.words[start + 1] != ".":
-                yield start + 1, end
+        if self.read.begins(start) and end - start > 1 and self.words[start + 1] != ".":
+            yield start + 1, end
 
     def _begins_no_name(self, at: int) -> bool:
         word, mark = self.words[at], self.read.marks[at]
@@ -102,12 +139,23 @@ class TokenizedText:
         """Return the pairs of adjacent words in lower case that may be phrases, in the order of the text."""
         found: dict[tuple[str, str], None] = {}
         before = None
-        for surface, word, mark in zip(self.surfaces, self.words, self.read.marks, strict=True):
-            fits = surface == word and not mark & _NO_PHRASE and _is_content(word)
-            if fits and before is not None and before != word:
+        for word in self._content:
+            if word and before and before != word:
                 found[before, word] = None
-            before = word if fits else None
+            before = word
         return list(found)
+
+    def keywords(self) -> list[str]:
+        """Return the words in lower case that may be tags by themselves, in the order of the text."""
+        return [word for word in dict.fromkeys(self._content) if word and _is_keyword(word)]
+
+    @property
+    def _content(self) -> list[str]:
+        """The words in lower case that may be in a phrase. An empty string stands for any other token."""
+        return [
+            word if surface == word and not mark & _NO_PHRASE and _is_content(word) else ""
+            for surface, word, mark in zip(self.surfaces, self.words, self.read.marks, strict=True)
+        ]
 
     def has_pair(self, first: str, second: str) -> bool:
         """Return True if two words, given in lower case, are adjacent anywhere in the text."""
@@ -120,42 +168,43 @@ class TokenizedText:
         except ValueError:
             return False
 
-    def uses(self, tokens: Tokens) -> Uses:
-        """Count the uses of a name's words in this text, for each spelling."""
-        size, first = len(tokens.words), tokens.words[0]
-        inside = begins = lower = 0
-        for at in [at for at, word in enumerate(self.words) if word == first]:
-            if tuple(self.words[at : at + size]) != tokens.words:
-                continue
-            if tuple(self.surfaces[at : at + size]) != tokens.surfaces:
-                lower += 1
-            elif self._is_part(at, at + size):
-                continue
-            elif self.read.begins(at):
-                begins += 1
-            else:
-                inside += 1
-        return Uses(inside, begins, lower)
+    def is_casual_name(self, start: int, end: int) -> bool:
+        """Return True if these words, in small letters, may be a name because the whole text is so written.
 
-    def _is_part(self, start: int, end: int) -> bool:
-        """Return True if these words are next to a capitalised word, and so may be part of a longer name."""
-        before = self.read.is_capital(start - 1) and not self.read.begins(start - 1)
-        return before or self.read.is_capital(end)
+        Words after an article, and words with another meaning, are not a name.
+        """
+        if not self.casual or FUNCTION_WORDS.get(self.words[start - 1]) == _ARTICLE:
+            return False
+        return all(map(is_unlisted, self.words[start:end]))
 
+    def places(self, words: tuple[str, ...]) -> Iterator[int]:
+        """Yield the indices at which a sequence of words begins."""
+        at, size, own = -1, len(words), self.words
+        try:
+            while True:
+                at = own.index(words[0], at + 1)
+                if size == 1 or tuple(own[at : at + size]) == words:
+                    yield at
+        except ValueError:
+            return
 
-class Uses(NamedTuple):
-    """The numbers of uses of a name's words in a text.
+    def continues(self, at: int) -> bool:
+        """Return True if the word at index `at` is capitalised and can be in a name."""
+        return self.read.is_capital(at) and not self._begins_no_name(at)
 
-    A use with the name's spelling is not counted if another capitalised word is next to the words.
-    """
+    def is_body(self, at: int) -> bool:
+        """Return True if a word is the kind of an organization or place, as `School` in `School of Music`."""
+        return self.read.is_capital(at) and bool(self.read.marks[at] & (Mark.ORGANIZATION | Mark.PLACE_TITLE))
 
-    inside: int
-    """The number of uses with the name's spelling inside a sentence."""
-    begins: int
-    """The number of uses with the name's spelling in places where every word is capitalised, such as the
-    beginning of a sentence."""
-    other: int
-    """The number of uses in a different spelling, such as lower case."""
+    def opens(self, at: int) -> bool:
+        """Return True if a word begins a sentence and is no name there, but a verb or an adverb."""
+        word = self.words[at]
+        opening = is_verb(word) or word in ADVERBS or word in FUNCTION_WORDS or word.endswith("ly")
+        return self.read.begins(at) and opening and not self.read.marks[at] & Mark.NAME
+
+    def owns(self, at: int) -> bool:
+        """Return True if the word at index `at` has a possessive ending."""
+        return self.read.tokens[at].endswith(("'s", "'S"))
 
 
 def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
@@ -191,6 +240,45 @@ def is_given_name(tokens: Tokens) -> bool:
     return bool(known & Mark.NAME) and not known & Mark.NAME_HINT
 
 
+def is_person(tokens: Tokens) -> bool:
+    """Return True if several words have the form of a person's name, such as `Ada Lovelace`."""
+    return 2 <= len(tokens.words) <= 3 and all(
+        surface[1:].islower() and word.isalpha() and not MARKS.get(word, 0) & _NO_PERSON
+        for surface, word in zip(*tokens, strict=True)
+    )
+
+
+def is_shouted(tokens: Tokens, surface: str) -> bool:
+    """Return True if `surface` is a name of one long word in capital letters."""
+    return (
+        len(tokens.words) == 1 and len(surface) > _SHORT_CHARS_MAX and surface == tokens.surfaces[0].upper()
+    )
+
+
+def is_unlisted(word: str) -> bool:
+    """Return True if a word is in no word list, or only in lists of names and of words that names contain."""
+    return (
+        not MARKS.get(word, 0) & ~_IN_NAMES
+        and word not in STOP_WORDS
+        and word not in FUNCTION_WORDS
+        and word not in ADVERBS
+        and word not in ADJECTIVES
+        and not is_verb(word)
+    )
+
+
+@lru_cache(1 << 15)
+def _is_keyword(word: str) -> bool:
+    return (
+        len(word) >= _KEYWORD_CHARS_MIN
+        and word.isalpha()
+        and word not in ADJECTIVES
+        and word not in GENERIC
+        and not MARKS.get(word, 0) & _NO_KEYWORD
+    )
+
+
+@lru_cache(1 << 15)
 def _is_content(word: str) -> bool:
     return (
         len(word) >= _WORD_CHARS_MIN
@@ -205,71 +293,3 @@ def _is_content(word: str) -> bool:
 
 def _bare(token: str) -> str:
     return token[:-2] if token.endswith(("'s", "'S")) and len(token) > 2 else token
-
-
-class Name(NamedTuple):
-    """A known name with its entity."""
-
-    text: str
-    """The name as the entity spells it."""
-    id: bytes
-    """The id of the entity."""
-    tokens: Tokens
-
-
-class Names:
-    """The known names, indexed by their first words so that they can be found in a text."""
-
-    def __init__(self) -> None:
-        self._by_words: dict[tuple[str, ...], Name] = {}
-        self._lengths: dict[str, list[int]] = {}
-        self._identities: set[str] = set()
-
-    def __contains__(self, text: str) -> bool:
-        return entity_identity(text) in self._identities
-
-    def __len__(self) -> int:
-        return len(self._by_words)
-
-    def add(self, text: str, entity: bytes) -> Name | None:
-        """Add a name and return it. Return None if the name has no word that a text could contain."""
-        tokens = tokens_of_name(text)
-        if not any(word[0].isalnum() for word in tokens.words):
-            return None
-        name = Name(text, entity, tokens)
-        self._identities.add(entity_identity(text))
-        self._by_words.setdefault(tokens.words, name)
-        lengths = self._lengths.setdefault(tokens.words[0], [])
-        if len(tokens.words) not in lengths:
-            lengths.append(len(tokens.words))
-            lengths.sort(reverse=True)
-        return name
-
-    def found_in(self, text: TokenizedText, most: int) -> list[Name]:
-        """Return the first `most` different known names in a text. Omit names inside longer names.
-
-        A name that has several words, or only one word without capital letters, matches regardless of case.
-        Any other name matches only text with exactly the same spelling.
-        """
-        found: dict[bytes, Name] = {}
-        words, lengths, after = text.words, self._lengths, 0
-        # Few words begin a name, and a comprehension finds them fast: this loop runs over every text.
-        for at in [at for at, word in enumerate(words) if word in lengths]:
-            if at < after:
-                continue
-            for size in lengths[words[at]]:
-                name = self._by_words.get(tuple(words[at : at + size]))
-                if name is not None and _is_spelled(name, text.surfaces[at]):
-                    found.setdefault(name.id, name)
-                    after = at + size
-                    break
-            if len(found) == most:
-                break
-        return list(found.values())
-
-
-def _is_spelled(name: Name, surface: str) -> bool:
-    if len(name.tokens.words) > 1:
-        return True
-    written = name.tokens.surfaces[0]
-    return surface == written or written == name.tokens.words[0]

@@ -22,7 +22,7 @@ from engine.base.errors import ConflictError, EngineError, InvalidInputError, No
 from engine.base.validation import folded_tag, integer, line, positive, quoted, several
 from engine.commands.edges import known_type
 from engine.followers.columns import title_hash
-from engine.followers.names import named, page_title
+from engine.followers.names import has_aliases, named, page_title
 from engine.followers.tags import members
 from engine.ledger.entities import ENTITY, entity_id, entity_name
 from engine.ledger.queries import (
@@ -80,7 +80,8 @@ def resolve_node(scope: Scope, name: str) -> FoundNode:
 
     These interpretations of the name are tried in order: a tag with `#`; the whole id of an atom; the name of
     an entity; at least the first 4 digits of an id; the path, the title or an alias of a page; the title of
-    an atom, or its alias; a tag without `#`; words that occur in the name of only one entity.
+    an atom, or its alias; the alias of an entity; a tag without `#`; words that occur in the name of only one
+    entity.
 
     Raises:
         InvalidInputError: the name is blank or has more than one line.
@@ -102,6 +103,7 @@ def resolve_node(scope: Scope, name: str) -> FoundNode:
         found
         or pieces_named(scope.rows, name)
         or _titled(scope, name)
+        or _only(scope, name, _aliased(scope, name))
         or _tag(scope, name)
         or _by_words(scope, name)
         or _nothing(name)
@@ -152,6 +154,20 @@ def _entity(scope: Scope, name: str) -> AtomRecord | None:
         return None  # not valid as an entity's name, but it may be a title or a tag
     record = read_atom(scope.rows, atom)
     return record if record and record.kind == ENTITY and record.state is State.LIVE else None
+
+
+def _aliased(scope: Scope, name: str) -> list[AtomRecord]:
+    """Return the live entities with this alias."""
+    ordinals = [one for one in named(scope.rows, name) if one in scope.entities]
+    return [record_at(scope.rows, ordinal) for ordinal in ordinals[: SHOWN + 1]]
+
+
+def _named_or_aliased(scope: Scope, name: str) -> AtomRecord | None:
+    """Return the live entity with this name, or the only one with this alias."""
+    record = _entity(scope, name)
+    if record is None and has_aliases(scope.rows) and len(found := _aliased(scope, name)) == 1:
+        return found[0]
+    return record
 
 
 def _by_id(scope: Scope, name: str) -> AtomRecord | None:
@@ -223,7 +239,7 @@ def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
             if run & taken:
                 continue
             name = " ".join(words[start : start + length])
-            record = _entity(scope, name) or _entity(scope, name.strip(_MARKS))
+            record = _named_or_aliased(scope, name) or _named_or_aliased(scope, name.strip(_MARKS))
             if record is not None:
                 found[start] = body_of(scope.rows, record).content
                 taken |= run

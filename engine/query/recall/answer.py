@@ -7,9 +7,9 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """The kind of words that are searched for when a question is simplified (Standard 065, phases 1 and 2).
+    """The words of the question that enough atoms cover (Standard 065, phases 1 and 2).
 
-    A question is simplified until enough atoms cover it.
+    If enough atoms cover no kind of words, the entities of the question are searched one by one: `SPLIT`.
     """
 
     ALL = "all words"
@@ -39,6 +39,18 @@ class Bridge:
     """The weight of the tag, above 0 and at most 1. Rare tags have a higher weight."""
     atoms: int
     """The number of atoms that have this tag and pass the filters."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedName:
+    """A name of the question that no atom contains, and the similar name that was searched for instead."""
+
+    asked: str
+    found: str
+
+    def __str__(self) -> str:
+        """Return a note for people and models; both names consist of letters only."""
+        return f"{self.asked} read as {self.found}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +84,8 @@ class Hit:
     content: str | None
     """The text of the atom if a token budget was given to recall, else None.
 
-    The text of the first hit is cut if it would exceed the budget.
+    The text of the first hit is cut if it would exceed the budget. If the question is about several subjects,
+    the first hit of each may be cut.
     """
     tokens: int
     """The estimated number of tokens of the hit when it is formatted for a prompt (`engine.query.budget`)."""
@@ -102,12 +115,22 @@ def joined_titles(page: str | None, title: str | None) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """One of the things that a question is about."""
+
+    text: str
+    """The subject as the question names it."""
+    hits: tuple[str, ...]
+    """The ids of the hits that mention the subject, the best first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
     """The answer to a question, read from the state after `size` events of the journal."""
 
     query: str
     core: str
-    """The question without phrases such as "tell me about"."""
+    """The question without phrases such as "tell me about", and with the names of `matched` replaced."""
     terms: tuple[str, ...]
     """The terms of the question that were looked up in the index."""
     level: Level
@@ -120,12 +143,19 @@ class Recall:
     candidates: int
     """The number of atoms that pass the filters."""
     target: int
-    """The largest number of hits that the answer may have: the limit, or fewer if the budget is small."""
+    """The number of hits that recall aims at: the limit, or fewer if the budget is small.
+
+    Without a budget, it is the largest number of hits. With a budget, there may be more hits, up to the
+    limit."""
     budget: int | None
     tokens: int
     """The sum of the tokens of all hits. With a budget, it is at most the budget."""
     pipeline: str
     """The name and version of the rules that analysed the question."""
     dropped: tuple[Dropped, ...] = ()
+    subjects: tuple[Subject, ...] = ()
+    """The subjects of the question that share the hits; empty unless atoms mention at least two of them."""
     folded: int = 0
     """The number of candidates that are not hits because there are enough hits of their pages."""
+    matched: tuple[MatchedName, ...] = ()
+    """The names that were probably misspelled, in the order of the question."""

@@ -1,6 +1,6 @@
 """The Tag-Walker protocol (Standard 065): the steps from a question to a ranked pool of candidates.
 
-    words ─▶ neighbours, boosts ─▶ level ─▶ feedback ─▶ simpler, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
+    words ─▶ neighbours, boosts ─▶ level ─▶ feedback ─▶ split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
 
 Each step adds to the scores of a pool of a few hundred candidates, and most steps have their own module.
 The order matters only for the steps that use the best candidates so far.
@@ -26,7 +26,9 @@ from engine.query.recall.signals import (
     boosts,
     candidates,
     feedback,
+    mentioned,
     phrases,
+    repetition,
     text_signals,
     walk,
 )
@@ -67,7 +69,7 @@ def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
     The pool has room for at least `most` candidates that contain words of the question. The caller usually
     looks at no more than the `first` best candidates. If it needs more, it calls `complete`.
     """
-    weights = anchors.weights_of(scope, scope.question.terms)
+    weights = repetition.emphasised(scope, anchors.weights_of(scope, scope.question.terms))
     found = anchors.by_words(scope, weights)
     most = max(scope.config.protocol.candidates, most)
     pool, heaviest, term_scores = candidates.pool_of(scope, found, most)
@@ -75,13 +77,13 @@ def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
     boosts.dated(scope, pool)
     boosts.provenance(scope, pool)
     mentions = Mentions(scope.question.terms, heaviest, weights, term_scores)
-    level, terms = _level_of(scope, mentions)
+    level = _level_of(scope, mentions)
     boosts.co_occurrence(scope, pool, mentions)
     _feedback(scope, pool, weights)
-    pool = _simplified(scope, pool, found, level, terms, target)
     pool, entities = _split(scope, pool, found, target) if level is Level.SPLIT else (pool, ())
     pool = _phrases(scope, pool, found)
     pool = _aliases(scope, pool, found)
+    text_signals.spoken(scope, pool)
     atoms = _read(scope, pool)
     pool, hop_anchors = _hops(scope, pool, found, atoms)
     ranking = Ranking(pool, level, entities, {}, (), hop_anchors, found, first)
@@ -125,17 +127,16 @@ def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None
     pool.add("feedback", terms.at(pool.ordinals).scores * pool.factor)
 
 
-def _level_of(scope: RecallScope, mentions: Mentions) -> tuple[Level, tuple[str, ...]]:
-    """Return the first level that enough atoms cover, and its terms (Standard 065, phases 1 and 2).
+def _level_of(scope: RecallScope, mentions: Mentions) -> Level:
+    """Return the first level that enough atoms cover (Standard 065, phases 1 and 2).
 
     An atom covers a level if it contains enough words of the level: the sum of their weights must be at least
     the configured share of the sum for all words of the level. If a single word sufficed, enough atoms would
     cover every question. If all words were necessary, enough atoms would cover almost no question (measured
     on conversations: 7 of 1,982 questions).
 
-    If no level is covered by enough atoms and the question has at least two entities, the result is `SPLIT`
-    with the names. If the question has fewer entities, the result is the level that the largest number of
-    atoms cover.
+    If no level is covered by enough atoms and the question has at least two entities, the result is `SPLIT`.
+    If the question has fewer entities, the result is the level that the largest number of atoms cover.
     """
     question = scope.question
     counts: dict[Level, int] = {}
@@ -143,11 +144,10 @@ def _level_of(scope: RecallScope, mentions: Mentions) -> tuple[Level, tuple[str,
     for level, words in terms.items():
         counts[level] = _covering(scope, words, mentions)
         if counts[level] >= scope.config.protocol.enough:
-            return level, words
+            return level
     if len(question.entities) > 1:
-        return Level.SPLIT, question.names
-    most = max(counts, key=counts.__getitem__)
-    return most, terms[most]
+        return Level.SPLIT
+    return max(counts, key=counts.__getitem__)
 
 
 def _covering(scope: RecallScope, terms: Sequence[str], mentions: Mentions) -> int:
@@ -156,26 +156,6 @@ def _covering(scope: RecallScope, terms: Sequence[str], mentions: Mentions) -> i
     if not weights:
         return 0
     return mentions.covering(weights, scope.config.protocol.covers * sum(weights.values()))
-
-
-def _simplified(
-    scope: RecallScope,
-    pool: Pool,
-    found: anchors.WordScores,
-    level: Level,
-    terms: Sequence[str],
-    target: int,
-) -> Pool:
-    """Search again with the words of the simplified question, and add the scores.
-
-    Do nothing if the question was not simplified.
-    """
-    if level is Level.ALL or not scope.signals.simpler or not terms:
-        return pool
-    again = anchors.by_words(scope, dict.fromkeys(terms, scope.signals.simpler), tags=False)
-    pool = anchors.extended(scope, pool, found, again.best(scope, target).tolist())
-    pool.add("simpler", again.at(pool.ordinals) * pool.factor)
-    return pool
 
 
 def _split(
@@ -235,30 +215,31 @@ def _hops(
 ) -> tuple[Pool, dict[int, int]]:
     """Add the atoms that the best candidates lead to, by a title or an edge.
 
-    An atom is added if its title occurs in the text of one of the best candidates, or if an edge joins the
-    atom and such a candidate. Return the pool, and for each such atom the ordinal of the best candidate that
-    led to it.
+    An atom is added if its title occurs in the text of one of the best candidates, if the title of such a
+    candidate occurs in its text, or if an edge joins the two. Return the pool, and for each such atom the
+    ordinal of the best candidate that led to it.
     """
-    has_edges = scope.atoms.has_edges(scope.rows)
-    if not scope.signals.hop or not (has_edges or scope.positions.has_titles):
+    signals = scope.signals
+    has_edges, has_titles = scope.atoms.has_edges(scope.rows), scope.positions.has_titles
+    if not (has_edges or has_titles) or not atoms:
         return pool, {}
     by_ordinal = {atom.record.ordinal: atom for atom in atoms}
     ranked = pool.ranked()
     pairs = zip(ranked.tolist(), pool.ordinals[ranked].tolist(), strict=True)
     read = ((row, by_ordinal[ordinal]) for row, ordinal in pairs if ordinal in by_ordinal)
-    best, first = zip(*islice(read, phrases.ANCHORS), strict=True) if by_ordinal else ((), ())
-    titles = phrases.titles_in(scope, [anchor.terms for anchor in first], phrases.HOP_WEIGHT)
-    hops: list[tuple[float, list[phrases.Target]]] = []
+    best, first = zip(*islice(read, phrases.ANCHORS), strict=True)
+    hops = phrases.led_to(scope, first, linked=has_edges) if signals.hop else []
+    titled = first[: mentioned.ANCHORS] if signals.mention and has_titles else ()
+    mentions = mentioned.mentioning(scope, titled, hops)
     hop_anchors: dict[int, int] = {}
-    for rank, (row, anchor, titled) in enumerate(zip(best, first, titles, strict=True)):
-        linked = phrases.linked_to(scope, anchor) if has_edges and rank < phrases.LINKED else []
-        others = [*titled, *linked]
-        others = [one for one in others if one.ordinal != anchor.record.ordinal]
-        hops.append((float(pool.score[row]), others))
-        for one in others:
-            hop_anchors.setdefault(one.ordinal, anchor.record.ordinal)
+    for targets in (hops, mentions):
+        for anchor, others in zip(first, targets, strict=False):
+            for one in others:
+                hop_anchors.setdefault(one.ordinal, anchor.record.ordinal)
+    scores = pool.score[list(best)].tolist()
     pool = anchors.extended(scope, pool, found, list(hop_anchors))
-    phrases.add_hops(scope, pool, hops)
+    phrases.add_shares(scope, pool, "hop", signals.hop, scores, hops)
+    phrases.add_shares(scope, pool, "mention", signals.mention, scores, mentions)
     return pool, hop_anchors
 
 

@@ -13,7 +13,10 @@ from engine.ledger.layout import DREAM
 from tests.knowledge.dreaming.support import EAGER, Left, added, dreamt, dreamt_to_the_end, left_in
 from tests.support.engines import backend_of, engine_on
 
-_PEOPLE = ("Ada Lovelace", "Charles Babbage", "Grace Hopper", "Bristol", "Turin", "Acme", "NASA", "Will")
+_PEOPLE = (
+    *("Ada Lovelace", "Charles Babbage", "Grace Hopper", "Bristol", "Turin", "Acme", "NASA", "Will"),
+    *("Ada", "ada", "Ms Hopper", "Hopper's", "Babbage said", "Ada King"),
+)
 _WORDS = (
     "tide clock",
     "spring steel",

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from engine.base.errors import EngineError
 from engine.base.validation import tag
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.tokenized_text import Names, TokenizedText, tokens_of_name
+from engine.knowledge.dreaming.known_names import Names
+from engine.knowledge.dreaming.tokenized_text import TokenizedText, tokens_of_name
 
 CONFIG = DreamConfig()
 ID = bytes([1]) * 16
@@ -42,7 +43,12 @@ def test_candidates_are_capitalised_runs(text: str, names: list[str]) -> None:
     ("name", "text", "there"),
     [
         ("Ada Lovelace", "ADA lovelace's notes", True),
-        ("Ada", "ada", False),
+        ("Ada", "So ada came", False),
+        ("Ada", "and so ada came", True),
+        ("Ada", "ADA", False),
+        ("Bristol", "BRISTOL, Monday", True),
+        ("Will", "so will it rain", False),
+        ("Otter", "saw an otter there", False),
         ("Ada", "Ada's", True),
         ("unix socket", "The Unix Socket", True),
         ("redis", "Redis is up", True),
@@ -52,7 +58,7 @@ def test_candidates_are_capitalised_runs(text: str, names: list[str]) -> None:
     ],
 )
 def test_a_known_name_is_found_as_it_is_written(name: str, text: str, there: bool) -> None:
-    """Names of several words match in any case, single words as written, whole words only."""
+    """Names of several words match in any case, single words as written or as the whole text is written."""
     names = Names()
     names.add(name, ID)
     assert bool(names.found_in(page(text), 9)) is there

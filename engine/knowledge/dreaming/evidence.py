@@ -1,0 +1,205 @@
+"""The evidence for names: how the texts of the memory use capitalised words.
+
+    uses of the words in a sample of the texts ──▶ is it a name ──▶ is it the short form of one longer name
+
+Every decision depends only on the texts, so it is the same whichever text is read first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.name_uses import Uses, uses_of
+from engine.knowledge.dreaming.survey import Survey, cached, spread
+from engine.knowledge.dreaming.tokenized_text import (
+    Tokens,
+    is_given_name,
+    is_person,
+    is_possible,
+    is_unlisted,
+)
+from engine.language.categories.marked_text import LISTS, MARKS, Mark
+from engine.language.wordlists import read_lists
+
+UNCOUNTABLE: Final = frozenset(read_lists(__package__, "uncountable.txt")["uncountable"])
+"""Nouns that can stand before a singular verb without an article, as names do: `Rain is coming.`"""
+_NOUN_ENDINGS: Final = tuple(ending for ending in LISTS["noun_endings"] if len(ending) > 2)
+_TITLE_SHARE: Final = 0.5
+"""The least share of the uses that must have a title for the title to become a part of an alias."""
+
+
+class Evidence(NamedTuple):
+    """The uses of a name's words in a sample of the texts that contain them.
+
+    All numbers are numbers of texts.
+    """
+
+    read: int
+    """The texts of the sample."""
+    texts: int
+    """The texts of the sample that contain the words in any spelling, alone or in a longer name."""
+    written: int
+    """The texts with the name's spelling, alone."""
+    inside: int
+    """The texts with the name's spelling, alone and inside a sentence."""
+    acting: int
+    """The texts in which the words are alone, own something or do something."""
+    placed: int
+    other: int
+    """The texts with a different spelling, such as lower case."""
+    titles: Counter[str]
+    longer: Counter[Tokens]
+
+    @staticmethod
+    def of(uses: Sequence[Uses]) -> Evidence:
+        """Sum up the uses in several texts."""
+        return Evidence(
+            read=len(uses),
+            texts=sum(any(use) for use in uses),
+            written=sum(bool(use.inside or use.begins) for use in uses),
+            inside=sum(bool(use.inside) for use in uses),
+            acting=sum(bool(use.acting) for use in uses),
+            placed=sum(bool(use.placed) for use in uses),
+            other=sum(bool(use.other) for use in uses),
+            titles=Counter(title for use in uses for title in set(use.titles)),
+            longer=Counter(name for use in uses for name in set(use.longer)),
+        )
+
+
+class Found(NamedTuple):
+    """A name that is to be learned, with its aliases."""
+
+    name: Tokens
+    aliases: tuple[str, ...]
+
+
+class Judge:
+    """Decides which capitalised words are names, and which names are aliases of longer ones."""
+
+    def __init__(self, survey: Survey) -> None:
+        self._survey = survey
+        self._config: DreamConfig = survey.config
+        self._evidence: dict[tuple[str, ...], Evidence] = {}
+
+    def judged(self, tokens: Tokens) -> Found | None:
+        """Return the name that the words stand for, or None if they are no name.
+
+        The first or last word of a person's name stands for the whole name, unless it also belongs to the
+        names of others.
+        """
+        if len(tokens.words) > 1:
+            if is_person(tokens) and (aliases := self._short_forms(tokens)):
+                return Found(tokens, aliases)
+            return Found(tokens, ()) if self._is_name(tokens, self._of(tokens)) else None
+        if not self._fits(tokens):
+            return None
+        evidence = self._of(tokens)
+        whole = self._whole(tokens, evidence)
+        if whole is not None and (aliases := self._short_forms(whole)):
+            return Found(whole, aliases)
+        return Found(tokens, self._titled(tokens, evidence)) if self._is_name(tokens, evidence) else None
+
+    def _fits(self, tokens: Tokens) -> bool:
+        survey = self._survey
+        least = survey.name_atoms_min
+        # The index knows at once how many texts have a rare word.
+        if survey.at_most(tokens.words) < least:
+            return False
+        count = survey.containing(tokens.words).intersection_cardinality(survey.internal)
+        return count >= least and survey.fits(count, survey.internal)
+
+    def _of(self, tokens: Tokens) -> Evidence:
+        """Return the evidence for words, from an evenly spread sample of the texts with these words."""
+
+        def made() -> Evidence:
+            survey = self._survey
+            ordinals = spread(survey.containing(tokens.words) & survey.internal, self._config.evidence)
+            return Evidence.of([uses_of(text.tokenized, tokens) for text in survey.read(ordinals)])
+
+        return cached(self._evidence, tokens.surfaces, made)
+
+    def _is_name(self, tokens: Tokens, evidence: Evidence) -> bool:
+        if not self._is_frequent(tokens, evidence, evidence.written) or self._is_common(evidence, tokens):
+            return False
+        if len(tokens.words) > 1:
+            # Words of which each is common are a name only if most sentences capitalise them.
+            strange = any(not self._is_common_word(surface) for surface in tokens.surfaces)
+            return strange or 2 * evidence.inside > evidence.written
+        if is_given_name(tokens) or evidence.titles or (_is_place(tokens) and evidence.inside):
+            return True
+        if evidence.inside >= self._config.atoms_min:
+            return True
+        word = tokens.words[0]
+        common = word in UNCOUNTABLE or word.endswith(_NOUN_ENDINGS) or MARKS.get(word, 0) & ~Mark.NAME_HINT
+        signs = evidence.acting + evidence.inside
+        return not common and not evidence.other and signs >= self._config.atoms_min
+
+    def _is_frequent(self, tokens: Tokens, evidence: Evidence, found: int) -> bool:
+        """Return True if enough texts have the name, given that `found` texts of the sample have it."""
+        survey = self._survey
+        if found < self._config.atoms_min or not self._fits(tokens):
+            return False
+        count = survey.containing(tokens.words).intersection_cardinality(survey.internal)
+        return found * count >= survey.name_atoms_min * evidence.read
+
+    def _is_common(self, evidence: Evidence, tokens: Tokens) -> bool:
+        """Return True if too many texts spell the words differently, such as in lower case."""
+        listed = len(tokens.words) == 1 and (is_given_name(tokens) or _is_place(tokens))
+        return not listed and evidence.other > self._config.lower_share * evidence.texts
+
+    def _is_common_word(self, surface: str) -> bool:
+        """Return True if a word of a name is a common word elsewhere."""
+        word = Tokens((surface,), (surface.lower(),))
+        if MARKS.get(word.words[0], 0) & (Mark.NAME | Mark.PLACE):
+            return False
+        if not is_unlisted(word.words[0]) or word.words[0] in UNCOUNTABLE or not surface[0].isalpha():
+            return True
+        return self._is_common(self._of(word), word)
+
+    def _whole(self, tokens: Tokens, evidence: Evidence) -> Tokens | None:
+        """Return the only name of a person that begins or ends with this word, or None."""
+        people = [name for name in evidence.longer if is_person(name) and is_possible(name, self._config)]
+        if len(people) != 1 or not self._is_short_form(tokens, people[0], evidence):
+            return None
+        rest = [word for word in people[0].surfaces if word != tokens.surfaces[0]]
+        return None if any(map(self._is_common_word, rest)) else people[0]
+
+    def _is_short_form(self, tokens: Tokens, whole: Tokens, evidence: Evidence) -> bool:
+        """Return True if texts use this word of a person's name by itself as a person's name."""
+        if self._is_common(evidence, tokens) or not evidence.written:
+            return False
+        if MARKS.get(tokens.words[0], 0) & ~(Mark.NAME | Mark.NAME_HINT) or evidence.placed > evidence.acting:
+            return False
+        return is_given_name(whole) or evidence.acting > 0 or bool(evidence.titles)
+
+    def _short_forms(self, whole: Tokens) -> tuple[str, ...]:
+        """Return the aliases of a person's name: its first or last word, and the last word with a title.
+
+        Return nothing if these words together are in too few texts for a name.
+        """
+        aliases: dict[str, None] = {}
+        frequent = False
+        for at in (0, -1):
+            word = Tokens((whole.surfaces[at],), (whole.words[at],))
+            if is_possible(word, self._config) and self._fits(word):
+                evidence = self._of(word)
+                if self._whole(word, evidence) == whole:
+                    aliases[word.text] = None
+                    aliases.update(dict.fromkeys(self._titled(word, evidence)))
+                    found = evidence.written + evidence.longer[whole]
+                    frequent = frequent or self._is_frequent(word, evidence, found)
+        return tuple(aliases) if frequent else ()
+
+    def _titled(self, tokens: Tokens, evidence: Evidence) -> tuple[str, ...]:
+        """Return the word with the title that most of the texts put before it, or nothing."""
+        if not evidence.titles:
+            return ()
+        title, count = min(evidence.titles.items(), key=lambda one: (-one[1], one[0]))
+        return (f"{title} {tokens.text}",) if count >= _TITLE_SHARE * evidence.written else ()
+
+
+def _is_place(tokens: Tokens) -> bool:
+    return len(tokens.words) == 1 and bool(MARKS.get(tokens.words[0], 0) & Mark.PLACE)
