@@ -13,7 +13,7 @@ KERNELS ?= auto python
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint crate words frameworks soak nightly torture fuzz coverage package docs workflows bench retrieval exploration dreaming clean
+.PHONY: demo test quick lint crate words frameworks soak nightly torture fuzz coverage package docs workflows bench retrieval exploration agents dreaming clean
 
 # The crate in engine/kernels is compiled during the installation if Cargo is there.
 CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernels/src/*.rs)
@@ -110,6 +110,9 @@ retrieval: $(VENV)/.installed
 
 exploration: $(VENV)/.installed
 	$(BIN)/python -m bench.exploration
+
+agents: $(VENV)/.installed
+	$(BIN)/python -m bench.agents
 
 dreaming: $(VENV)/.installed
 	$(BIN)/python -m bench.dreaming locomo hotpotqa garden

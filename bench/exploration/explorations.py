@@ -22,6 +22,7 @@ from engine.engine import Engine
 from engine.query.budget import tokens_of
 from engine.query.explore.actions import Action, Verb
 from engine.query.explore.answers import Expanded, Hints, Neighbors, Peek
+from engine.query.explore.gather import Gathering, gather
 from engine.query.explore.loop import STEPS_MAX, explore
 from engine.query.explore.policy import Policy
 from engine.query.explore.state import Exploration, Gathered, State
@@ -29,6 +30,9 @@ from engine.query.explore.walker import Walker, WalkerConfig
 
 ATOMS = 20
 """The number of whole atoms recalled for the comparison. They cost more tokens than any exploration."""
+
+GATHERED = {"gathered, 1,000 tokens": 1000, "gathered, 2,000 tokens": 2000, "gathered, 4,000 tokens": 4000}
+"""Name → the budget of a gathering (`engine.query.explore.gather`), which is an exploration in one call."""
 
 UNLIMITED_TOKENS = 10_000_000
 """The token budget for recalling the whole atoms. It is so large that recall never reaches it."""
@@ -86,7 +90,7 @@ def measure(question_set: QuestionSet, work: Folder, seed: int, report: Callable
     """Run recall and all policies on the questions of a set; questions without search terms are left out."""
     full: list[Path] = []
     seconds: list[float] = []
-    explored: dict[str, list[Explored]] = {name: [] for name in policies()}
+    explored: dict[str, list[Explored]] = {name: [] for name in (*policies(), *GATHERED)}
     for memory in question_set.memories:
         report(f"{memory.name}: {len(memory.questions)} questions")
         with load(memory, work, seed) as loaded:
@@ -105,6 +109,11 @@ def measure(question_set: QuestionSet, work: Folder, seed: int, report: Callable
                     found = explore(loaded.engine.view, question.text, policy=policy)
                     took = time.perf_counter() - begin
                     explored[name].append(_explored(found, names, question.relevant, took))
+                for name, budget in GATHERED.items():
+                    begin = time.perf_counter()
+                    gathering = gather(loaded.engine.view, question.text, budget=budget)
+                    took = time.perf_counter() - begin
+                    explored[name].append(_gathered(gathering, names, question.relevant, took))
     return SetResult(
         question_set.name,
         len(full),
@@ -138,8 +147,7 @@ class AtomNames:
 
 
 def _explored(found: Exploration, names: AtomNames, relevant: frozenset[str], seconds: float) -> Explored:
-    steps = [(step.cost, _read(step.answer, names)) for step in found.steps]
-    spent = path_of(steps, relevant, STEPS_MAX)
+    spent = _spent(found, names, relevant)
     sizes = list(_context_sizes(found, names))
     context = [Point(0, 0)]
     for at, point in enumerate(spent[1:]):
@@ -147,20 +155,46 @@ def _explored(found: Exploration, names: AtomNames, relevant: frozenset[str], se
     return Explored(spent, tuple(context), len(found.steps), found.full_tokens, seconds)
 
 
-def _read(answer: object, names: AtomNames) -> str | None:
-    """Return the name of the document if the answer contains its whole text, otherwise None."""
+def _spent(found: Exploration, names: AtomNames, relevant: frozenset[str]) -> Path:
+    """Return the share found after the tokens of each step. After the last step, the path is constant."""
+    points, tokens, seen = [Point(0, 0)], 0, set[str]()
+    for at in range(STEPS_MAX):
+        if at < len(found.steps):
+            tokens += found.steps[at].cost
+            seen |= _read(found.steps[at].answer, names)
+        points.append(Point(tokens, len(relevant & seen) / len(relevant)))
+    return tuple(points)
+
+
+def _read(answer: object, names: AtomNames) -> set[str]:
+    """Return the names of the documents whose whole text the answer contains."""
+    if isinstance(answer, Hints):
+        return {names[hint.id] for hint in answer.hints if hint.whole}
     if (isinstance(answer, Peek) and answer.whole) or (isinstance(answer, Expanded) and answer.next is None):
-        return names[answer.id]
-    return None
+        return {names[answer.id]}
+    return set()
+
+
+def _gathered(found: Gathering, names: AtomNames, relevant: frozenset[str], seconds: float) -> Explored:
+    """Return the result of a gathering as an exploration with one step."""
+    items = {names[one.id] for one in found.items if one.whole and one.id and one.verb is not Verb.NEIGHBORS}
+    end = Point(found.tokens, len(items & relevant) / len(relevant))
+    path = (Point(0, 0), *[end] * STEPS_MAX)
+    return Explored(path, path, 1, found.exploration.full_tokens, seconds)
 
 
 def _context_sizes(found: Exploration, names: AtomNames) -> Iterator[int]:
     """Yield the number of tokens in the gathered context after each step."""
-    gathered = Gathered()
+    gathered, whole = Gathered(), {one.id: one for one in found.context}
     for step in found.steps:
         match step.answer:
             case Peek(id=id) | Expanded(id=id):
                 gathered.take(step.answer, names.whole(id))
-            case Hints() | Neighbors():
+            case Hints(hints=hints):
+                gathered.take(step.answer, None)
+                for hint in hints:
+                    if hint.whole:
+                        gathered.add(whole[names.whole(hint.id)])
+            case Neighbors():
                 gathered.take(step.answer, None)
         yield tokens_of("".join(map(str, gathered.context)))

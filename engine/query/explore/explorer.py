@@ -23,7 +23,7 @@ from engine.base.validation import (
 )
 from engine.ledger.queries import ID_DIGITS_MIN, resolve_id
 from engine.query.budget import on_one_line, tokens_of
-from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
+from engine.query.explore.answers import Answer, Expanded, Hint, Hints, Neighbors, Peek
 from engine.query.explore.atom_answers import PEEK_CHARS, expanded_of, hints_of, longest, peek_of
 from engine.query.explore.form import UNPRICED, Form, as_json, text_of
 from engine.query.explore.nodes import (
@@ -92,6 +92,7 @@ class Explorer:
         budget: int | None = None,
         texts: Sequence[int] = (0,),
         fits: Callable[[Hints], bool] | None = None,
+        read: Callable[[Sequence[Hint]], Collection[str]] | None = None,
     ) -> Hints:
         """Return hints for the atoms that answer a question best, and the entities that the question names.
 
@@ -106,6 +107,8 @@ class Explorer:
                 limits are tried in order until an answer fits.
             fits: A function that returns False if an answer is too large; None if every answer fits. The
                 last answer is returned even if it does not fit.
+            read: A function that chooses hints and returns their ids. A chosen hint contains the whole text
+                of its atom, as far as the budget suffices.
 
         Raises:
             InvalidInputError: the query has no word to search for, `limit` is out of range, or `budget`
@@ -120,6 +123,8 @@ class Explorer:
             found, contents = hints_of(scope, query, limit, filters, checked)
             whole = Hints(found, entities_in(scope, query))
             atoms = {hint.id: resolve_id(scope.rows, hint.id) for hint in found}
+        if read is not None:
+            whole = self._with_chosen(whole, contents, read(whole.hints), budget)
         for most in texts:
             shown = self._with_texts(whole, contents, most) if integer(most, "texts") else whole
             answer = self._shortened(shown, budget)
@@ -134,6 +139,19 @@ class Explorer:
 
     def _shortened(self, whole: Hints, budget: int | None) -> Hints:
         return self._within(len(whole.hints), budget, lambda most: replace(whole, hints=whole.hints[:most]))
+
+    def _with_chosen(
+        self, answer: Hints, contents: Sequence[str], chosen: Collection[str], budget: int | None
+    ) -> Hints:
+        """Put the whole texts of chosen atoms in place of titles, as far as the budget suffices."""
+        for at, content in enumerate(contents):
+            if answer.hints[at].id in chosen:
+                hints = list(answer.hints)
+                hints[at] = replace(hints[at], title=on_one_line(content), whole=True)
+                with_text = replace(answer, hints=tuple(hints))
+                if budget is None or self._priced(with_text).cost_tokens <= budget:
+                    answer = with_text
+        return answer
 
     def _with_texts(self, answer: Hints, contents: Collection[str], most: int) -> Hints:
         """Put the whole texts of short atoms in place of titles, in at most `most` tokens altogether."""

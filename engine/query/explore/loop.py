@@ -6,22 +6,24 @@ question ── recall ──▶ hints ──▶ decide ──▶ peek · expand
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from engine.base import limits
 from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
 from engine.base.validation import instance, integer, show_id, text_bytes
+from engine.ledger.queries import body_of
 from engine.query.budget import CUT, tokens_of
 from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
 from engine.query.explore.answering import answer_from, shares_of
-from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
+from engine.query.explore.answers import Answer, Expanded, Hint, Hints, Neighbors, Peek
 from engine.query.explore.explorer import Explorer
 from engine.query.explore.nodes import first_of, resolve_atom, resolve_node
-from engine.query.explore.policy import Policy, Prompting
+from engine.query.explore.policy import Policy, Prompting, ReadingAtOnce
 from engine.query.explore.quotes import Quote
 from engine.query.explore.scope import scope_of
-from engine.query.explore.state import Exploration, Gathered, Result, State, Step, Stop, on_one_line
+from engine.query.explore.state import Exploration, Finding, Gathered, Result, State, Step, Stop, on_one_line
 from engine.query.explore.walker import Walker
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.named import Pieces
@@ -92,7 +94,7 @@ def explore(
         raise InvalidInputError("the question is blank; give at least one word")
     _between(budget, "budget", BUDGET_MIN, limits.INTEGER_MAX)
     _between(steps, "steps", 1, STEPS_MAX)
-    run = _Run(memory, Explorer(memory), query, budget, filters, on_step)
+    run = _Run(memory, Explorer(memory), query, budget, filters, on_step, chosen)
     return run.exploration(run.follow(chosen, steps))
 
 
@@ -111,6 +113,7 @@ class _Run:
     budget: int
     filters: Filters
     on_step: Callable[[Step], None] | None
+    policy: Policy
     found: Gathered = field(default_factory=Gathered)
     trace: list[Step] = field(default_factory=list)
     done: set[tuple[Verb, str]] = field(default_factory=set)
@@ -214,14 +217,34 @@ class _Run:
         left = self.budget - self.explorer.total
         # Known hints are left out, except hints without a score, whose atoms were only found as neighbours.
         known = [hint.id for hint in self.found.hints if hint.score]
-        return self.explorer.explore_recall(query, HINTS, filters=self.filters, known=known, budget=left)
+        policy = self.policy
+        read = None
+        if isinstance(policy, ReadingAtOnce):
+            # The connections of an entity may be read later.
+            read = partial(policy.read_at_once, left=left - NEIGHBORS_TOKENS)
+        return self.explorer.explore_recall(
+            query, HINTS, filters=self.filters, known=known, budget=left, read=read
+        )
 
     def _add_answer(self, action: Action, answer: Answer, target: str | None) -> None:
         self.refused = 0
         of_atom = action.verb is not Verb.RECALL and target is not None and not target.startswith("#")
         new = self.found.take(answer, target if of_atom else None)
+        if isinstance(answer, Hints):
+            for hint in answer.hints:
+                if hint.whole:
+                    self._read(hint)
         self.without_news = 0 if new else self.without_news + 1
         self._note(action, Result.DONE, _outcome(answer), answer)
+
+    def _read(self, hint: Hint) -> None:
+        """Add the atom of a hint with the whole text to the context."""
+        with scope_of(self.memory) as scope:
+            record = scope.record(hint.id)
+            text = body_of(scope.rows, record).content
+        place = record.title, record.source, record.sequence
+        found = Finding(Verb.EXPAND, show_id(record.id), *place, text, whole=True)
+        self.found.add(replace(found, provenance=record.provenance))
 
     def _refuse(self, action: Action | None, why: str) -> None:
         self.refused += 1
@@ -281,7 +304,8 @@ def _outcome(answer: Answer) -> str:
     """Return a short description of an answer."""
     match answer:
         case Hints():
-            return _several(len(answer.hints), "hint")
+            texts = sum(hint.whole for hint in answer.hints)
+            return _several(len(answer.hints), "hint") + (f", {_several(texts, 'text')}" if texts else "")
         case Neighbors():
             return _several(len(answer.triples), "connection")
         case Peek():

@@ -28,7 +28,7 @@ or begins with a generated mark. So these texts cannot imitate a heading, a hint
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final, Protocol, runtime_checkable
 
 from engine.base.errors import InvalidInputError
@@ -67,6 +67,18 @@ class Policy(Protocol):
                 then asked again, at most `engine.query.explore.loop.REFUSED_MAX` times in a row. Any other
                 error ends the exploration.
         """
+        ...
+
+
+@runtime_checkable
+class ReadingAtOnce(Policy, Protocol):
+    """A policy that decides from hints alone which texts it will read.
+
+    A recall then returns these texts in place of the titles. This saves the steps and the headings.
+    """
+
+    def read_at_once(self, hints: Sequence[Hint], left: int) -> Collection[str]:
+        """Return the ids of the hints whose texts are to be read, for `left` tokens at most."""
         ...
 
 

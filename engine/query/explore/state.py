@@ -221,10 +221,10 @@ class Gathered:
             case Expanded(title=title, source=source, sequence=sequence, text=text):
                 whole = answer.next is None and not answer.offset
                 found = Finding(Verb.EXPAND, id, title, source, sequence, text, whole)
-                return self._finding(replace(found, provenance=answer.provenance))
+                return self.add(replace(found, provenance=answer.provenance))
             case Peek(title=title, source=source, text=text, whole=whole):
                 found = Finding(Verb.PEEK, id, title, source, None, text, whole)
-                return self._finding(replace(found, provenance=answer.provenance))
+                return self.add(replace(found, provenance=answer.provenance))
         raise TypeError(f"{type(answer).__name__} is not an answer of a verb")
 
     def _named(self, entities: tuple[str, ...]) -> int:
@@ -258,7 +258,8 @@ class Gathered:
             self.context.append(Finding(Verb.NEIGHBORS, id, name, None, None, edges, answer.next is None))
         return fresh > 0 or bool(edges)
 
-    def _finding(self, found: Finding) -> bool:
+    def add(self, found: Finding) -> bool:
+        """Add the text of an atom, and return True if the text was not known."""
         hinted = next((hint.id for hint in self.hints if same(found.id, hint.id)), "")
         found = replace(found, digits=max(ID_DIGITS, len(hinted)))
         for at, known in enumerate(self.context):

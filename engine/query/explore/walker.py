@@ -6,6 +6,8 @@ hints ──▶ read the best one ──▶ connections, if the question names a
 
 If the question asks for a page by its name, the page answers it, and nothing else is read.
 
+A recall returns the texts that are worth their price with the hints (`Walker.read_at_once`).
+
 The price of a hint is the number of tokens that reading its atom costs. The worth of a hint is
 
     (odds / odds of the best hint) / (price / mean price) ** WalkerConfig.price
@@ -16,7 +18,7 @@ ends if the worth of all unread hints is below `WalkerConfig.worth`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
@@ -88,6 +90,19 @@ class Walker:
             or Action(Verb.ANSWER)
         )
 
+    def read_at_once(self, hints: Sequence[Hint], left: int) -> list[str]:
+        """Return the ids of the hints that are worth reading, the best first, and fit into `left` tokens.
+
+        If the question asks for a page by its name, only the page is worth reading.
+        """
+        asked = [hint for hint in hints if hint.asked]
+        chosen = []
+        for hint in sorted(asked or hints, key=odds, reverse=True):
+            if (asked or self._worth(hint, tuple(hints)) >= self.config.worth) and hint.tokens <= left:
+                left -= hint.tokens
+                chosen.append(hint.id)
+        return chosen
+
     def _connections(self, state: State) -> Action | None:
         """Return the action that reads the connections of the next entity, or None if no entity is left."""
         done = {step.action for step in state.trace}
@@ -115,7 +130,8 @@ class Walker:
         if len(recalls) != 1 or len(found) < self.config.page:
             return None
         # The hints of a further recall also cost tokens: if the texts are short, many tokens in comparison.
-        surcharge = 1 + recalls[0].cost / sum(map(_price, found))
+        hints = recalls[0].cost - sum(hint.tokens for hint in found if hint.whole)
+        surcharge = 1 + max(hints, 0) / sum(map(_price, found))
         if odds(found[-1]) < self.config.more * surcharge * odds(found[0]):
             return None
         if state.left < recalls[0].cost + sum(map(_price, self._good(state, found))):
@@ -130,7 +146,8 @@ class Walker:
         known = {word.casefold() for word in words}
         titles = _content_words(one.title for one in state.context if one.title is not None)
         fresh = dict.fromkeys(word for word in titles if word[0].isupper() and word.casefold() not in known)
-        words += list(fresh)[: self.config.names]
+        if fresh and self.config.names:
+            words = [*on_one_line(state.query).split(), *list(fresh)[: self.config.names]]
         sizes = accumulate(len(word.encode()) + 1 for word in words)
         return " ".join(word for word, size in zip(words, sizes, strict=True) if size <= ARGUMENT_BYTES_MAX)
 

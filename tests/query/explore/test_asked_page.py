@@ -45,10 +45,10 @@ def vault(tmp_path: Path) -> Engine:
     ],
 )
 def test_what_is_a_map_of_content_ends_with_the_page(vault: Engine, question: str) -> None:
-    """The page is read at once and answers; other pages are not read."""
+    """The recall returns the page, which answers; other pages are not read."""
     with vault:
         found = vault.explore(question)
-    assert len(found.steps) == 2
+    assert len(found.steps) == 1
     assert found.stopped is Stop.ANSWERED
     assert [one.title for one in found.context] == ["Map of content"]
     assert [quote.text for quote in found.answer] == [

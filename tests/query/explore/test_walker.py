@@ -99,10 +99,10 @@ def test_the_rest_of_a_good_text_is_read() -> None:
 
 
 def test_others_are_asked_for_where_the_last_is_as_good_as_the_first() -> None:
-    """A second recall adds words of the read title, once only."""
+    """A second recall adds words of the read title to the question, once only."""
     hints = [hint(number, 50) for number in range(1, 6)]
     state = read(state_of(*hints), hints[0], "Ada and the Kettle")
-    asked = Action(Verb.RECALL, "kettle Ada")
+    asked = Action(Verb.RECALL, f"{state.query} Ada")
     assert Walker().decide(state) == asked
     again = Step(3, asked, Result.DONE, "0 hints", 0, state.spent)
     assert Walker().decide(replace(state, trace=(*state.trace, again))) == Action(Verb.EXPAND, "00000002")
@@ -173,18 +173,34 @@ def test_odds_are_in_proportion_to_what_recall_gave() -> None:
 
 
 def test_a_memory_is_explored_without_a_model() -> None:
-    """The walker reads the best text, connections and other good texts, then answers."""
+    """The walker reads the good texts with the recall, then connections, then answers."""
     with memory(DAEMON) as engine:
         found = explore(engine.view, QUERY)
     assert [step.action.verb for step in found.steps if step.action] == [
         Verb.RECALL,
-        Verb.PEEK,
         Verb.NEIGHBORS,
-        Verb.PEEK,
     ]
     assert found.stopped is Stop.ANSWERED
     assert "Authentication is by file permissions." in found.text
     assert "daemon → listens_on → unix socket" in found.text
+
+
+def test_texts_that_are_worth_reading_are_read_with_the_recall() -> None:
+    """The best hints are chosen as far as the tokens suffice; a bad hint is not chosen."""
+    hints = [hint(1, 60), hint(2, 50), hint(3, 5)]
+    tokens = hints[0].tokens
+    assert Walker().read_at_once(hints, 1000) == ["00000001", "00000002"]
+    assert Walker().read_at_once(hints, tokens) == ["00000001"]
+    assert Walker().read_at_once([replace(hints[2], asked=True), hints[0]], 1000) == ["00000003"]
+    assert Walker().read_at_once([], 1000) == []
+
+
+def test_the_texts_of_a_recall_keep_to_the_budget() -> None:
+    """Texts that a recall returns are in the context as a whole, and all answers cost at most the budget."""
+    with memory([Add("kettle " * 150 + str(at)) for at in range(5)]) as engine:
+        found = explore(engine.view, "kettle", budget=400)
+    assert found.tokens <= 400
+    assert any(one.whole for one in found.context)
 
 
 def test_strange_titles_and_questions_are_no_trouble() -> None:
