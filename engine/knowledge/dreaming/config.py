@@ -52,7 +52,7 @@ class DreamConfig:
     """A phrase becomes a tag only if at most this share of the atoms contains the phrase."""
     phrase_min: int = 5
     """A phrase in at most this many atoms is never rejected as too common."""
-    cohesion_min: float = 0.3
+    cohesion_min: float = 0.5
     """A phrase becomes a tag only if its two words are at least this cohesive: 0 for two words that meet by
     chance, 1 for two words that never occur apart."""
     tags_per_atom: int = 8

@@ -35,21 +35,21 @@ class Topics:
         `most` returns how many topics a text may have. Without the check of the other text, many topics
         would become the tag of only one text, because other topics are chosen for the texts with its words.
         """
-        for topic in self._of(text, most):
-            for ordinal in islice(self._common(topic), EVIDENCE):
-                if ordinal == text.record.ordinal:
-                    continue
-                (other,) = self._survey.read([ordinal])
-                if topic in self._of(other, most):
-                    yield topic
-                    break
+        own = text.record.ordinal
+        for topic in self._of(own, text, most):
+            others = islice(self._common(topic), EVIDENCE)
+            if any(topic in self._of(other, None, most) for other in others if other != own):
+                yield topic
 
-    def _of(self, text: ReadAtom, most: Callable[[ReadAtom], int]) -> tuple[Topic, ...]:
+    def _of(self, ordinal: int, text: ReadAtom | None, most: Callable[[ReadAtom], int]) -> tuple[Topic, ...]:
+        """Return the topics of a text, which is read only if they are not known."""
+
         def made() -> tuple[Topic, ...]:
-            count = most(text)
-            return tuple(islice(self._ranked(text), count)) if count > 0 else ()
+            read = self._survey.read([ordinal])[0] if text is None else text
+            count = most(read)
+            return tuple(islice(self._ranked(read), count)) if count > 0 else ()
 
-        return cached(self._chosen, text.record.ordinal, made)
+        return cached(self._chosen, ordinal, made)
 
     def _ranked(self, text: ReadAtom) -> Iterator[Topic]:
         """Yield the topics of a text: first phrases, the most cohesive first, then words."""
