@@ -90,6 +90,8 @@ def without(config: RecallConfig) -> dict[str, RecallConfig]:
         off["walkers"] = replace(config, protocol=replace(config.protocol, walkers=0.0))
     if config.collapse:
         off["collapse"] = replace(config, collapse=False)
+    if config.spelling:
+        off["spelling"] = replace(config, spelling=False)
     return off
 
 

@@ -109,7 +109,7 @@ def test_every_signal_is_taken_away_in_turn() -> None:
     for one in fields(Signals):
         value = neutral(one.name)
         assert rest[one.name] == replace(config, signals=replace(config.signals, **{one.name: value}))
-    assert rest.keys() - {one.name for one in fields(Signals)} == {"walkers", "collapse"}
+    assert rest.keys() - {one.name for one in fields(Signals)} == {"walkers", "collapse", "spelling"}
 
 
 def test_plain_has_nothing_left_to_take_away() -> None:

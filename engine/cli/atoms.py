@@ -54,6 +54,8 @@ def add(session: Session, text: str, force: bool, again: bool, **fields: Any) ->
     wanted.body()  # Validate before the store is created: invalid input must not leave an empty store behind.
     with session.engine(create=True) as engine:
         receipt = engine.apply([wanted])[0] if again else engine.add_once(wanted)
+        if receipt.changed:
+            _tell_near(session, engine, receipt.id)
     same = f"nothing to do: the atom already exists ({receipt.state.name.lower()})"
     if receipt.held is not None:
         same = (
@@ -61,6 +63,18 @@ def add(session: Session, text: str, force: bool, again: bool, **fields: Any) ->
             "already; revise that atom, or add the text with --again"
         )
     return session.done(receipt, "added", same)
+
+
+def _tell_near(session: Session, engine: Engine, atom: str) -> None:
+    """Print a note if another atom says nearly the same as a new atom."""
+    if session.out.json or session.out.quiet:
+        return
+    for group in engine.duplicates(of=atom, limit=1):
+        named = labels(session, engine, (one.id for one in (group.keep, *group.others)))
+        others = [named.id(one.id) for one in (group.keep, *group.others) if one.id != atom]
+        session.out.note(
+            f"{others[0]} says nearly the same; `engine duplicates --of {named.id(atom)}` shows how"
+        )
 
 
 @command("engine revise 1f0c 'The kettle is descaled on Fridays.'", "engine revise 1f0c --title Kettle")
@@ -250,7 +264,8 @@ def supersede(session: Session, old: str, new: str, reason: str) -> int:
     with session.engine() as engine:
         given = engine.resolve(old), engine.resolve(new)
         receipt = engine.apply([Supersede(*given, reason)])[0]
-        alike = [one.id for group in engine.duplicates(of=given[0]) for one in (group.keep, *group.others)]
+        listed = [one.id for group in engine.duplicates(of=given[0]) for one in (group.keep, *group.others)]
+        alike = [one for one in listed if engine.held_back(one) is not None]
         named = labels(session, engine, alike)
     code = session.done(receipt, "superseded", "nothing to do: NEW already supersedes OLD")
     for one in alike:
@@ -314,8 +329,9 @@ def duplicates(
     """List groups of near-duplicate atoms.
 
     In each group, the atom to keep comes first. Each other atom is listed with the number of bits in which
-    its fingerprint differs from the fingerprint of the atom to keep. --merge merges the atoms that differ in
-    fewer than 3 bits.
+    its fingerprint differs from the fingerprint of the atom to keep, or with the words in which its text
+    differs. --merge merges the atoms that differ in fewer than 3 bits. The others are only proposed; `engine
+    merge --force` merges one.
     """
     if (yes or dry_run) and not merging:
         raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")
@@ -379,8 +395,15 @@ def _merge(
 def _group(group: DuplicateGroup, named: Labels) -> Iterator[Shown]:
     yield _duplicate(group.keep, "keep", named)
     for other in group.others:
-        yield _duplicate(other, counted(other.distance, "bit"), named)
+        yield _duplicate(other, _likeness(other), named)
     yield ""
+
+
+def _likeness(other: Duplicate) -> str:
+    """Return how an atom of a group differs from the atom to keep."""
+    if other.distance < NEAR_BITS or other.similarity is None:
+        return counted(other.distance, "bit")
+    return "; ".join([f"{other.similarity:.0%} of the words", *other.edits])
 
 
 def _duplicate(atom: Duplicate, place: str, named: Labels) -> Fields:

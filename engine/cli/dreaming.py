@@ -18,6 +18,7 @@ from engine.knowledge.dreaming.cycle import DUPLICATES_MAX, DreamReport
 from engine.knowledge.dreaming.watch import CYCLE_ATOMS, QUIET_SECONDS, until_signalled, watch
 from engine.query.duplicates import DuplicateGroup
 from engine.store.store import Store
+from engine.text.simhash import NEAR_BITS
 
 EXAMPLES = 5
 """The largest number of examples on one line of the report."""
@@ -160,9 +161,13 @@ def _next(report: DreamReport, since: int) -> Iterator[str]:
         undo = f"`engine revert --actor dreamer --since {since}` undoes this"
         yield f"`engine tags` and `engine explore_neighbors NAME` show the result; {undo}"
     if report.duplicates:
-        yield "`engine duplicates` lists near-twins; `engine duplicates --merge` merges them"
+        yield "`engine duplicates` lists near-twins; with --merge, it merges the nearest ones"
 
 
 def _merge(group: DuplicateGroup) -> str:
-    """Return the shell commands with which a user can merge a group of near-duplicates."""
-    return "; ".join(f"engine merge {group.keep.id} {other.id}" for other in group.others)
+    """Return the shell commands with which a user can merge a group.
+
+    `engine merge` merges near copies only with --force, because they differ in a word.
+    """
+    forced = {other.id: "" if other.distance < NEAR_BITS else " --force" for other in group.others}
+    return "; ".join(f"engine merge {group.keep.id} {other}{force}" for other, force in forced.items())

@@ -22,6 +22,7 @@ from engine.query.explore.explorer import Explorer
 from engine.query.explore.form import plain, text_of
 from engine.query.explore.policy import LanguagePolicy
 from engine.query.explore.program import Program
+from engine.query.explore.quotes import text_of_quotes
 from engine.query.explore.state import Exploration, Step
 
 VALUE = argument(
@@ -36,6 +37,8 @@ OFFSET = option(
     default=0,
     help="The offset at which to continue: the value `next` of an earlier answer.",
 )
+NO_ANSWER = "nothing found: no text that was read answers the question"
+
 COST = together(
     option("--budget", metavar="N", type=at_least(1), help="The maximum number of tokens of the answer."),
     option(
@@ -72,7 +75,8 @@ COST = together(
 def explore(session: Session, query: tuple[str, ...], decide: str | None, **wanted: Any) -> int:
     """Answer a question step by step, within a token budget.
 
-    Shows each step as it happens, the collected context, and the cost compared with ten whole atoms.
+    Shows each step as it happens, the collected context, the cost compared with ten whole atoms, and the
+    answer: sentences of the atoms that were read, or that nothing was found.
     Without --decide, no language model is needed, and the same store gives the same steps.
     """
 
@@ -208,6 +212,9 @@ def _show_exploration(out: Output, found: Exploration) -> int:
         (("=== Exploration Trace ===", "bold"),),
         *(((line, ""),) for line in found.trace()),
         f"{tokens} ({found.saving}% savings); stopped: {found.stopped}",
+        (("=== Answer ===", "bold"),),
+        *(((line, ""),) for line in text_of_quotes(found.answer).splitlines()),
+        *(() if found.answer else (NO_ANSWER,)),
     ]
     out.note(f"{found.answer_tokens:,} tokens of context; at event {found.seq}, root {found.root}")
     return out.answer(_data(found), lines)
@@ -234,6 +241,7 @@ def _data(found: Exploration) -> dict[str, Any]:
         "text": found.text,
         "steps": steps,
         "trace": list(found.trace()),
+        "answer": [asdict(quote) for quote in found.answer],
         **{name: getattr(found, name) for name in names},
         "saving_percent": found.saving,
         "seq": found.seq,

@@ -5,8 +5,8 @@ Rows are read on demand.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from threading import Lock
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError
-from engine.followers.columns import Facts, decode_facts, decode_lengths
-from engine.followers.packs import find_row
-from engine.followers.postings import COLUMN_ROWS, Postings, Tail
+from engine.followers.columns import Columns, Facts, decode_facts, decode_lengths
+from engine.followers.packs import find_row, malformed, terms_of
+from engine.followers.postings import COLUMN_ROWS, Postings, Tail, decode
 from engine.followers.segments import FACTS, HEAD, HEAD_BYTES, LENGTHS, SegmentName, decode_blocks, describe
 from engine.kernels import NATIVE
 from engine.text.identifiers import TERM_BYTES_MAX
@@ -225,6 +225,34 @@ class PostingsCache:
             current.append((name.row_prefix, names))
         return current
 
+    def packs_of(
+        self, rows: Reader, segments: Segments, start: bytes, end: bytes, most: int
+    ) -> list[tuple[bytes, bytes]] | None:
+        """Return the keys and the values of the packs that may contain terms from `start` to before `end`.
+
+        Return None if there are more than `most` packs.
+
+        Raises:
+            CorruptionError: a row is missing or malformed.
+        """
+        roots = tuple([summary.root for _, summary in segments])
+        packs = self._packs
+        if packs is None or packs[0] != roots:
+            packs = self._packs = roots, self._names_of_packs(rows, segments)
+        keys = [
+            prefix + name
+            for prefix, names in packs[1]
+            for name in names[max(0, bisect_right(names, start) - 1) : bisect_left(names, end)]
+        ]
+        if len(keys) > most:
+            return None
+        found = []
+        for key, raw in zip(keys, rows.multi_get(keys), strict=True):
+            if raw is None:
+                raise CorruptionError(f"{describe(key)} is missing")
+            found.append((key, raw))
+        return found
+
     def dfs(self, rows: Reader, segments: Segments, terms: Sequence[bytes]) -> list[int]:
         """Return, for each term, the number of documents in all segments that mention the term.
 
@@ -405,6 +433,34 @@ class IndexView:
         of_tail = self._tail.df if self._tail.documents else None
         return [0 if raw not in found else found[raw] + (of_tail(raw) if of_tail else 0) for raw in keys]
 
+    def terms_with(self, prefix: str, most: int) -> set[str] | None:
+        """Return the terms that begin with `prefix`, which is not empty.
+
+        Return None, and read nothing, if this would take more than `most` rows of the index.
+        """
+        start = prefix.encode()
+        end = start[:-1] + bytes([start[-1] + 1])
+        packs = self._cache.packs_of(self._rows, self._segments, start, end, most)
+        if packs is None:
+            return None
+        found: set[bytes] = set()
+        for key, raw in packs:
+            terms = terms_of(raw)
+            if terms is None or not _is_utf8(terms):
+                raise malformed(key)
+            found.update([term for term in terms if start <= term < end])
+        if self._tail.documents:
+            terms = self._tail.columns.terms
+            found.update(terms[bisect_left(terms, start) : bisect_left(terms, end)])
+        return {term.decode() for term in found}
+
+    def columns(self) -> Iterator[tuple[int, Columns]]:
+        """Yield the whole content of each part, with the ordinal of its first document."""
+        for name, summary in self._segments:
+            yield name.start, decode(name, summary, self._rows.scan_prefix(name.row_prefix))
+        if self._tail.documents:
+            yield self._tail.start, self._tail.columns
+
     def heads(self, term: str) -> list[Postings]:
         """Return the postings of the documents that have `term` in their head.
 
@@ -503,6 +559,14 @@ def decoded(row: bytes) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
 
     df = df_of(row)
     return np.frombuffer(row, "<u2", df, HEAD_BYTES), np.frombuffer(row, "u1", df, HEAD_BYTES + 2 * df)
+
+
+def _is_utf8(terms: Sequence[bytes]) -> bool:
+    try:
+        b"\n".join(terms).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _can_be_indexed(raw: bytes) -> bool:

@@ -33,6 +33,9 @@ RECALL_TOKENS: Final = 600
 LIST_TOKENS: Final = 600
 EXPLORE_TOKENS: Final = 1000
 
+NO_ANSWER: Final = "[answer] nothing found\n"
+"""The line of `explore` if no sentence of the texts answers the question."""
+
 LINE_CHARS: Final = 80
 """The maximum number of characters that a list shows of an atom's text."""
 
@@ -47,15 +50,16 @@ def _recall(engine: Engine, arguments: Arguments) -> str:
     from engine.query.explore.form import unmarked
 
     with asked(engine, arguments) as (memory, wanted):
-        notes, most = pin(memory, wanted), arguments["budget"]
-        left = most - cost_of("", *notes)
+        pinned, most = pin(memory, wanted), arguments["budget"]
+        left = most - cost_of("", *pinned)
         while True:
             found = memory.context(arguments["query"], budget=max(left, BUDGET_MIN), filters=wanted.filters)
+            notes = (*map(str, found.matched), *pinned)
             shown = unmarked(found.text) or NOTHING
             # A mark in place of markup may cost more than the markup.
             over = cost_of(shown, *notes) - most
             if over <= 0 or left <= BUDGET_MIN:
-                return closed(shown, *notes)
+                return closed(shown, *(notes if over <= 0 else pinned))
             left -= over
 
 
@@ -149,10 +153,11 @@ RECENT: Final = Tool(
 def _explore(engine: Engine, arguments: Arguments) -> str:
     from engine.query.budget import tokens_of
     from engine.query.explore.gather import gather
+    from engine.query.explore.quotes import ANSWER, text_of_quotes
 
     with asked(engine, arguments) as (memory, wanted):
         pinned = pin(memory, wanted)
-        left = arguments["budget"] - tokens_of(closed("", "10 steps, 9999999 tokens read", *pinned))
+        left = arguments["budget"] - tokens_of(closed(NO_ANSWER, "10 steps, 9999999 tokens read", *pinned))
         found = gather(
             memory.view,
             arguments["query"],
@@ -162,12 +167,14 @@ def _explore(engine: Engine, arguments: Arguments) -> str:
         )
         steps = len(found.exploration.steps)
         note = f"{steps} step{'' if steps == 1 else 's'}, {found.exploration.tokens} tokens read"
-        return closed(found.text or NOTHING, note, *pinned)
+        answer = text_of_quotes(found.answer, ANSWER) or NO_ANSWER
+        return closed(answer + found.text if found.text else NOTHING, note, *pinned)
 
 
 EXPLORE: Final = Tool(
     "explore",
-    "Searches step by step in the server; returns the best texts. A heading without a source: as above.",
+    "Searches step by step in the server; returns sentences that answer, or `nothing found`, and the best "
+    "texts. A heading without a source: as above.",
     members(
         {
             "query": QUERY,
@@ -225,7 +232,7 @@ def _walked(memory: Engine, arguments: Arguments, wanted: Wanted, many: int) -> 
         item(
             short[atom.id],
             atom.provenance,
-            (f"{hops} hops",) if start is not None else (),
+            (f"{hops} hop{'' if hops == 1 else 's'}",) if start is not None else (),
             atom.title,
             beginning(atom.content, LINE_CHARS),
         )

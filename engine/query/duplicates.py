@@ -1,8 +1,10 @@
-"""Near-duplicates: live atoms with almost the same text (Standard 065, "Active Cleansing Protocol").
+"""Near-duplicates and near copies: live atoms with almost the same text.
 
-Two texts are near-duplicates if their fingerprints differ in fewer than 3 bits
-(`engine.text.simhash`). Texts that are too short to have a fingerprint are never compared. This module only
-finds duplicates; `engine.commands.Merge` merges them.
+This is the "Active Cleansing Protocol" of Standard 065. Two texts are near-duplicates if their fingerprints
+differ in fewer than 3 bits (`engine.text.simhash`). Texts that are too short to have a fingerprint are never
+near-duplicates. Two texts are near copies if they have the same words in the same order, with few exceptions
+(`engine.query.near_copies`). This module only finds both. `engine.commands.Merge` merges near-duplicates;
+near copies are only proposed, and a person decides.
 """
 
 from __future__ import annotations
@@ -20,11 +22,14 @@ from engine.base import limits
 from engine.base.direction import Direction
 from engine.base.validation import PROVENANCES, atom_id, positive, show_id
 from engine.followers.index import IndexFollower
+from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.kernels import NATIVE
+from engine.language.rewording import reworded, wording_of
 from engine.ledger.queries import bodies_of, edges_at, get_record, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.arrays import distinct
+from engine.query.near_copies import comparable, near_copies, near_copies_of
 from engine.query.snippets import beginning
 from engine.text.analyzer import index_terms
 from engine.text.simhash import NEAR_BITS, distance, near_pairs
@@ -37,6 +42,9 @@ SHARED_MIN: Final = 0.5
 If one word makes up a third of a text, as in `row 1, row 2, …`, the text has the same fingerprint as this
 word alone. So two texts can have equal fingerprints even if this word is the only common word.
 """
+LOOKUPS_MAX: Final = 64
+"""The largest number of different texts of one group whose near copies are looked up."""
+
 COMPARED_CHARS: Final = 1 << 15
 """Only the words in this many characters at the beginning of a text are compared."""
 
@@ -54,14 +62,19 @@ class Duplicate:
     """The beginning of the atom's text, on one line."""
     tags: tuple[str, ...]
     source: str | None
+    similarity: float | None = None
+    """The share of words that are the same and in the same order as in the atom to keep, if the two are near
+    copies; otherwise None."""
+    edits: tuple[str, ...] = ()
+    """The words in which a near copy differs from the atom to keep: `tea → coffee`, `+ coffee` or `− tea`."""
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Two or more live atoms that pairs of near-duplicates connect.
+    """Two or more live atoms that pairs of near-duplicates or near copies connect.
 
-    Two atoms of the group need not be near-duplicates of each other: both may be near-duplicates of a third
-    atom. Each atom has at least half of its distinct words in common with the atom to keep.
+    Two atoms of the group need not be similar to each other: both may be similar to a third atom. Each atom
+    has at least half of its distinct words in common with the atom to keep.
     """
 
     keep: Duplicate
@@ -74,7 +87,7 @@ class DuplicateGroup:
 def duplicates(
     rows: Reader, index: IndexFollower, *, limit: int = 100, of: str | None = None
 ) -> list[DuplicateGroup]:
-    """Return at most `limit` groups of near-duplicates, ordered by the ordinals of the atoms to keep.
+    """Return at most `limit` groups of similar atoms, ordered by the ordinals of the atoms to keep.
 
     The atom to keep is chosen by three criteria in this order:
 
@@ -93,19 +106,60 @@ def duplicates(
     """
     positive(limit, "limit", limits.RESULTS_MAX)
     wanted = None if of is None else get_record(rows, atom_id(of)).ordinal
-    fingerprints = index.view(rows).facts.fingerprints
+    view = index.view(rows)
+    fingerprints = view.facts.fingerprints
     live = np.frombuffer(members(rows, LIVE).to_array(), np.uint32)
-    of_live = fingerprints[live]
     if wanted is None:
-        found = groups_of(of_live)
+        found = _all_groups(rows, view, live)
     else:
         at = int(np.searchsorted(live, wanted))
-        is_live = at < len(live) and live[at] == wanted
-        found = [group_of(of_live, at)] if is_live else []
-    groups = [_best_first(rows, live[group].tolist()) for group in found if len(group) > 1]
+        found = [_group_with(rows, view, live, at)] if at < len(live) and live[at] == wanted else []
+    groups = [_best_first(rows, group) for group in found if len(group) > 1]
     groups.sort(key=lambda group: group[0].ordinal)
     made = (_duplicate_group(rows, group, fingerprints) for group in groups)
     return list(islice((group for group in made if group is not None), limit))
+
+
+def _all_groups(rows: Reader, index: IndexView, live: NDArray[np.uint32]) -> list[list[int]]:
+    """Return the ordinals of the atoms of each group."""
+    near = [live[group].tolist() for group in groups_of(index.facts.fingerprints[live])]
+    copies = list(near_copies(rows, index))
+    if not copies:
+        return near
+    sets = _DisjointSets()
+    for group in near:
+        for other in group[1:]:
+            sets.union(group[0], other)
+    for one, other in copies:
+        sets.union(one, other)
+    groups: dict[int, list[int]] = {}
+    for ordinal in sorted(sets):
+        groups.setdefault(sets.lowest(ordinal), []).append(ordinal)
+    return list(groups.values())
+
+
+def _group_with(rows: Reader, index: IndexView, live: NDArray[np.uint32], at: int) -> list[int]:
+    """Return the ordinals of the group that contains the live atom at index `at`.
+
+    The near copies of at most `LOOKUPS_MAX` of its atoms are looked up.
+    """
+    of_live = index.facts.fingerprints[live]
+    among = comparable(rows)
+    found = {at} | set(group_of(of_live, at).tolist())
+    seen: set[int] = set()
+    while len(seen) < LOOKUPS_MAX:
+        # Texts with equal fingerprints have the same near copies, so one of them is looked up.
+        new = [one for one in sorted(found) if int(of_live[one]) not in seen and int(live[one]) in among]
+        if not new:
+            break
+        seen.add(int(of_live[new[0]]))
+        (body,) = bodies_of(rows, records_of(rows, ids_at(rows, [int(live[new[0]])])))
+        for ordinal, _ in near_copies_of(rows, index, body.content, among):
+            place = int(np.searchsorted(live, ordinal))
+            if place not in found:
+                found |= {place, *group_of(of_live, place).tolist()}
+    ordinals: list[int] = live[sorted(found)].tolist()
+    return ordinals
 
 
 def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
@@ -216,17 +270,22 @@ def _duplicate_group(
     records, bodies = list(compress(records, alike)), list(compress(bodies, alike))
     if len(records) == 1:
         return None
-    found = [
-        Duplicate(
+    wording = wording_of(bodies[0].content)
+    found = []
+    for record, body in zip(records, bodies, strict=True):
+        own = None if wording is None else wording_of(body.content)
+        rewording = None if wording is None or own is None else reworded(wording, own)
+        duplicate = Duplicate(
             show_id(record.id),
             distance(keep, int(fingerprints[record.ordinal])),
             record.title,
             beginning(body.content),
             record.tags,
             record.source,
+            None if rewording is None else rewording.similarity,
+            () if rewording is None else tuple(map(str, rewording.edits)),
         )
-        for record, body in zip(records, bodies, strict=True)
-    ]
+        found.append(duplicate)
     pairs = zip(found[1:], records[1:], strict=True)
     others = sorted(pairs, key=lambda pair: (pair[0].distance, pair[1].ordinal))
     return DuplicateGroup(found[0], tuple(other for other, _ in others))

@@ -3,14 +3,15 @@
 A live atom *holds* a text if its content is equal or nearly equal to the text. Equal texts differ at most in
 white space and in the case of the letters A to Z. Nearly equal texts are near-duplicates
 (`engine.query.duplicates`) that contain the same numbers and negations: `on 12 May` and `on 13 May` are
-different facts. An atom counts only if it is in a bucket of the new text, because a filter by that bucket
-would not find other atoms. Entities do not count.
+different facts. Near copies (`engine.query.near_copies`) are nearly equal, too, if they differ only in
+fillers such as `the` or `really`. If they differ in another word, the text is added, because it may say
+something new. An atom counts only if it is in a bucket of the new text, because a filter by that bucket would
+not find other atoms. Entities do not count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,15 +21,14 @@ from backends.base import Reader
 from engine.base.errors import ConflictError, EngineError
 from engine.base.model import Held, Receipt, State
 from engine.base.validation import show_id
-from engine.commands.atoms import Add, normalized_content
+from engine.commands.atoms import Add
 from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members, union
 from engine.ledger.entities import ENTITY
 from engine.ledger.journal import read_log
-from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.duplicates import COMPARED_CHARS, are_near, share_words
-from engine.query.filters import mentioning
+from engine.query.near_copies import comparable, equal_texts, first_atoms, near_copies_of
 from engine.query.snippets import beginning
 from engine.query.view import View
 from engine.store.store import Store
@@ -36,14 +36,6 @@ from engine.text.analyzer import index_terms
 from engine.text.simhash import distance, fingerprint
 from proofs.events import AtomBody
 from proofs.sets import Group
-
-COMPARED_MAX: Final = 64
-"""The largest number of atoms that are read to find equal texts; the same number may be read to find nearly
-equal texts."""
-
-FEW: Final = 4
-"""If at most this many atoms are left, they are read, because reading the postings of a further term would
-take longer."""
 
 ATTEMPTS_MAX: Final = 4
 """The largest number of comparisons of a text with the memory. If another process appends events in the
@@ -109,7 +101,9 @@ def held(rows: Reader, index: IndexView, body: AtomBody) -> Held | None:
     found = _equal(rows, index, body.content, terms, counted)
     if not found and len(body.content) <= COMPARED_CHARS:
         head = [] if body.title is None else index_terms(body.title)
-        found = _nearly_equal(rows, index, fingerprint(head + terms), frozenset(terms), counted)
+        own = fingerprint(head + terms)
+        found = _nearly_equal(rows, index, own, frozenset(terms), counted)
+        found = found or _reworded(rows, index, own, body.content, counted)
     best = min(found, key=lambda one: (one.source != body.source, one.away, one.ordinal), default=None)
     return best and Held(best.id, best.equal, best.away, best.title, best.snippet)
 
@@ -130,19 +124,9 @@ def _equal(
     rows: Reader, index: IndexView, content: str, terms: Sequence[str], counted: BitMap
 ) -> list[_Found]:
     """Return the atoms in `counted` whose content has the same normal form as `content`."""
-    distinct = list(dict.fromkeys(terms))
-    dfs = dict(zip(distinct, index.dfs(distinct), strict=True))
-    if not all(dfs.values()):
-        return []
-    for term in sorted(distinct, key=dfs.__getitem__):
-        counted = counted & mentioning(index, term)
-        if len(counted) <= FEW:
-            break
-    normal = normalized_content(content)
     return [
         _found(record, body, 0, equal=True)
-        for record, body in _atoms(rows, counted)
-        if normalized_content(body.content) == normal
+        for record, body in equal_texts(rows, index, content, terms, counted)
     ]
 
 
@@ -154,14 +138,23 @@ def _nearly_equal(
     near = BitMap(np.flatnonzero(are_near(fingerprints, np.uint64(own))).tolist()) & counted
     return [
         _found(record, body, distance(own, int(fingerprints[record.ordinal])), equal=False)
-        for record, body in _atoms(rows, near)
+        for record, body in first_atoms(rows, near)
         if len(body.content) <= COMPARED_CHARS and _say_the_same(terms, frozenset(index_terms(body.content)))
     ]
 
 
-def _atoms(rows: Reader, ordinals: BitMap) -> Iterator[tuple[AtomRecord, AtomBody]]:
-    records = records_of(rows, ids_at(rows, list(islice(ordinals, COMPARED_MAX))))
-    return zip(records, bodies_of(rows, records), strict=True)
+def _reworded(rows: Reader, index: IndexView, own: int, text: str, counted: BitMap) -> list[_Found]:
+    """Return the atoms in `counted` whose texts differ from `text` only in fillers.
+
+    `own` is the fingerprint of the text.
+    """
+    copies = near_copies_of(rows, index, text, counted & comparable(rows))
+    same = BitMap([ordinal for ordinal, rewording in copies if rewording.adds_nothing])
+    fingerprints = index.facts.fingerprints
+    return [
+        _found(record, body, distance(own, int(fingerprints[record.ordinal])), equal=False)
+        for record, body in first_atoms(rows, same)
+    ]
 
 
 def _found(record: AtomRecord, body: AtomBody, away: int, *, equal: bool) -> _Found:

@@ -24,6 +24,7 @@ from tests.query.recall.support import id_of
 from tests.support.command_line import Cli
 
 MIND = "00000000-0000-0000-0000-000000000123"
+TEA = "7ea00000-0000-8000-8000-000000000001"
 FORGED_IN_LINES = [text for text in FORGED if text.isprintable()]
 COMMANDS = [
     ["explore", "kettle"],
@@ -223,3 +224,17 @@ def test_a_surrogate_in_an_argument_is_refused(filled: Cli, capsys: pytest.Captu
     ):
         assert main(args) == 2
         assert dangerous(capsys.readouterr().err) == []
+
+
+def test_an_exploration_ends_with_the_answer(filled: Cli) -> None:
+    """The last lines are the sentences that answer with their atoms, or say that nothing was found."""
+    with Engine.open(os.environ["ENGINE_STORE"]) as engine:
+        engine.add("Tea is short. The samovar of Olga is descaled on Mondays.", id=TEA, title="Tea")
+    args = ["explore", "When is the samovar of Olga descaled?"]
+    assert filled(*args).out.endswith(
+        "=== Answer ===\n[7ea00000] | Tea\n  The samovar of Olga is descaled on Mondays.\n"
+    )
+    [quote] = filled("--json", *args).data["answer"]
+    assert (quote["id"], quote["text"]) == (TEA, "The samovar of Olga is descaled on Mondays.")
+    nothing = filled("explore", "Where did the giraffe of Olga hide the xylophone?").out
+    assert nothing.endswith("=== Answer ===\nnothing found: no text that was read answers the question\n")

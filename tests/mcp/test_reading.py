@@ -24,6 +24,16 @@ def test_recall_answers_with_texts_in_one_call(memory: Memory, kettle: str) -> N
     assert f"[{kettle[:8]}] notes/tea.md | Kettle\n  The kettle is descaled on Mondays" in found
 
 
+def test_recall_says_how_it_read_a_misspelled_name(memory: Memory) -> None:
+    """The last line has both spellings if the budget allows; the cost counts them."""
+    memory.found("remember", text="We met Caroline at the harbour office.")
+    found = memory.said("recall", query="where did we meet Carolyne?")
+    assert "We met Caroline" in found
+    assert found.splitlines()[-1].startswith("[Carolyne read as Caroline; ")
+    small = memory.said("recall", query="where did we meet Carolyne?", budget=32)
+    assert cost_of(small) <= 32
+
+
 @pytest.mark.parametrize("budget", [32, 60, 120, 400])
 @pytest.mark.parametrize("text", ["<b>kettle</b> <i>{}</i> ", "kettle {} interchangeableness "])
 def test_recall_keeps_to_its_budget(memory: Memory, text: str, budget: int) -> None:
@@ -125,11 +135,11 @@ def test_find_follows_edges(memory: Memory) -> None:
         memory.found("relate", subject=subject, predicate="leads to", object=target)
     start = memory.said("explore_neighbors", node="a one")[1:9]
     found = memory.said("find", **{"from": start, "hops": 2, "follow": "leads_to"})
-    assert re.findall(r"\[\w{8} (\d) hops\] (.*)", found) == [("1", "b two"), ("2", "c three")]
+    assert re.findall(r"\[\w{8} (\d) hops?\] (.*)", found) == [("1", "b two"), ("2", "c three")]
     found = memory.said("find", **{"from": start})
-    assert re.findall(r"(\d) hops\] (.*)", found) == [("1", "b two")]
+    assert re.findall(r"(\d) hops?\] (.*)", found) == [("1", "b two")]
     both = memory.said("find", **{"from": start, "hops": 2, "direction": "both"})
-    assert sorted(re.findall(r"(\d) hops\] (.*)", both)) == [("1", "b two"), ("2", "c three"), ("2", "x")]
+    assert sorted(re.findall(r"(\d) hops?\] (.*)", both)) == [("1", "b two"), ("2", "c three"), ("2", "x")]
 
 
 def test_find_with_a_question_shows_the_best_atoms_and_their_relations(memory: Memory, kettle: str) -> None:
@@ -169,10 +179,20 @@ def test_a_list_keeps_to_its_budget(memory: Memory, budget: int) -> None:
 
 
 def test_explore_returns_what_it_gathered(memory: Memory, kettle: str) -> None:
-    """The answer has the texts, the steps and the cost."""
+    """The answer has the sentence that answers, the texts, the steps and the cost."""
     found = memory.said("explore", query="when is the kettle descaled?")
+    assert found.startswith(
+        f"[answer {kettle[:8]}] notes/tea.md | Kettle\n  The kettle is descaled on Mondays"
+    )
     assert "  The kettle is descaled on Mondays with half a cup of vinegar." in found
     assert re.search(r"\n\[\d+ steps, \d+ tokens read; \d+ tokens\]\Z", found)
+
+
+def test_explore_says_plainly_that_nothing_answers(memory: Memory, kettle: str) -> None:
+    """Texts with the question's other words are shown, but not as the answer."""
+    found = memory.said("explore", query="Who plays the xylophone in the kettle of Zanzibar?")
+    assert found.startswith("[answer] nothing found\n[")
+    assert f"[{kettle[:8]}]" in found
 
 
 @pytest.mark.parametrize("tool", ["recall", "explore_recall", "explore"])

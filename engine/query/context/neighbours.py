@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from engine.query.context.windows import (
     radius_of,
 )
 from engine.query.filters import NO_FILTERS, Filters, answering, in_categories, maybe_superseded
+from engine.query.recall.answer import Recall
 from engine.query.recall.recall import recall
 from engine.query.recall.retired import SupersededAtoms
 from engine.query.view import View
@@ -50,7 +52,31 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
     radius = radius_of(budget, query_rarity(index.counted, frequencies))
     sources = SourceReader(rows, index, filters)
     hits = sources.passages({atom_id(hit.id): hit.score for hit in found.hits})
-    return inflate(found.query, hits, sources.passage_at, budget=budget, radius=radius, size=found.size)
+    hits, leads = _subjects_first(found, hits)
+    shown = inflate(
+        *(found.query, hits, sources.passage_at),
+        budget=budget,
+        radius=radius,
+        size=found.size,
+        leads=leads,
+    )
+    return replace(shown, matched=found.matched)
+
+
+def _subjects_first(found: Recall, hits: Sequence[Passage]) -> tuple[list[Passage], int]:
+    """Return the hits, first the best hit of each subject of the question, and the number of these hits.
+
+    A hit that mentions several subjects counts for each of them. If one hit mentions all, nothing changes.
+    """
+    lacking = [frozenset(subject.hits) for subject in found.subjects if subject.hits]
+    leads: list[Passage] = []
+    for passage in hits:
+        if any(passage.id in ids for ids in lacking):
+            leads.append(passage)
+            lacking = [ids for ids in lacking if passage.id not in ids]
+    if len(leads) < 2:
+        return list(hits), 1
+    return [*leads, *(passage for passage in hits if passage not in leads)], len(leads)
 
 
 class SourceReader:

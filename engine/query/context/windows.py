@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from engine.base.errors import InvalidInputError
 from engine.base.validation import PROVENANCES, integer
 from engine.query.budget import BUDGET_MIN, INTERNAL, body, body_within, heading, subheading, tokens_of
+from engine.query.recall.answer import MatchedName
 from engine.query.recall.signals.bm25 import idf
 
 LINE_END: Final = 1
@@ -189,7 +190,7 @@ class Run:
             last=last.sequence,
             ids=tuple(passage.id for passage in self.passages),
             hits=tuple(passage.id for passage in self.passages if passage.id in self.ranks),
-            score=next(one.score for one in self.passages if self.ranks.get(one.id) == self.rank),
+            score=max(one.score for one in self.passages if one.id in self.ranks),
             text=text,
             tokens=tokens_of(text),
             provenance=self.provenance,
@@ -209,8 +210,11 @@ called only if the budget may allow one more atom."""
 class Layout:
     """Places hits, then their neighbours, in windows within the budget. Each answer needs a new layout."""
 
-    def __init__(self, budget: int, hits: Sequence[Passage], lookup: NeighbourLookup) -> None:
-        """Place `hits`, which are distinct and given best first. `lookup` finds atoms that are not hits."""
+    def __init__(self, budget: int, hits: Sequence[Passage], lookup: NeighbourLookup, leads: int = 1) -> None:
+        """Place `hits`, which are distinct and given best first. `lookup` finds atoms that are not hits.
+
+        The first `leads` hits share the budget equally; what one of them leaves goes to the next ones.
+        """
         self._budget = budget
         self._spent = 0
         self._misses = 0
@@ -226,22 +230,24 @@ class Layout:
         """Maps the first and the last position of each run to the run."""
         self._alone: list[tuple[Run, str]] = []
         """The runs that consist of a single hit and cannot be extended, each with its text."""
-        self._place(hits)
+        self._place(hits, leads)
 
-    def _place(self, hits: Sequence[Passage]) -> None:
+    def _place(self, hits: Sequence[Passage], leads: int) -> None:
         """Place hits in order. Stop when less than half of the tokens that a hit wants are left.
 
-        A hit wants as many tokens as its text costs, but at most half of the budget. The best hit may want
-        the whole budget. If the budget grows, the number of wanted tokens grows at most in proportion. So a
-        larger budget places every hit that a smaller budget places. Joining hits into one window saves
-        tokens. These tokens are used to show neighbours, and the whole texts of hits that were cut.
+        A hit wants as many tokens as its text costs, but at most half of the budget. Each of the first
+        `leads` hits may want an equal part of the whole budget instead. If the budget grows, the number of
+        wanted tokens grows at most in proportion. So a larger budget places every hit that a smaller budget
+        places. Joining hits into one window saves tokens. These tokens are used to show neighbours, and the
+        whole texts of hits that were cut.
         """
         # All amounts are doubled, because half of an odd budget is not a whole number.
         left = 2 * self._budget
         cut: list[tuple[Run, str]] = []
         for rank, passage in enumerate(hits):
             run = Run.of(passage, rank)
-            wanted = min(2 * run.cost, self._budget if rank else 2 * self._budget)
+            most = left // (leads - rank) if rank < leads else self._budget
+            wanted = min(2 * run.cost, most)
             room = min(wanted, left)
             if 2 * room < wanted:
                 break
@@ -405,6 +411,8 @@ class Context:
     size: int
     radius: int
     """The largest distance from a hit at which neighbours were looked up."""
+    matched: tuple[MatchedName, ...] = ()
+    """The names of the question that were probably misspelled, as in `Recall`."""
 
 
 def checked_budget(budget: object) -> int:
@@ -460,12 +468,14 @@ def inflate(
     budget: int,
     radius: int,
     size: int = 0,
+    leads: int = 1,
 ) -> Context:
     """Return windows with `hits` and their neighbours, in at most `budget` tokens.
 
-    Hits are placed in order as long as the budget allows. The text of the best hit is cut if it costs more
-    than the budget. The text of any other hit is cut if it costs more than half of the budget. The text of
-    the last hit is also cut if the remaining tokens suffice for half of the text, but not for the whole text.
+    Hits are placed in order as long as the budget allows. The first `leads` hits share the budget equally,
+    and what one of them leaves goes to the next ones; the text of such a hit is cut if it costs more than its
+    share. The text of any other hit is cut if it costs more than half of the budget. The text of the last hit
+    is also cut if the remaining tokens suffice for half of the text, but not for the whole text.
     A text is cut after a word. A hit whose text is cut is alone in its window.
 
     Then gaps of one or two atoms between hits are filled. Last, each hit gets at most `radius` neighbours on
@@ -473,13 +483,14 @@ def inflate(
 
     A larger budget shows every hit that a smaller budget shows. Equal arguments give equal bytes.
 
-    `hits` are distinct, the best first. `lookup` is called only with positions where there is no hit. If
-    `lookup` returns None for a position, no window extends across this position.
+    `hits` are distinct: the best hit of each subject of the question, then the rest, the best first. `lookup`
+    is called only with positions where there is no hit. If `lookup` returns None for a position, no window
+    extends across this position.
 
     Raises:
         InvalidInputError: the budget is too small.
     """
-    layout = Layout(checked_budget(budget), hits, lookup)
+    layout = Layout(checked_budget(budget), hits, lookup, leads)
     layout.fill_gaps()
     layout.widen(radius)
     windows = tuple(layout.windows())

@@ -40,6 +40,8 @@ class Hint:
     whole: bool = False
     """True if `title` contains the atom's whole text on one line instead of a title."""
     provenance: str = INTERNAL
+    asked: bool = False
+    """True if the question asks for the atom's page by its name, as `what is a kettle?` asks for `Kettle`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 A hint is a line of about twenty tokens. The score of a hint in per cent is 100 · s / (s + c), where s is the
 score of the atom in recall, and c is the highest score that the question's words alone can give to any atom.
 So the words alone give at most 50 %; a higher score means that other signals of recall raised it. Words that
-occur in no atom lower all scores. Hints are in the order of recall.
+occur in no atom lower all scores. Hints are in the order of recall, with one exception: if the question asks
+for a page by its name, the beginning of the page comes first. Its score is at least the best score.
 """
 
 from __future__ import annotations
@@ -11,21 +12,25 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
 
 from engine.base.direction import Direction
-from engine.base.errors import InvalidInputError
+from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.validation import atom_id, integer, show_id
+from engine.followers.names import page_title
 from engine.language.question import analyze_question
 from engine.ledger.queries import bodies_of, body_of, edges_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.budget import CHARS_PER_TOKEN_MAX, tokens_of
 from engine.query.explore.answers import Expanded, Hint, Peek
+from engine.query.explore.asked_page import asked_page
+from engine.query.explore.nodes import first_of, passing
 from engine.query.explore.scope import Scope
 from engine.query.filters import Filters
 from engine.query.named import Pieces
-from engine.query.recall.answer import Hit
+from engine.query.recall.answer import Hit, joined_titles
 from engine.query.recall.recall import recall
 from engine.query.snippets import Snippets, beginning
 
@@ -37,6 +42,9 @@ SHARED_CHARS: Final = 16
 text follows the shortened title, so that these hints can be told apart."""
 
 PEEK_CHARS: Final = 200
+
+SCORE_WITHOUT_HITS: Final = 50
+"""The score of a page that the question asks for by its name, if recall finds nothing."""
 
 EDGES_COUNTED: Final = 1000
 """The edges of an atom are counted only up to this number."""
@@ -65,7 +73,31 @@ def hints_of(
         Hint(scope.short_id(atom), title, score, tokens_of(body.content), provenance=hit.provenance)
         for hit, (atom, title, score, body) in zip(hits, found, strict=True)
     )
-    return tuple(hints), tuple(body.content for body in bodies)
+    found_hints = list(zip(hints, (body.content for body in bodies), strict=True))
+    if asked := _asked(scope, answer.core, filters, starts):
+        best = max((hint.score for hint, _ in found_hints), default=SCORE_WITHOUT_HITS)
+        others = [one for one in found_hints if one[0].id != asked[0].id]
+        found_hints = [(replace(asked[0], score=best), asked[1]), *others][:limit]
+    return tuple(hint for hint, _ in found_hints), tuple(content for _, content in found_hints)
+
+
+def _asked(scope: Scope, core: str, filters: Filters, known: tuple[str, ...]) -> tuple[Hint, str] | None:
+    """Return the hint for the beginning of the page that the question asks for, and the whole text."""
+    page = asked_page(scope, core)
+    if page is None:
+        return None
+    try:
+        record = first_of(passing(scope, page, filters))
+    except NotFoundError:
+        return None  # the page does not meet the conditions
+    if record.id.hex().startswith(known):
+        return None
+    body = body_of(scope.rows, record)
+    title = beginning(joined_titles(page_title(body), record.title) or body.content, TITLE_CHARS)
+    tokens = tokens_of(body.content)
+    return Hint(
+        scope.short_id(record.id), title, 0, tokens, provenance=record.provenance, asked=True
+    ), body.content
 
 
 def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:

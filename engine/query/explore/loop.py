@@ -14,10 +14,12 @@ from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
 from engine.base.validation import instance, integer, show_id, text_bytes
 from engine.query.budget import CUT, tokens_of
 from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
+from engine.query.explore.answering import answer_from, shares_of
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
 from engine.query.explore.explorer import Explorer
 from engine.query.explore.nodes import first_of, resolve_atom, resolve_node
 from engine.query.explore.policy import Policy, Prompting
+from engine.query.explore.quotes import Quote
 from engine.query.explore.scope import scope_of
 from engine.query.explore.state import Exploration, Gathered, Result, State, Step, Stop, on_one_line
 from engine.query.explore.walker import Walker
@@ -259,7 +261,12 @@ class _Run:
             seq=last.seq,
             root=last.root,
             stopped=Stop.NOTHING if stop is Stop.ANSWERED and not self.found.hints else stop,
+            answer=self._answered(),
         )
+
+    def _answered(self) -> tuple[Quote, ...]:
+        hints = self.found.hints
+        return answer_from(self.memory, self.query, self.found.context, shares_of(hints), hints)
 
 
 def _argument(query: str) -> str:

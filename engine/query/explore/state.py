@@ -10,6 +10,7 @@ from engine.query.budget import on_one_line as plain_line
 from engine.query.explore.actions import Action, Verb
 from engine.query.explore.answers import Answer, Expanded, Hint, Hints, Neighbors, Peek, Triple
 from engine.query.explore.form import unmarked
+from engine.query.explore.quotes import Quote
 
 
 class Result(StrEnum):
@@ -163,6 +164,9 @@ class Exploration:
     root: str
     """The overall root after the event `seq`, 64 hex digits."""
     stopped: Stop
+    answer: tuple[Quote, ...] = ()
+    """The sentences of the context's atoms that answer the question. Empty if none does, for
+    example if the question is about something that the memory never mentions."""
 
     @property
     def saving(self) -> int:

@@ -4,6 +4,8 @@ hints ──▶ read the best one ──▶ connections, if the question names a
                            ──▶ another recall with words of the title, if the last hint is about as good
                            ──▶ the other hints that are worth their price, the best first
 
+If the question asks for a page by its name, the page answers it, and nothing else is read.
+
 The price of a hint is the number of tokens that reading its atom costs. The worth of a hint is
 
     (odds / odds of the best hint) / (price / mean price) ** WalkerConfig.price
@@ -74,6 +76,8 @@ class Walker:
         """Return the next step, or ANSWER if no hint has the necessary worth (`WalkerConfig.worth`)."""
         found = next((step.answer.hints for step in state.trace if isinstance(step.answer, Hints)), ())
         reading = self._reading(state, found)
+        if _asked_page_read(state):
+            return self._rest(state, found) or Action(Verb.ANSWER)
         if reading and not any(step.action and step.action.verb in _READING for step in state.trace):
             return reading
         return (
@@ -153,6 +157,12 @@ class Walker:
     def _worth(self, hint: Hint, found: tuple[Hint, ...]) -> float:
         typical = sum(map(_price, found)) / len(found)
         return odds(hint) / max(odds(found[0]), 1e-9) / float((_price(hint) / typical) ** self.config.price)
+
+
+def _asked_page_read(state: State) -> bool:
+    """Return True if the question asks for a page by its name, and the page has been read."""
+    asked = [hint for hint in state.hints if hint.asked]
+    return bool(asked) and all(state.finding(hint.id) is not None for hint in asked)
 
 
 def odds(hint: Hint) -> float:

@@ -42,6 +42,18 @@ class Bridge:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchedName:
+    """A name of the question that no atom contains, and the similar name that was searched for instead."""
+
+    asked: str
+    found: str
+
+    def __str__(self) -> str:
+        """Return a note for people and models; both names consist of letters only."""
+        return f"{self.asked} read as {self.found}"
+
+
+@dataclass(frozen=True, slots=True)
 class Dropped:
     """A candidate that was left out of the hits. Recall lists such candidates only if `explain` is set."""
 
@@ -72,7 +84,8 @@ class Hit:
     content: str | None
     """The text of the atom if a token budget was given to recall, else None.
 
-    The text of the first hit is cut if it would exceed the budget.
+    The text of the first hit is cut if it would exceed the budget. If the question is about several subjects,
+    the first hit of each may be cut.
     """
     tokens: int
     """The estimated number of tokens of the hit when it is formatted for a prompt (`engine.query.budget`)."""
@@ -91,9 +104,24 @@ class Hit:
     @property
     def heading(self) -> str | None:
         """The titles of the page and the atom if they differ, or else the title that exists, or else None."""
-        if self.page is None or self.title is None or self.title.casefold() == self.page.casefold():
-            return self.title or self.page
-        return f"{self.page} › {self.title}"
+        return joined_titles(self.page, self.title)
+
+
+def joined_titles(page: str | None, title: str | None) -> str | None:
+    """Return the titles of a page and an atom as one title, which names both only if they differ."""
+    if page is None or title is None or title.casefold() == page.casefold():
+        return title or page
+    return f"{page} › {title}"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One of the things that a question is about."""
+
+    text: str
+    """The subject as the question names it."""
+    hits: tuple[str, ...]
+    """The ids of the hits that mention the subject, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +130,7 @@ class Recall:
 
     query: str
     core: str
-    """The question without phrases such as "tell me about"."""
+    """The question without phrases such as "tell me about", and with the names of `matched` replaced."""
     terms: tuple[str, ...]
     """The terms of the question that were looked up in the index."""
     level: Level
@@ -115,12 +143,19 @@ class Recall:
     candidates: int
     """The number of atoms that pass the filters."""
     target: int
-    """The largest number of hits that the answer may have: the limit, or fewer if the budget is small."""
+    """The number of hits that recall aims at: the limit, or fewer if the budget is small.
+
+    Without a budget, it is the largest number of hits. With a budget, there may be more hits, up to the
+    limit."""
     budget: int | None
     tokens: int
     """The sum of the tokens of all hits. With a budget, it is at most the budget."""
     pipeline: str
     """The name and version of the rules that analysed the question."""
     dropped: tuple[Dropped, ...] = ()
+    subjects: tuple[Subject, ...] = ()
+    """The subjects of the question that share the hits; empty unless atoms mention at least two of them."""
     folded: int = 0
     """The number of candidates that are not hits because there are enough hits of their pages."""
+    matched: tuple[MatchedName, ...] = ()
+    """The names that were probably misspelled, in the order of the question."""

@@ -1,34 +1,30 @@
 """Choose hits among the ranked candidates: group near-duplicates, limit walkers and keep to the budget.
 
+    the best candidates ──▶ hits ──▶ does any subject of the question lack its share? ──▶ choose again,
+                                                                                         the shares first
+
 A walker is a candidate without words of the question, found only through its relations to other atoms.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backends.base import Reader
-from engine.base.validation import show_id
-from engine.followers.names import page_title
 from engine.ledger.queries import ids_at
-from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_tokens
-from engine.query.duplicates import are_near, near_earlier
-from engine.query.filters import in_categories
-from engine.query.recall.answer import Dropped, Hit, Role
+from engine.query.duplicates import near_earlier
+from engine.query.recall.chosen import TOO_LONG, Chosen, Ranked, Wanted
 from engine.query.recall.pool import ALIAS, Pool
-from engine.query.recall.protocol import Ranking, complete
+from engine.query.recall.protocol import Ranking
 from engine.query.recall.retired import SupersededAtoms
-from engine.query.recall.scope import LoadedAtom, RecallScope
+from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.bm25 import MICRO
-
-_WORD: Final = re.compile(r"\S+")
+from engine.query.recall.subjects import Subjects, subjects_of
 
 SPARE: Final = 20
 """The number of candidates that are read in addition to the requested number of hits.
@@ -45,216 +41,108 @@ CATEGORY_CANDIDATES: Final = 400
 Many candidates may not belong to these categories.
 """
 
-TOO_LONG: Final = "over the budget"
 
-DROPPED_MAX: Final = 20
-"""The largest number of candidates that an explained answer lists as left out."""
+def choose(scope: RecallScope, ranking: Ranking, wanted: Wanted) -> Chosen:
+    """Choose the best hits within the budget. Candidates with equal scores are ordered by id.
 
+    If there are fewer hits than the target, more of the ranking is read, up to its end. Reading stops after 2
+    · target + 20 candidates have exceeded the budget. An incomplete ranking is completed when more of it is
+    needed. Places that are still empty go to the walkers that were refused.
 
-class Ranked(NamedTuple):
-    """A candidate of the ranking."""
+    With a budget, hits are added beyond the target, as long as their scores are high enough.
 
-    row: int
-    """The row of the candidate in the pool."""
-    ordinal: int
-    score: float
-    fingerprint: int
-    is_alike: bool
-    """True if the candidate may be a near-duplicate of a hit; False if it certainly is not."""
-    source: int
-    """The hash of the candidate's source; 0 if the candidate has no source."""
-    by_words: bool
-    """True if the candidate contains a word of the question, or the question contains an alias of the
-    candidate."""
-
-
-class Chosen:
-    """The hits chosen so far, the best first, and the candidates that were left out."""
-
-    def __init__(
-        self,
-        scope: RecallScope,
-        ranking: Ranking,
-        target: int,
-        budget: int | None,
-        categories: Sequence[str],
-        per_page: int,
-    ) -> None:
-        self.hits: list[Hit] = []
-        self.dropped: list[Dropped] = []
-        """The candidates that were left out, at most DROPPED_MAX; empty unless the answer is explained."""
-        self.tokens = 0
-        self._scope = scope
-        self.ranking = ranking
-        """The ranking from which the hits are chosen."""
-        self._target = target
-        self._budget = budget
-        self._categories = categories
-        self._explain = scope.explain
-        self._walkers = 0
-        self._left_out: list[tuple[Ranked, str]] = []
-        self._duplicates: dict[int, list[int]] = {}
-        """Maps the index of a hit to the ordinals of its near-duplicates, the best first."""
-        self._per_page = per_page
-        self._pages: dict[int, int] = {}
-        """The hash of the source of each page among the hits, with the number of hits of the page."""
-        self.folded = 0
-        """The number of candidates that are not hits because enough hits are of the same page."""
-        self._walkers_max = int(scope.config.protocol.walkers * target)
-        self.fingerprints: list[int] = []
-        """The fingerprints of the hits, in the order of the hits."""
-
-    def complete(self) -> Ranking:
-        """Complete the ranking and return it. Candidates that were already examined do not change."""
-        self.ranking = complete(self._scope, self.ranking)
-        return self.ranking
-
-    @property
-    def is_full(self) -> bool:
-        """True if the requested number of hits has been chosen."""
-        return len(self.hits) == self._target
-
-    def take(self, one: Ranked) -> str:
-        """Add a candidate to the hits and return '', or return the reason why it cannot be a hit."""
-        original = self._original(one.fingerprint) if one.is_alike else None
-        if original is not None:
-            self._duplicates.setdefault(original, []).append(one.ordinal)
-            return f"duplicate of {self.hits[original].id}"
-        if len(self.hits) == self._target:
-            return "beyond the limit"
-        of_page = self._pages.get(one.source, 0)
-        if 0 < self._per_page <= of_page:
-            self.folded += 1
-            return "enough of its page"
-        # A walker was found only by its relations.
-        role = Role.ANCHOR if one.by_words else Role.WALKER
-        if role is Role.WALKER and self._walkers >= self._walkers_max:
-            return "too many walkers"
-        atom = self._scope.atom(one.ordinal)
-        if not self._is_wanted(atom):
-            return "no such category"
-        hit = self._hit(one, role, atom)
-        if hit is None:
-            return TOO_LONG
-        self.hits.append(hit)
-        self.tokens += hit.tokens
-        self._walkers += role is Role.WALKER
-        if hit.page is not None:
-            self._pages[one.source] = of_page + 1
-        self.fingerprints.append(one.fingerprint)
-        return ""
-
-    def leave_out(self, one: Ranked, reason: str) -> None:
-        """Record a candidate that is not a hit. Only an explained answer lists such candidates."""
-        if self._explain and len(self._left_out) < DROPPED_MAX:
-            self._left_out.append((one, reason))
-
-    def finish(self) -> None:
-        """Set `dropped`, and the field `duplicates` of each hit. Ids of other atoms are read only here."""
-        for original, ordinals in self._duplicates.items():
-            others = tuple(map(show_id, ids_at(self._scope.rows, ordinals)))
-            self.hits[original] = replace(self.hits[original], duplicates=others)
-        ids = ids_at(self._scope.rows, [one.ordinal for one, _ in self._left_out])
-        for (one, reason), atom in zip(self._left_out, ids, strict=True):
-            self.dropped.append(Dropped(show_id(atom), one.score, reason))
-
-    def _original(self, fingerprint: int) -> int | None:
-        """Return the index of the best hit that is a near-duplicate of a text, or None."""
-        if not self._scope.config.collapse:
-            return None
-        found = are_near(np.array(self.fingerprints, np.uint64), np.uint64(fingerprint)).nonzero()[0]
-        return int(found[0]) if len(found) else None
-
-    def _is_wanted(self, atom: LoadedAtom) -> bool:
-        return not self._categories or in_categories(atom.body, atom.record.tags, self._categories)
-
-    def _hit(self, one: Ranked, role: Role, atom: LoadedAtom) -> Hit | None:
-        """Return a candidate as a hit, or None if too little of the budget is left.
-
-        If there is a budget, the hit contains its text. The text of the first hit is cut if it is too long.
-        """
-        record, own_id = atom.record, show_id(atom.record.id)
-        snippet = atom.reading.snippet
-        content = None
-        if self._budget is not None:
-            content = self._within(atom, own_id, self._budget - self.tokens)
-            if content is None:
-                return None
-        shown = snippet if content is None else content
-        return Hit(
-            id=own_id,
-            score=one.score,
-            role=role,
-            title=record.title,
-            source=record.source,
-            sequence=record.sequence,
-            page=page_title(atom.body),
-            key=record.key,
-            tags=record.tags,
-            created=record.created,
-            provenance=record.provenance,
-            snippet=snippet,
-            content=content,
-            tokens=hit_tokens(record.title, record.source, record.sequence, own_id, shown),
-            duplicates=(),
-            signals=self.ranking.pool.explained(one.row) if self._explain else None,
-            path=self._path(one) if role is Role.WALKER else (),
-        )
-
-    def _within(self, atom: LoadedAtom, own_id: str, left: int) -> str | None:
-        """Return the text of a hit if it costs at most `left` tokens. The first text is cut if necessary."""
-        record, content = atom.record, atom.body.content
-
-        def cost(shown: str) -> int:
-            return hit_tokens(record.title, record.source, record.sequence, own_id, shown)
-
-        if not _costs_more(content, left, cost):
-            return content
-        return None if self.hits else _beginning(content, left, cost) or None
-
-    def _path(self, one: Ranked) -> tuple[str, ...]:
-        """Return the id of the anchor and the tags that led to a walker.
-
-        The anchor is omitted if it does not belong to the wanted categories.
-        """
-        anchor = self.ranking.hop_anchors.get(one.ordinal)
-        path: tuple[str, ...] = ()
-        if anchor is not None:
-            atom = self._scope.atom(anchor)
-            if self._is_wanted(atom):
-                path = (show_id(atom.record.id),)
-        return (*path, *(f"#{tag}" for tag in sorted(self.ranking.walked.get(one.ordinal, ()))))
-
-
-def choose(
-    scope: RecallScope,
-    ranking: Ranking,
-    target: int,
-    *,
-    budget: int | None,
-    categories: Sequence[str],
-    per_page: int,
-) -> Chosen:
-    """Choose the best `target` hits within the budget, with at most `per_page` hits of a page (0: no limit).
-
-    Candidates with equal scores are ordered by id.
-
-    If there are fewer than `target` hits, more of the ranking is read, up to its end. Reading stops after 2 ·
-    `target` + 20 candidates have exceeded the budget. An incomplete ranking is completed when more of it is
-    needed.
+    If the hits mention a subject of the question less often than its share (`subjects_of`), the hits are
+    chosen again: first the best candidates of each subject, up to its share, then the best of the rest.
     """
-    chosen = Chosen(scope, ranking, target, budget, categories, per_page)
+    chosen = _chosen(scope, ranking, wanted, None)
+    subjects = subjects_of(scope, ranking.words, wanted.target)
+    if subjects is None or not chosen.hits:
+        return chosen
+    mentions = subjects.mentions(chosen.ordinals)
+    lacking = subjects.lacking(mentions)
+    if lacking:
+        ranking = chosen.ranking
+        pool = subjects.extended(ranking.pool, lacking)
+        chosen = _chosen(scope, replace(ranking, pool=pool), wanted, subjects)
+        mentions = subjects.mentions(chosen.ordinals)
+    chosen.subjects = subjects.shown(chosen.hits, mentions)
+    return chosen
+
+
+def _chosen(scope: RecallScope, ranking: Ranking, wanted: Wanted, subjects: Subjects | None) -> Chosen:
+    """Return the hits. With `subjects`, the share of each subject is chosen before all other hits."""
+    chosen = Chosen(scope, ranking, wanted)
     superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
-    too_long = 0
+    if subjects:
+        _give_shares(scope, chosen, subjects, superseded)
+    shared = frozenset(chosen.ordinals)
+    target, too_long = wanted.target, 0
     for number, one in enumerate(_ranked(scope, ranking, chosen, target)):
         if (chosen.is_full and number >= target + SPARE) or too_long >= 2 * target + SPARE:
             break
+        if one.ordinal in shared:
+            continue
         reason = (superseded.reason(one.ordinal) if superseded else None) or chosen.take(one)
         too_long += reason == TOO_LONG
         if reason:
             chosen.leave_out(one, reason)
+    chosen.fill()
     chosen.finish()
     return chosen
+
+
+def _give_shares(
+    scope: RecallScope, chosen: Chosen, subjects: Subjects, superseded: SupersededAtoms | None
+) -> None:
+    """Choose the best candidates of each subject, up to its share of the hits and of the budget.
+
+    The subjects take turns. In the first turn, each subject gets a hit. If there is a budget, the tokens that
+    are left are divided equally among the subjects that have no hit yet, the subject with the shortest text
+    first; a text that costs more is cut. In later turns, a subject that has used its part of the budget gets
+    no more hits.
+    """
+    pool, budget = chosen.ranking.pool, chosen.wanted.budget
+    queues = [list(_as_ranked(scope, pool, rows)) for rows in subjects.candidates(pool)]
+    counts, spent = np.zeros(len(queues), np.int64), np.zeros(len(queues))
+    for turn in range(max(subject.share for subject in subjects.found)):
+        waiting = [at for at, subject in enumerate(subjects.found) if turn < subject.share]
+        if budget is not None and not turn:
+            waiting.sort(key=lambda at: (min((chosen.cost(one) for one in queues[at][:1]), default=0), at))
+        while waiting:
+            at = waiting.pop(0)
+            if counts[at] > turn or (budget is not None and spent[at] * len(queues) >= budget):
+                continue
+            lacking = 1 + sum(counts[other] <= turn for other in waiting)
+            allowance = None if chosen.left is None or turn else chosen.left // int(lacking)
+            before = chosen.tokens
+            taken = _next_hit(chosen, queues[at], superseded, allowance)
+            if taken is not None:
+                there = subjects.mentions([taken.ordinal])[:, 0]
+                counts += there
+                spent += there * (chosen.tokens - before)
+
+
+def _next_hit(
+    chosen: Chosen, queue: list[Ranked], superseded: SupersededAtoms | None, allowance: int | None
+) -> Ranked | None:
+    """Choose the first candidate in the queue that can be a hit, and return it. Empty the queue up to it."""
+    while queue:
+        one = queue.pop(0)
+        if one.ordinal in chosen.ordinals or (superseded and superseded.reason(one.ordinal)):
+            continue
+        if not chosen.take(one, allowance):
+            return one
+    return None
+
+
+def _as_ranked(scope: RecallScope, pool: Pool, rows: NDArray[np.int64]) -> Iterator[Ranked]:
+    """Return rows of the pool as candidates. Any of them may be a near-duplicate of a hit."""
+    ordinals = pool.ordinals[rows]
+    scores = pool.micros_at(rows) / MICRO
+    fingerprints = scope.index.facts.fingerprints[ordinals]
+    sources = scope.positions.sources[ordinals]
+    own = (rows.tolist(), ordinals.tolist(), scores.tolist(), fingerprints.tolist(), [True] * len(rows))
+    return map(Ranked, *own, sources.tolist(), _by_words(pool, rows).tolist())
 
 
 def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -> Iterator[Ranked]:
@@ -287,7 +175,7 @@ def _ranked(scope: RecallScope, ranking: Ranking, chosen: Chosen, target: int) -
             block = ordered[begin : begin + BLOCK]
             ordinals = pool.ordinals[block]
             # Nearly all of these become hits, so they are read together.
-            scope.load(ordinals[: target - len(hits)].tolist())
+            scope.load(ordinals[: max(0, target - len(hits))].tolist())
             fingerprints = scope.index.facts.fingerprints[ordinals]
             before = np.array(hits, np.uint64)
             alike = near_earlier(np.concatenate([before, fingerprints]), len(before))
@@ -328,26 +216,3 @@ def _by_id(
     sorted_rows = rows.copy()
     sorted_rows[tied] = rows[[at for _, _, at in order]]
     return sorted_rows
-
-
-def _costs_more(content: str, left: int, cost: Callable[[str], int]) -> bool:
-    """Return True if a text costs more than `left` tokens. Count only its beginning if that suffices."""
-    most = (left + 1) * CHARS_PER_TOKEN_MAX
-    # A longer beginning never costs less.
-    return (len(content) > most and cost(content[:most]) > left) or cost(content) > left
-
-
-def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:
-    """Return the longest beginning of a text, followed by `…`, that costs at most `left` tokens.
-
-    The beginning is cut at the end of a word, unless that would remove more than half of the beginning. The
-    result is '' if `…` alone costs too much.
-    """
-    window = content[: (left + 1) * CHARS_PER_TOKEN_MAX]
-    # Bisection is valid because a longer beginning never costs less.
-    reach = bisect_right(range(len(window) + 1), left, key=lambda end: cost(content[:end] + CUT)) - 1
-    if reach < 0:
-        return ""
-    ends = (word.end() for word in _WORD.finditer(window, 0, reach + 1))
-    word = max((end for end in ends if end <= reach), default=0)
-    return content[: word if 2 * word > reach else reach] + CUT

@@ -25,8 +25,13 @@ class Protocol:
 
     tokens_per_atom: int = 200
     atoms_min: int = 5
+    further: float = 0.25
+    """With a budget, the hits beyond max(5, ⌊budget / 200⌋) have at least this share of the best score."""
     walkers: float = 0.3
-    """The largest share of the hits that may be walkers. A walker is a hit without words of the question."""
+    """The largest share of the hits that walkers may have if anchors can fill the other places.
+
+    A walker is a hit without words of the question. Places that no anchor can fill go to walkers, unless this
+    share is 0."""
     enough: int = 10
     """The number of atoms that must cover the question. If fewer cover it, the question is simplified."""
     covers: float = 0.5
@@ -54,7 +59,7 @@ class Protocol:
         for name in ("tokens_per_atom", "atoms_min", "enough", "entities", "candidates", "terms"):
             if integer(getattr(self, name), name) < 1:
                 raise InvalidInputError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        for name in ("walkers", "covers"):
+        for name in ("further", "walkers", "covers"):
             share = getattr(self, name)
             if not (isinstance(share, int | float) and 0 <= share <= 1):
                 raise InvalidInputError(f"{name} must be from 0 to 1, not {share!r}")
@@ -73,10 +78,16 @@ class Signals:
     label: float = 0.5
     """If an atom without a title begins with a speaker's label (`Maria:`) that contains a word of the
     question, its score rises by this share."""
+    speaker: float = 1.0
+    """If the question asks what somebody said, the score of an atom rises by this share if its label is this
+    speaker's (`engine.language.speaking`)."""
     tag: float = 0.5
     """The weight of a word of the question that matches a tag, relative to a word that matches the text."""
     forms: float = 0.5
     """The weight of other irregular forms of a word (go, went, gone), relative to the word itself."""
+    repeated: float = 1.0
+    """If the question contains a word n times, the weight of the word rises by this share of (n − 1) /
+    (n + 1)."""
     near: float = 0.5
     """An atom gains this share of the term scores of the atoms directly before and after it in its source.
 
@@ -93,7 +104,9 @@ class Signals:
     hop: float = 0.5
     """An atom gains this share of an anchor's score if its title occurs in the anchor's text or if an edge
     joins the atom and the anchor."""
-    feedback: float = 0.2
+    mention: float = 0.4
+    """An atom gains this share of an anchor's score if the anchor's title occurs in the text of the atom."""
+    feedback: float = 0.3
     """The weight of the terms that are characteristic of the best candidates and are added to the query
     (pseudo-relevance feedback, RM3)."""
     proximity: float = 0.1
@@ -138,6 +151,10 @@ class RecallConfig:
     collapse: bool = True
     """If True, near-duplicates of a better hit are listed in the field `duplicates` of that hit and are not
     hits themselves."""
+
+    spelling: bool = True
+    """If True, a name in the question that the memory does not contain is read as a similar name that it does
+    contain."""
 
     per_page: int = 2
     """The largest number of hits of one page; 0 for any number. A page consists of the atoms from one file

@@ -26,7 +26,9 @@ from engine.query.recall.signals import (
     boosts,
     candidates,
     feedback,
+    mentioned,
     phrases,
+    repetition,
     text_signals,
     walk,
 )
@@ -67,7 +69,7 @@ def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
     The pool has room for at least `most` candidates that contain words of the question. The caller usually
     looks at no more than the `first` best candidates. If it needs more, it calls `complete`.
     """
-    weights = anchors.weights_of(scope, scope.question.terms)
+    weights = repetition.emphasised(scope, anchors.weights_of(scope, scope.question.terms))
     found = anchors.by_words(scope, weights)
     most = max(scope.config.protocol.candidates, most)
     pool, heaviest, term_scores = candidates.pool_of(scope, found, most)
@@ -82,6 +84,7 @@ def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
     pool, entities = _split(scope, pool, found, target) if level is Level.SPLIT else (pool, ())
     pool = _phrases(scope, pool, found)
     pool = _aliases(scope, pool, found)
+    text_signals.spoken(scope, pool)
     atoms = _read(scope, pool)
     pool, hop_anchors = _hops(scope, pool, found, atoms)
     ranking = Ranking(pool, level, entities, {}, (), hop_anchors, found, first)
@@ -235,30 +238,31 @@ def _hops(
 ) -> tuple[Pool, dict[int, int]]:
     """Add the atoms that the best candidates lead to, by a title or an edge.
 
-    An atom is added if its title occurs in the text of one of the best candidates, or if an edge joins the
-    atom and such a candidate. Return the pool, and for each such atom the ordinal of the best candidate that
-    led to it.
+    An atom is added if its title occurs in the text of one of the best candidates, if the title of such a
+    candidate occurs in its text, or if an edge joins the two. Return the pool, and for each such atom the
+    ordinal of the best candidate that led to it.
     """
-    has_edges = scope.atoms.has_edges(scope.rows)
-    if not scope.signals.hop or not (has_edges or scope.positions.has_titles):
+    signals = scope.signals
+    has_edges, has_titles = scope.atoms.has_edges(scope.rows), scope.positions.has_titles
+    if not (has_edges or has_titles) or not atoms:
         return pool, {}
     by_ordinal = {atom.record.ordinal: atom for atom in atoms}
     ranked = pool.ranked()
     pairs = zip(ranked.tolist(), pool.ordinals[ranked].tolist(), strict=True)
     read = ((row, by_ordinal[ordinal]) for row, ordinal in pairs if ordinal in by_ordinal)
-    best, first = zip(*islice(read, phrases.ANCHORS), strict=True) if by_ordinal else ((), ())
-    titles = phrases.titles_in(scope, [anchor.terms for anchor in first], phrases.HOP_WEIGHT)
-    hops: list[tuple[float, list[phrases.Target]]] = []
+    best, first = zip(*islice(read, phrases.ANCHORS), strict=True)
+    hops = phrases.led_to(scope, first, linked=has_edges) if signals.hop else []
+    titled = first[: mentioned.ANCHORS] if signals.mention and has_titles else ()
+    mentions = mentioned.mentioning(scope, titled, hops)
     hop_anchors: dict[int, int] = {}
-    for rank, (row, anchor, titled) in enumerate(zip(best, first, titles, strict=True)):
-        linked = phrases.linked_to(scope, anchor) if has_edges and rank < phrases.LINKED else []
-        others = [*titled, *linked]
-        others = [one for one in others if one.ordinal != anchor.record.ordinal]
-        hops.append((float(pool.score[row]), others))
-        for one in others:
-            hop_anchors.setdefault(one.ordinal, anchor.record.ordinal)
+    for targets in (hops, mentions):
+        for anchor, others in zip(first, targets, strict=False):
+            for one in others:
+                hop_anchors.setdefault(one.ordinal, anchor.record.ordinal)
+    scores = pool.score[list(best)].tolist()
     pool = anchors.extended(scope, pool, found, list(hop_anchors))
-    phrases.add_hops(scope, pool, hops)
+    phrases.add_shares(scope, pool, "hop", signals.hop, scores, hops)
+    phrases.add_shares(scope, pool, "mention", signals.mention, scores, mentions)
     return pool, hop_anchors
 
 

@@ -16,9 +16,11 @@ from engine.query.filters import NO_FILTERS, Filters, maybe_superseded
 from engine.query.recall import protocol
 from engine.query.recall.answer import Recall
 from engine.query.recall.choose import BLOCK, CATEGORY_CANDIDATES, SPARE, choose
+from engine.query.recall.chosen import Wanted
 from engine.query.recall.config import RecallConfig
 from engine.query.recall.considered import considered
 from engine.query.recall.scope import RecallScope
+from engine.query.recall.spelling import respelled
 from engine.query.view import View
 
 DEFAULT_LIMIT = 10
@@ -42,9 +44,10 @@ def recall(
     are entities are left out unless `filters` names kinds.
 
     `rows` is a snapshot of `view`, with records, tags, index and names at the head. There are at most `limit`
-    hits. With a budget there are at most max(5, ⌊budget / 200⌋) hits (Standard 065), and their texts,
-    formatted for a prompt, cost no more tokens than the budget. At most `per_page` hits are from one page (0:
-    any number; None: the number in the settings of `view`).
+    hits. With a budget, recall aims at max(5, ⌊budget / 200⌋) hits (Standard 065). Further hits follow while
+    tokens are left and the scores are high enough (`Protocol.further`). The texts of all hits, formatted for
+    a prompt, cost no more tokens than the budget. At most `per_page` hits are from one page (0: any number;
+    None: the number in the settings of `view`).
 
     Raises:
         InvalidInputError: the query is blank or has no word to search for, or `limit`,
@@ -62,17 +65,19 @@ def recall(
     if not question.terms:
         raise InvalidInputError("the question has no searchable word, number or symbol")
     index = view.store.index.view(rows)
-    question = considered(question, index, view.config.protocol.terms)
     atoms = view.allowed.atoms(rows, log, filters, index.documents, view.config.signals.internal)
+    matched = respelled(rows, index, atoms, question) if view.config.spelling else None
+    if matched is not None:
+        question = analyze_question(matched.text, now=log.time)
+    question = considered(question, index, view.config.protocol.terms)
     positions = view.positions.positions(index)
     marked = atoms.marked(rows) if filters == NO_FILTERS else maybe_superseded(rows, filters)
     known = view.known.atoms(log)
     scope = RecallScope(rows, index, positions, question, atoms, view.config, marked, explain, known)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
     ranking = protocol.run(scope, target, most, target + SPARE + BLOCK)
-    chosen = choose(
-        scope, ranking, target, budget=budget, categories=filters.categories, per_page=most_of_page
-    )
+    most_hits = target if budget is None else limit or limits.RESULTS_MAX
+    chosen = choose(scope, ranking, Wanted(target, most_hits, budget, filters.categories, most_of_page))
     ranking = chosen.ranking
     used = {tag for hit in chosen.hits for tag in hit.path if tag.startswith("#")}
     return Recall(
@@ -90,12 +95,14 @@ def recall(
         tokens=chosen.tokens,
         pipeline=question.pipeline,
         dropped=tuple(chosen.dropped) if explain else (),
+        subjects=chosen.subjects,
         folded=chosen.folded,
+        matched=() if matched is None else matched.names,
     )
 
 
 def target_of(limit: int | None, budget: int | None, config: RecallConfig) -> int:
-    """Return the largest number of hits: the limit, and with a budget, at most max(5, ⌊budget / 200⌋).
+    """Return the number of hits to aim at: the limit, and with a budget, at most max(5, ⌊budget / 200⌋).
 
     Raises:
         InvalidInputError: the limit or the budget is out of range.

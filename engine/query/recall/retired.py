@@ -1,8 +1,9 @@
-"""Keep superseded atoms, and their near-duplicates, out of the hits.
+"""Keep superseded atoms, their near-duplicates and their copies out of the hits.
 
 A copy of a superseded atom could still show the old text. So the near-duplicates of a superseded atom are
-left out, too. The superseding atom is not left out, even if it is a near-duplicate: a correction often
-differs from the old text in a single word.
+left out, too, and so are atoms with an equal text: fingerprints do not show these if the titles differ or if
+the text has very few words. The superseding atom is not left out, even if it is a near-duplicate: a
+correction often differs from the old text in a single word.
 
 An atom is superseded if a live edge of type `supersedes` leads to it, and if this edge starts at a live atom
 whose provenance ranks at least as high. So an external atom cannot supersede an internal atom. The tag
@@ -21,10 +22,12 @@ from engine.base.direction import Direction
 from engine.base.validation import PROVENANCES, show_id
 from engine.followers.index import IndexFollower
 from engine.followers.index_view import IndexView
-from engine.ledger.queries import edges_at, get_record, record_at
+from engine.ledger.queries import bodies_of, edges_at, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom
 from engine.query.duplicates import are_near
 from engine.query.filters import NO_FILTERS, maybe_superseded
+from engine.query.near_copies import equal_texts
+from engine.text.analyzer import index_terms
 from proofs.leaves import EdgeType, State
 
 
@@ -44,6 +47,7 @@ class SupersededAtoms:
         listed = np.frombuffer(marked.to_array(), np.uint32).astype(np.int64)
         listed = listed[listed < index.documents]
         fingerprints = index.facts.fingerprints[listed] if len(listed) else np.zeros(0, np.uint64)
+        self._titled = bool(len(listed)) and bool(index.facts.titles[listed].any())
         # 0 stands for a text too short to have a fingerprint.
         self._ordinals: NDArray[np.int64] = listed[fingerprints > 0]
         self._fingerprints: NDArray[np.uint64] = fingerprints[fingerprints > 0]
@@ -65,11 +69,8 @@ class SupersededAtoms:
 
     def _repeats(self, ordinal: int) -> str | None:
         """Return `like <id>, which is superseded` for a near-duplicate of a superseded atom, else None."""
-        fingerprint = self._index.facts.fingerprints[ordinal]
-        if not len(self._fingerprints) or not fingerprint:
-            return None
         record = None
-        for old in self._ordinals[are_near(self._fingerprints, fingerprint)].tolist():
+        for old in [*self._near(ordinal), *self._equal(ordinal)]:
             record = record or record_at(self._rows, ordinal)
             superseding = self._superseding(old)
             if any(one.id == record.id for one in superseding):
@@ -77,6 +78,25 @@ class SupersededAtoms:
             if any(_rank(one) <= _rank(record) for one in superseding) and old != ordinal:
                 return f"like {show_id(record_at(self._rows, old).id)}, which is superseded"
         return None
+
+    def _near(self, ordinal: int) -> list[int]:
+        """Return the marked atoms that are near-duplicates of an atom."""
+        fingerprint = self._index.facts.fingerprints[ordinal]
+        if not len(self._fingerprints) or not fingerprint:
+            return []
+        near: list[int] = self._ordinals[are_near(self._fingerprints, fingerprint)].tolist()
+        return near
+
+    def _equal(self, ordinal: int) -> list[int]:
+        """Return the marked atoms with the same text as an atom, if `_near` may not find all of them."""
+        facts = self._index.facts
+        if facts.fingerprints[ordinal] and not facts.titles[ordinal] and not self._titled:
+            return []
+        record = record_at(self._rows, ordinal)
+        (body,) = bodies_of(self._rows, [record])
+        terms = index_terms(body.content)
+        found = equal_texts(self._rows, self._index, body.content, terms, self._marked)
+        return [old.ordinal for old, _ in found]
 
     def _superseding(self, ordinal: int) -> tuple[AtomRecord, ...]:
         """If the atom with this ordinal is live, return the live atoms that supersede it.

@@ -10,7 +10,9 @@ from engine import Add, Filters
 from engine.base.errors import InvalidInputError
 from engine.commands import Command, Relate
 from engine.query.budget import tokens_of
-from engine.query.explore.gather import GATHERED_TOKENS_MIN, gather
+from engine.query.explore.actions import Verb
+from engine.query.explore.gather import GATHERED_TOKENS_MIN, by_worth, gather
+from engine.query.explore.state import Finding
 from tests.query.explore.doing import DAEMON, QUERY, memories
 from tests.query.explore.test_prompt import OURS
 from tests.query.recall.histories import questions
@@ -114,3 +116,16 @@ def test_a_text_that_consists_of_its_title_is_shown_once() -> None:
     with memory([*commands, *fillers(3)]) as engine:
         found = gather(engine.view, "samovars")
     assert found.text.count("Samovars of Anna") == len(found.items)
+
+
+def test_of_two_texts_with_equal_scores_the_shorter_one_is_worth_more() -> None:
+    """The shorter one comes first, and connections come before all texts."""
+
+    def finding(verb: Verb, text: str) -> Finding:
+        return Finding(verb, None, None, None, None, text, whole=True)
+
+    long, short = finding(Verb.EXPAND, "kettle " * 90), finding(Verb.EXPAND, "kettle")
+    links = finding(Verb.NEIGHBORS, "a → uses → b")
+    ranked = by_worth([(1.0, long), (1.0, short), (1.0, links)])
+    assert [item for _, item in ranked] == [links, short, long]
+    assert [worth == 1.0 for worth, _ in ranked] == [True, True, False]

@@ -86,6 +86,27 @@ def test_a_copy_of_it_that_comes_later_does_not_bring_it_back() -> None:
     assert f"like {id_of(1)}, which is superseded" in [one.reason for one in answer.dropped]
 
 
+@pytest.mark.parametrize(
+    ("old", "title"), [("The kettle is descaled every Monday morning.", "Chores"), ("Ask Anna.", None)]
+)
+def test_an_exact_copy_with_another_title_or_of_few_words_is_left_out(old: str, title: str | None) -> None:
+    """The fingerprints of such copies differ or do not exist, so the texts are compared."""
+    with engine_on() as engine:
+        engine.apply([Add(old, id=id_of(1)), Add("The kettle, says Anna, is never descaled.", id=id_of(2))])
+        engine.supersede(id_of(1), id_of(2))
+        engine.apply([Add(old.upper(), id=id_of(3), title=title, source="chat")])
+        assert [hit.id for hit in engine.recall("kettle Anna").hits] == [id_of(2)]
+        assert engine.held_back(id_of(3)) == f"like {id_of(1)}, which is superseded"
+
+
+def test_a_correction_with_the_same_text_is_not_left_out() -> None:
+    """An atom may supersede its own copy, for example to give it another title."""
+    with engine_on() as engine:
+        engine.apply([Add(MONDAY, id=id_of(1)), Add(MONDAY, id=id_of(2), title="Kettle", source="b")])
+        engine.supersede(id_of(1), id_of(2))
+        assert [hit.id for hit in engine.recall("kettle").hits] == [id_of(2)]
+
+
 def test_superseding_again_changes_nothing() -> None:
     """Superseding again appends no event and does not change the past."""
     engine = two()

@@ -15,7 +15,7 @@ from tests.support.engines import salt_of, ticking
 NO_SIGNALS = replace(Signals(**dict.fromkeys((one.name for one in fields(Signals)), 0.0) | {"internal": 1.0}))
 """Only the words of the question count."""
 
-WORDS_ONLY = RecallConfig(signals=NO_SIGNALS, protocol=Protocol(walkers=0.0), collapse=False)
+WORDS_ONLY = RecallConfig(signals=NO_SIGNALS, protocol=Protocol(walkers=0.0), collapse=False, spelling=False)
 """What is left of recall is BM25."""
 
 

@@ -15,13 +15,10 @@ from engine.text.words import STOP_WORDS
 ANSWERS: Final = 5
 """The number of candidates whose terms are used. They are the candidates with the highest scores."""
 
-LOOKED_UP_MAX: Final = 10
-"""The largest number of terms of these candidates that are looked up in the index.
+LOOKED_UP_MAX: Final = 30
+"""The largest number of terms of these candidates that are looked up in the index."""
 
-Measured: looking up all terms improved nothing.
-"""
-
-TERMS: Final = 6
+TERMS: Final = 12
 """The number of terms that are added to the query."""
 
 COMMON: Final = 0.1

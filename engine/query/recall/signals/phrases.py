@@ -136,16 +136,37 @@ def linked_to(scope: RecallScope, atom: LoadedAtom) -> list[Target]:
     return [Target(ordinal, len(ordinals) ** -0.5) for ordinal in ordinals]
 
 
-def add_hops(scope: RecallScope, pool: Pool, hops: Sequence[tuple[float, Sequence[Target]]]) -> None:
-    """Raise the scores of the targets in `hops`.
+def led_to(scope: RecallScope, anchors: Sequence[LoadedAtom], *, linked: bool) -> list[list[Target]]:
+    """Return, for each anchor, the other atoms whose titles occur in its text, or that an edge joins to it.
 
-    Each element of `hops` is a pair: the score of an anchor, and the targets that were found from it.
+    With `linked`, the edges of the first anchors are followed.
+    """
+    found = []
+    titles = titles_in(scope, [anchor.terms for anchor in anchors], HOP_WEIGHT)
+    for rank, (anchor, titled) in enumerate(zip(anchors, titles, strict=True)):
+        others = [*titled, *(linked_to(scope, anchor) if linked and rank < LINKED else ())]
+        found.append([one for one in others if one.ordinal != anchor.record.ordinal])
+    return found
+
+
+def add_shares(
+    scope: RecallScope,
+    pool: Pool,
+    signal: str,
+    share: float,
+    scores: Sequence[float],
+    targets: Sequence[Sequence[Target]],
+) -> None:
+    """Raise the scores of `targets` by `share` of the scores of the anchors that led to them.
+
+    `targets` holds the atoms that were found from each anchor. `scores` begins with the scores of these
+    anchors, in the same order.
     """
     amounts: dict[int, float] = {}
-    for score, targets in hops:
-        for one in targets:
-            amounts[one.ordinal] = max(amounts.get(one.ordinal, 0.0), scope.signals.hop * score * one.weight)
-    add_amounts(scope, pool, "hop", amounts)
+    for score, found in zip(scores, targets, strict=False):
+        for one in found:
+            amounts[one.ordinal] = max(amounts.get(one.ordinal, 0.0), share * score * one.weight)
+    add_amounts(scope, pool, signal, amounts)
 
 
 def add_amounts(scope: RecallScope, pool: Pool, signal: str, amounts: dict[int, float]) -> None:

@@ -9,9 +9,14 @@ import numpy as np
 
 from engine.base.limits import TRUST_MAX
 from engine.language.model import Ask
+from engine.language.speaking import is_by, labels_wanted
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.text.analyzer import analyze_query
+from engine.text.labels import label_of
+
+SPOKEN_READ: Final = 64
+"""The number of candidates whose labels are read if the question asks what somebody said."""
 
 _TIME_TERMS: Final = frozenset(
     analyze_query(
@@ -41,6 +46,20 @@ def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[L
             factors = np.ones(len(pool))
             factors[list(rows)] += found
             pool.multiply(signal, factors)
+
+
+def spoken(scope: RecallScope, pool: Pool) -> None:
+    """If the question asks what somebody said, raise the scores of the atoms that this speaker said."""
+    if not scope.signals.speaker or not len(pool):
+        return
+    wanted = labels_wanted(scope.question)
+    if not wanted or not any(scope.df(term) for label in wanted for term in label):
+        return
+    rows = pool.ranked(SPOKEN_READ)[:SPOKEN_READ]
+    atoms = scope.load(pool.ordinals[rows].tolist())
+    factors = np.ones(len(pool))
+    factors[rows[[is_by(label_of(atom.body.content), wanted) for atom in atoms]]] += scope.signals.speaker
+    pool.multiply("speaker", factors)
 
 
 def trust_of(atom: LoadedAtom) -> float:

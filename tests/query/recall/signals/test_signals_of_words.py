@@ -128,6 +128,20 @@ def test_a_form_counts_less_than_the_word() -> None:
     assert decided("forms", atoms, "Where did Anna go?") == ["word", "word"]
 
 
+def test_a_word_that_the_question_repeats_counts_more() -> None:
+    """`repeated`: of two words that are equally rare, the one that the question has twice decides."""
+    atoms = [named("once", "a lid", 1), named("twice", "a cup", 2), *fillers(9)]
+    assert decided("repeated", atoms, "a lid, a cup or two cups") == ["once", "twice"]
+    assert decided("repeated", atoms, "a lid or a cup") == ["once", "once"]
+
+
+def test_no_repetition_doubles_the_weight_of_a_word() -> None:
+    """`repeated`: a word that the question has a hundred times counts almost twice."""
+    atoms = [named("cup", "a cup", 1), *fillers(9)]
+    (once,), (often,) = (ask(atoms, "cup " * times, only("repeated")).hits for times in (1, 100))
+    assert 1.9 * once.score < often.score < 2 * once.score
+
+
 def test_the_words_of_the_first_answers_find_more() -> None:
     """`feedback`: other words of the best answer lead to further atoms with them."""
     atoms = [
@@ -270,3 +284,31 @@ def test_no_signal_is_left_when_all_are_off() -> None:
     (hit,) = ask(atoms, "When did Anna buy a kettle?", only("head", head=0.0), explain=True).hits
     assert set(hit.signals or {}) == {"words"}
     assert NO_SIGNALS.internal == 1.0
+
+
+@pytest.mark.parametrize("title", [None, "A conversation about hotels"])
+@pytest.mark.parametrize(
+    ("question", "by"),
+    [
+        ("Which hotel in Rome did you recommend?", "assistant"),
+        ("What did I tell you about the hotel in Rome?", "user"),
+    ],
+)
+def test_the_words_of_the_speaker_that_is_asked_for_rank_first(
+    title: str | None, question: str, by: str
+) -> None:
+    """`speaker`: "you" and "I" are the assistant and the user, with or without a title."""
+    long = " It is near the centre, and guests like the rooms and the staff." * 4
+    atoms = [
+        named("user", "User: is the hotel in Rome good? " + long * (by == "user"), title=title),
+        named("assistant", "Assistant: the hotel in Rome is good. " + long * (by != "user"), title=title),
+        *fillers(20),
+    ]
+    other = {"user": "assistant", "assistant": "user"}[by]
+    assert decided("speaker", atoms, question) == [other, by]
+
+
+def test_without_labels_nobody_is_the_speaker() -> None:
+    """`speaker`: a question about what somebody said changes nothing in a memory without labels."""
+    atoms = [named("first", "you recommend the hotel, the hotel"), named("second", "the assistant's hotel")]
+    assert decided("speaker", atoms, "Which hotel did you recommend?") == ["first", "first"]
