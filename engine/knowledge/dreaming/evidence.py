@@ -173,7 +173,9 @@ class Judge:
             return False
         if MARKS.get(tokens.words[0], 0) & ~(Mark.NAME | Mark.NAME_HINT) or evidence.placed > evidence.acting:
             return False
-        return is_given_name(whole) or evidence.acting > 0 or bool(evidence.titles)
+        if is_given_name(whole) or evidence.titles:
+            return True
+        return evidence.acting > 0 and not any(word.endswith(_NOUN_ENDINGS) for word in whole.words)
 
     def _short_forms(self, whole: Tokens) -> tuple[str, ...]:
         """Return the aliases of a person's name: its first or last word, and the last word with a title.
