@@ -74,7 +74,7 @@ class Topics:
         if not config.atoms_min <= shared <= max(config.phrase_min, int(config.phrase_share * texts)):
             return None
         if not others:
-            return (-shared,)
+            return None if topic[0] in config.stop else (-shared,)
         cohesion = round(_cohesion(shared, len(first), len(others[0]), texts), _DIGITS)
         return (-cohesion, -shared) if cohesion >= config.cohesion_min else None
 
