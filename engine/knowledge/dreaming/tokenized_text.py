@@ -268,6 +268,7 @@ def _is_keyword(word: str) -> bool:
         and word.isalpha()
         and word not in ADJECTIVES
         and word not in GENERIC
+        and word not in NUMBERS
         and not MARKS.get(word, 0) & _NO_KEYWORD
     )
 

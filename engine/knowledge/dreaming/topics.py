@@ -12,8 +12,8 @@ from pyroaring import BitMap
 
 from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached
 
-EVIDENCE: Final = 8
-"""To find a second text for which a topic is chosen, at most this many texts are read."""
+EVIDENCE: Final = 16
+"""To find two texts for which a topic is chosen, at most this many texts are read."""
 _DIGITS: Final = 3
 """The cohesion is rounded to this many decimal digits, so that it is the same on every machine."""
 
@@ -27,19 +27,27 @@ class Topics:
     def __init__(self, survey: Survey) -> None:
         self._survey = survey
         self._chosen: dict[int, tuple[Topic, ...]] = {}
+        self._shared: dict[Topic, bool] = {}
         self._ranks: dict[Topic, tuple[float, ...] | None] = {}
 
     def shared(self, text: ReadAtom, most: Callable[[ReadAtom], int]) -> Iterator[Topic]:
-        """Yield the topics that are chosen for an internal text and also for another one.
+        """Yield the topics that are chosen for an internal text and for at least one other text.
 
-        `most` returns how many topics a text may have. Without the check of the other text, many topics
-        would become the tag of only one text, because other topics are chosen for the texts with its words.
+        `most` returns how many topics a text may have. Without the check, many topics would become the tag
+        of only one text, because other topics are chosen for the other texts with its words.
         """
-        own = text.record.ordinal
-        for topic in self._of(own, text, most):
-            others = islice(self._common(topic), EVIDENCE)
-            if any(topic in self._of(other, None, most) for other in others if other != own):
+        for topic in self._of(text.record.ordinal, text, most):
+            if cached(self._shared, topic, partial(self._is_shared, topic, most)):
                 yield topic
+
+    def _is_shared(self, topic: Topic, most: Callable[[ReadAtom], int]) -> bool:
+        """Return True if a topic is chosen for two of the first texts with its words.
+
+        The same texts are read for every text with the topic, so that these two texts get it as well.
+        """
+        first = islice(self._common(topic), EVIDENCE)
+        chosen = (one for one in first if topic in self._of(one, None, most))
+        return sum(1 for _ in islice(chosen, 2)) == 2
 
     def _of(self, ordinal: int, text: ReadAtom | None, most: Callable[[ReadAtom], int]) -> tuple[Topic, ...]:
         """Return the topics of a text, which is read only if they are not known."""
