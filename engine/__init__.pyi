@@ -142,9 +142,15 @@ from .query.filters import Filters as Filters
 from .query.graph.bright import BrightGraph as BrightGraph
 from .query.graph.bright import BrightNode as BrightNode
 from .query.graph.bright import Relation as Relation
+from .query.graph.domains import Domain as Domain
 from .query.graph.find import Follow as Follow
 from .query.graph.find import Form as Form
 from .query.graph.find import Found as Found
+from .query.graph.linked import AcrossGraph as AcrossGraph
+from .query.graph.linked import AcrossPath as AcrossPath
+from .query.graph.linked import DomainNode as DomainNode
+from .query.graph.linked import Evidence as Evidence
+from .query.graph.linked import PathStep as PathStep
 from .query.history.diff import Diff as Diff
 from .query.history.recent import Added as Added
 from .query.history.revert import Undone as Undone

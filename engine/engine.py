@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from engine.query.explore.state import Exploration, Step
     from engine.query.graph.bright import BrightGraph, BrightNode
     from engine.query.graph.find import Follow, Form, Found
+    from engine.query.graph.linked import AcrossGraph
     from engine.query.history.diff import Diff
     from engine.query.history.recent import Added
     from engine.query.history.revert import Undone
@@ -1227,6 +1228,37 @@ class Engine:
         wanted = narrowed(filters, narrow)
         with self._searching(as_of, wanted) as (view, rows):
             return structured_graph(rows, view, query, limit, wanted)
+
+    def across(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        filters: Filters = NO_FILTERS,
+        as_of: AsOf | None = None,
+        **narrow: Unpack[FilterFields],
+    ) -> AcrossGraph:
+        """Return paths between names of different domains, such as a person, a technology and a place.
+
+        Each step of a path is a relation between two entities, or an atom that has both names. A name is an
+        entity or a tag, so `relate`, `dream` and tags make the paths.
+
+        Args:
+            query: Names, or a question. Paths begin or end at the names in it; without names, at the names of
+                the atoms that answer the question best.
+            limit: The maximum number of paths, 1 to 50.
+            filters: The conditions that an atom must meet to be evidence.
+            as_of: Query the memory as it was at this moment.
+            narrow: Fields of `Filters` as keyword arguments.
+
+        Raises:
+            InvalidInputError: The query contains no searchable term, or `limit` is out of range.
+        """
+        from engine.query.graph.across import across
+
+        wanted = narrowed(filters, narrow)
+        with self._searching(as_of, wanted) as (view, rows):
+            return across(rows, view, query, limit, wanted)
 
     def explorer(self, *, form: AnswerForm | str = "text", spent: int = 0) -> Explorer:
         """Return an explorer: its methods recall hints, peek into atoms, expand them, and list neighbors.

@@ -29,6 +29,9 @@ settings.register_profile(
 settings.register_profile("soak", settings.get_profile("usual"), derandomize=False)
 settings.load_profile("soak" if FACTOR else "usual")
 
+# Results do not depend on the spaCy pipelines that are installed; the tests of pipelines choose one.
+os.environ["ENGINE_PIPELINE"] = "none"
+
 pytest_plugins = ["tests.support.command_line", "tests.support.scratch"]
 
 CHANCE = Random()

@@ -26,8 +26,8 @@ from engine.query.recall.config import RecallConfig
 
 ALL_ON = "everything on"
 ALL_OFF = "all of them"
-SECOND = "nDCG@10"
-"""The measure that the table shows in addition to a set's main measure."""
+SECOND = {"nDCG@10": "R@10"}
+"""Main measure of a set → the measure that the table shows in addition to it; for all others, nDCG@10."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +102,23 @@ def contribution(whole: Sequence[Answer], rest: Sequence[Answer]) -> Contributio
 
 
 def ablation_section(found: Sequence[tuple[QuestionSet, Mapping[str, Contribution]]]) -> str:
-    """Return a table: a line for each signal; columns for main measure, nDCG@10 and time of each set."""
+    """Return a table: a line for each signal; columns for two measures and the time of each set."""
     headings = ["signal"]
     for question_set, _ in found:
-        headings += [f"{question_set.name} {question_set.main}", SECOND, "time"]
+        headings += [f"{question_set.name} {question_set.main}", _second(question_set.main), "time"]
     lines = []
     for name in found[0][1]:
         line = [name]
         for question_set, signals in found:
             one = signals[name]
-            line += [_signed(one, question_set.main), _signed(one, SECOND), f"{one.cost_ms:+.2f} ms"]
+            main = question_set.main
+            line += [_signed(one, main), _signed(one, _second(main)), f"{one.cost_ms:+.2f} ms"]
         lines.append(line)
     return f"### What each signal earns and costs\n\n{markdown(headings, lines)}"
+
+
+def _second(main: str) -> str:
+    return SECOND.get(main, "nDCG@10")
 
 
 def _signed(one: Contribution, measure: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +26,11 @@ UNANSWERABLE: Final = "adversarial"
 
 LOCOMO: Final = SHARED / "data" / "locomo-dev"
 HOTPOTQA: Final = SHARED / "data" / "hotpotqa-sample"
+CACM: Final = SHARED / "data" / "cacm"
+NPL: Final = SHARED / "data" / "npl"
+
+MAIN: Final[Mapping[str, str]] = {"cacm": "nDCG@10", "npl": "nDCG@10"}
+"""Name of a set → its main measure, for sets of abstracts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +133,12 @@ def read_set(folder: Path, name: str | None = None) -> QuestionSet:
 
 
 def main_of(name: str) -> str:
-    """Return the main measure of a set: recall at 5 for HotpotQA, at 10 for all others."""
-    return "R@5" if "hotpotqa" in name else "R@10"
+    """Return the main measure of a set: R@5 for HotpotQA, nDCG@10 for CACM and NPL, R@10 for all others.
+
+    A question of CACM or NPL often has more than ten relevant documents, so R@10 would often be below 1 for
+    a perfect answer.
+    """
+    return MAIN.get(name, "R@5" if "hotpotqa" in name else "R@10")
 
 
 def read_memory(folder: Path, name: str) -> Memory:
@@ -207,6 +216,8 @@ BUILT_IN: Final[dict[str, Callable[[Path, int], QuestionSet | None]]] = {
     "locomo": lambda _work, _seed: _if_available(LOCOMO, "locomo"),
     "hotpotqa": lambda _work, _seed: _if_available(HOTPOTQA, "hotpotqa"),
     "garden": _garden,
+    "cacm": lambda _work, _seed: _if_available(CACM, "cacm"),
+    "npl": lambda _work, _seed: _if_available(NPL, "npl"),
 }
 """Name → a function of a working folder and a seed that returns the set, or None if its data is missing."""
 

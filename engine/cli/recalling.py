@@ -19,6 +19,7 @@ from engine.cli.shapes import Line, Shown, counted
 if TYPE_CHECKING:
     from engine.query.context.windows import Context
     from engine.query.graph.bright import BrightGraph
+    from engine.query.graph.linked import AcrossGraph, PathStep
     from engine.query.recall.answer import Hit, Recall
 
 DEFAULT_BUDGET = 2000
@@ -183,9 +184,11 @@ class Format(StrEnum):
     "engine bright 'who looks after the boiler?'",
     "engine bright kettle --limit 5 --format mermaid",
     "engine bright kettle --format dot | dot -Tsvg",
+    "engine bright Ada Rust Bristol --across",
 )
 @QUESTION
-@limit(10, "The maximum number of atoms, at most 50.")
+@limit(10, "The maximum number of atoms or paths, at most 50.")
+@option("--across", help="Show paths between persons, organisations, places, technologies and times.")
 @option(
     "form",
     "--format",
@@ -195,13 +198,18 @@ class Format(StrEnum):
 )
 @filter_options("superseded")
 @AS_OF
-def bright(session: Session, query: tuple[str, ...], form: str, **wanted: Any) -> int:
+def bright(session: Session, query: tuple[str, ...], form: str, across: bool, **wanted: Any) -> int:
     """Show the atoms that match a question, and their connections.
 
     Atoms are connected by edges, shared tags and buckets, and adjacent positions in a source. Each connection
     has a strength from 0 to 1.
+
+    With --across, show paths between names of different domains instead: what links a person with a
+    technology with a place. Each step is a relation or a text with both names, and shows its evidence.
     """
     drawn = choice(Format, form, "--format")
+    if across:
+        return _across(session, " ".join(query), drawn, **wanted)
     with session.engine() as engine:
         graph = engine.structured_graph(" ".join(query), **wanted)
         named = labels(session, engine, (node.id for node in graph.nodes))
@@ -242,4 +250,47 @@ def _graph(graph: BrightGraph, named: Labels) -> Iterator[Line]:
             (f"  {one.kind}", "dim"),
             (f"  {', '.join(one.names)}", "magenta"),
             (f"  {one.strength:.2f}", "green"),
+        )
+
+
+def _across(session: Session, query: str, drawn: Format, **wanted: Any) -> int:
+    if drawn in {Format.MERMAID, Format.DOT}:
+        raise InvalidInputError(
+            f"--format {drawn} cannot be combined with --across", hint="use --format text or --format json"
+        )
+    with session.engine() as engine:
+        graph = engine.across(query, **wanted)
+        named = labels(session, engine, _evidence(graph))
+    shown = f"{counted(len(graph.nodes), 'name')}, {counted(len(graph.paths), 'path')}"
+    session.out.note(f"{shown}; {graph.omitted:,} weaker ones omitted" if graph.omitted else shown)
+    if drawn is Format.JSON and not session.out.json:
+        session.out.json_line(plain(graph))
+        return 0
+    return session.out.answer(plain(graph), _paths(graph, named), count=len(graph.paths))
+
+
+def _evidence(graph: AcrossGraph) -> Iterator[str]:
+    for path in graph.paths:
+        yield from (step.evidence.id for step in path.steps if step.evidence is not None)
+
+
+def _paths(graph: AcrossGraph, named: Labels) -> Iterator[Line]:
+    for domain in dict.fromkeys(node.domain for node in graph.nodes):
+        names = ", ".join(node.name for node in graph.nodes if node.domain is domain)
+        yield ((f"{domain:<12} ", "bold"), (names, ""))
+    for rank, path in enumerate(graph.paths, 1):
+        yield ((f"{rank}. ", "dim"), (" – ".join(path.names), "bold"), (f"  {path.strength:.2f}", "green"))
+        for step in path.steps:
+            yield from _step(step, named)
+
+
+def _step(step: PathStep, named: Labels) -> Iterator[Line]:
+    ends = (step.src, step.dst) if step.forward else (step.dst, step.src)
+    joined = "–" if step.relation is None else f"→ {step.relation} →"
+    yield ((f"   {ends[0]} {joined} {ends[1]}", "magenta"), (f"  {step.strength:.2f}", "green"))
+    if step.evidence is not None:
+        yield (
+            (f"     {named.id(step.evidence.id)}", "cyan"),
+            ("" if step.evidence.provenance == "internal" else f"  {step.evidence.provenance}", "dim"),
+            (f"  {' '.join(step.evidence.snippet.split())}", ""),
         )

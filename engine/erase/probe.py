@@ -29,6 +29,7 @@ from engine.ledger.records import read_atom
 from engine.query.context.neighbours import context
 from engine.query.duplicates import duplicates
 from engine.query.explore.explorer import Explorer
+from engine.query.graph.across import across
 from engine.query.graph.bright import structured_graph
 from engine.query.graph.find import Form, find, get_edges
 from engine.query.recall.recall import recall
@@ -213,6 +214,7 @@ def _queries(
         "recall within a budget": read(lambda rows: recall(rows, view, words, budget=20_000).hits),
         "context": read(lambda rows: context(rows, view, words, 20_000)),
         "bright": read(lambda rows: structured_graph(rows, view, words, 10)),
+        "across": read(lambda rows: across(rows, view, words, 10)),
         "explore-recall": lambda: explorer.explore_recall(words),
         "explore-peek": lambda: explorer.explore_peek(atom),
         "explore-expand": lambda: explorer.explore_expand(atom),

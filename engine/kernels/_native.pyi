@@ -67,7 +67,7 @@ def candidates(
     limit: int,
     most: int,
     factors: Sequence[float],
-    source_most: int,
+    sizes: tuple[float, int],
     weights: tuple[float, float, float, float],
     /,
 ) -> tuple[bytes, bytes, bytes, bytes, bytes] | None: ...
@@ -99,7 +99,7 @@ def surrounding_scores(
     scores: bytes,
     hits: bytes,
     near: Sequence[tuple[float, bytes]],
-    most: int,
+    sizes: tuple[float, int],
     weights: tuple[float, float, float, float],
     /,
 ) -> tuple[bytes, bytes] | None: ...

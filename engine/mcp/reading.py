@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.front.filter_text import Wanted
     from engine.query.graph.bright import BrightGraph
+    from engine.query.graph.linked import AcrossGraph, Evidence
     from engine.query.history.recent import Added
 
 RECALL_TOKENS: Final = 600
@@ -195,13 +196,16 @@ def _find(engine: Engine, arguments: Arguments) -> str:
         if "query" in arguments:
             if taken := arguments.keys() & {"from", "follow", "offset"}:
                 raise InvalidInputError(f"give `query` or `{min(taken)}`, not both")
-            graph = memory.structured_graph(
-                arguments["query"], limit=min(arguments["limit"], 50), filters=wanted.filters
-            )
-            lines = _graph(memory, graph)
+            about, limit = arguments["query"], min(arguments["limit"], 50)
+            if arguments.get("across"):
+                lines = _paths(memory, memory.across(about, limit=limit, filters=wanted.filters))
+            else:
+                lines = _graph(memory, memory.structured_graph(about, limit=limit, filters=wanted.filters))
             return within(
                 *(lines, arguments["budget"], *notes), more=lambda shown: "more with a larger budget"
             )
+        if arguments.get("across"):
+            raise InvalidInputError("`across` needs names or a question: give `query`")
         first, limit = arguments.get("offset", 0), arguments["limit"]
         lines = _walked(memory, arguments, wanted, first + limit + 1)[first:]
         return within(
@@ -266,10 +270,39 @@ def _graph(memory: Engine, graph: BrightGraph) -> list[str]:
     return nodes + relations
 
 
+def _paths(memory: Engine, graph: AcrossGraph) -> list[str]:
+    """Return one item for each path: a line with its names, and a line for each step with its evidence."""
+    from engine.query.budget import on_one_line
+    from engine.query.explore.form import unmarked
+
+    domains = {node.name: node.domain for node in graph.nodes}
+    short = _short_ids(
+        memory, (step.evidence.id for path in graph.paths for step in path.steps if step.evidence)
+    )
+    items = []
+    for path in graph.paths:
+        names = " – ".join(f"{on_one_line(name)} ({domains[name]})" for name in path.names)
+        lines = [f"[{path.strength:.2f}] {names}\n"]
+        for step in path.steps:
+            src, dst = (step.src, step.dst) if step.forward else (step.dst, step.src)
+            joined = "–" if step.relation is None else f"→ {on_one_line(step.relation)} →"
+            seen = "" if step.evidence is None else f" [{short[step.evidence.id]}{_evidence(step.evidence)}"
+            lines.append(f"  {on_one_line(src)} {joined} {on_one_line(dst)}{seen}\n")
+        items.append(unmarked("".join(lines)))
+    return items
+
+
+def _evidence(one: Evidence) -> str:
+    from engine.query.budget import on_one_line, origin
+    from engine.query.snippets import beginning
+
+    return f"{origin(one.provenance)}] {on_one_line(beginning(one.snippet, LINE_CHARS))}"
+
+
 FIND: Final = Tool(
     "find",
     "Atoms that pass the filter; with `from`, those that edges lead to. With `query`, the best atoms and "
-    "their relations.",
+    "their relations; with `across`, paths that link persons, places, technologies, times.",
     members(
         {
             "from": ID,
@@ -277,6 +310,7 @@ FIND: Final = Tool(
             "direction": described({"enum": ["out", "in", "both"], "default": "out"}, "Edge direction."),
             "hops": number("Maximum distance.", least=1, most=6, default=1),
             "query": QUERY,
+            "across": described({"type": "boolean"}, "Paths across domains."),
             "limit": number("Maximum atoms.", least=1, most=100, default=10),
             "offset": number("From `more`.", most=5000),
             "filter": FILTER,

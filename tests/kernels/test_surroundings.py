@@ -11,7 +11,15 @@ from engine.query.positions import Positions
 from engine.query.recall.config import Signals
 from engine.query.recall.pool import Pool
 from engine.query.recall.signals.anchors import NEIGHBOUR_STEPS, Neighbours, documents_near
-from engine.query.recall.signals.surroundings import FULL_LENGTH, FURTHER, TITLED, amounts_of
+from engine.query.recall.signals.surroundings import (
+    FULL_LENGTH,
+    FULL_SOURCE,
+    FURTHER,
+    SOURCE_ATOMS_MAX,
+    TITLED,
+    amounts_of,
+    lent,
+)
 from tests.kernels.native import native
 from tests.query.recall.lines import SOURCES, Document, Line, lines
 
@@ -81,7 +89,7 @@ def test_surrounding_scores(line: Line, data: st.DataObject) -> None:
         scores.tobytes(),
         near[0].hits.tobytes(),
         [(1.0 if one.steps == 1 else FURTHER, one.others.tobytes()) for one in near],
-        200,
+        (FULL_SOURCE, SOURCE_ATOMS_MAX),
         (signals.near, signals.source, FULL_LENGTH, TITLED),
     )
     pool = Pool(ordinals, np.zeros(len(ordinals)))
@@ -93,25 +101,31 @@ def test_surrounding_scores(line: Line, data: st.DataObject) -> None:
 def test_a_source_is_too_large_wherever_its_candidate_stands(size: int, seen: int) -> None:
     """A source of one atom more than allowed passes nothing on, also to its first and to its last atom."""
     line = Line((*(Document(SOURCES[1], number, live=True) for number in range(size)),), 0)
-    ordinals, orders = np.array([seen], np.int64), positions_of(line).kernel_orders
+    orders, giver = positions_of(line).kernel_orders, (seen + 1) % size
+    ordinals = np.array(sorted((seen, giver)), np.int64)
     weights = (1.0, 1.0, FULL_LENGTH, 1.0)
     lengths = ([0], [bytes(2 * size)])
-    raw, scores = ordinals.tobytes(), np.ones(1).tobytes()
-    _, found = native().surrounding_scores(orders, lengths, raw, scores, b"", [], 3, weights)
-    assert np.frombuffer(found).tolist() == [float(size == 3)]
+    raw, scores = ordinals.tobytes(), (ordinals == giver).astype(float).tobytes()
+    _, found = native().surrounding_scores(orders, lengths, raw, scores, b"", [], (FULL_SOURCE, 3), weights)
+    assert np.frombuffer(found)[ordinals == seen].tolist() == [float(size == 3)]
 
 
 @given(lines(equals=True, most=6), st.integers(1, 3))
 def test_large_sources_pass_nothing_on(line: Line, most: int) -> None:
-    """Only sources of at most `most` atoms are considered."""
+    """Only sources of at most `most` atoms are considered, and the best atom of a source gains nothing."""
     ordinals = line.ordinals
     if not len(ordinals):
         return
     positions = positions_of(line)
-    raw, scores = ordinals.tobytes(), np.ones(len(ordinals)).tobytes()
+    raw, scores = ordinals.tobytes(), ordinals.astype(float)
     lengths = ([0], [bytes(2 * len(ordinals))])
     weights, orders = (1.0, 1.0, FULL_LENGTH, 1.0), positions.kernel_orders
-    _, found = native().surrounding_scores(orders, lengths, raw, scores, b"", [], most, weights)
+    _, found = native().surrounding_scores(
+        orders, lengths, raw, scores.tobytes(), b"", [], (FULL_SOURCE, most), weights
+    )
     sizes, placed = positions.source_sizes(ordinals), positions.placed(ordinals)
-    expected = (placed & (sizes > 1) & (sizes <= most)).astype(float)
+    sources = positions.sources[ordinals]
+    passed = lent(scores[np.newaxis])[0]
+    best = np.array([passed[placed & (sources == one)].max(initial=0.0) for one in sources])
+    expected = np.where(placed & (sizes > 1) & (sizes <= most), np.maximum(best - scores, 0.0), 0.0)
     assert np.frombuffer(found).tolist() == expected.tolist()

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from bench.labelled import categories, memories
 from engine.language.categories import TEXT_CHARS_MAX, Category, categories_of
 from engine.language.categories.marked_text import LISTS, Mark, tokens_of
 from tests.language.category_labels import LETTERS, SAMPLE
@@ -120,17 +121,28 @@ def test_every_mark_has_a_word_list() -> None:
 IS = [
     (Category.RELATIONSHIP, "Anna met Peter."),
     (Category.RELATIONSHIP, "Joanna: Did you see Nate?"),
+    (Category.RELATIONSHIP, "Rob is married to Jade."),
+    (Category.RELATIONSHIP, "My sister Anna has a boat."),
+    (Category.RELATIONSHIP, "Dory is the daughter of Rob."),
+    (Category.RELATIONSHIP, "His brother-in-law fixed the roof."),
+    (Category.RELATIONSHIP, "Uncle Gareth has the keys."),
+    (Category.RELATIONSHIP, "They got married by the sea."),
     (Category.RELATIONSHIP, "Nate: Hey Caro, wow!"),
     (Category.RELATIONSHIP, "Nate: Wow, Caro, look!"),
     (Category.RELATIONSHIP, "Dr. Okafor and Mr Lindqvist spoke."),
     (Category.RELATIONSHIP, "Starring Ayo Balogun and Rin Takeda."),
     (Category.RELATIONSHIP, "J. K. Rowling knew Anna."),
     (Category.NARRATIVE, "Anna went to the lake yesterday."),
+    (Category.NARRATIVE, "Rob met Jade in March 2021."),
+    (Category.NARRATIVE, "My mother cried on Sunday."),
+    (Category.NARRATIVE, "Rain again. Walked home at nine."),
     (Category.NARRATIVE, "I fell asleep, then the bell rang."),
     (Category.NARRATIVE, "Terry Sanford was born early. Sanford served from 1961."),
     (Category.NARRATIVE, "2022-07-18\n- woke up early"),
     (Category.TECHNICAL, "The compiler is slow."),
     (Category.TECHNICAL, "Call `run` twice."),
+    (Category.TECHNICAL, "The daemon listens on a Unix socket."),
+    (Category.TECHNICAL, "We wrote it in Rust."),
     (Category.TECHNICAL, "Set max_size now."),
     (Category.TECHNICAL, "Set maxSize now."),
     (Category.TECHNICAL, "Then reload() it."),
@@ -139,12 +151,16 @@ IS = [
     (Category.TECHNICAL, "Start it with --fast please."),
     (Category.INDUSTRY, "The company went bankrupt."),
     (Category.INDUSTRY, "It cost $12.50 in all."),
+    (Category.INDUSTRY, "The jug costs 12 € there."),
+    (Category.INDUSTRY, "Quorn Plastics sits by the sea."),
+    (Category.INDUSTRY, "She works at Quorn."),
     (Category.INDUSTRY, "They sell clothing at a discount."),
     (Category.LOCATION, "It lies near Erinsborough."),
     (Category.LOCATION, "We drove to Norway."),
     (Category.LOCATION, "At the beach we slept."),
     (Category.LOCATION, "Look at Loch Raven Reservoir."),
     (Category.LOCATION, "Born in Savannah, Georgia."),
+    (Category.LOCATION, "We met at Lantern Bakery yesterday."),
     (Category.LOCATION, "A senator of the U.S. spoke."),
     (Category.EMOTIONAL, "I'm so grateful for it."),
     (Category.EMOTIONAL, "Proud of you!"),
@@ -156,8 +172,15 @@ IS = [
     (Category.TEMPORAL, "On May 5 it closes."),
     (Category.TEMPORAL, "It blooms in the spring."),
     (Category.TEMPORAL, "A lecturer, c. 1243, in Paris."),
+    (Category.TEMPORAL, "The train leaves at four."),
+    (Category.TEMPORAL, "She came in May."),
+    (Category.TEMPORAL, "After the concert it rained."),
     (Category.CAUSAL, "It failed because of rain."),
     (Category.CAUSAL, "This led to a fire."),
+    (Category.CAUSAL, "The pump broke, so the cellar is wet."),
+    (Category.CAUSAL, "It rained again so she is at home."),
+    (Category.CAUSAL, "Stay inside, since it explains the noise."),
+    (Category.CAUSAL, "Sign it. Otherwise the offer lapses."),
     (Category.CAUSAL, "It was late, so we left."),
     (Category.CAUSAL, "He coughed so he could speak."),
     (Category.CAUSAL, "Since it's closed, go home."),
@@ -186,7 +209,13 @@ IS_NOT = [
     (Category.TEMPORAL, "It may be so."),
     (Category.TEMPORAL, "There were 2000 tornadoes."),
     (Category.TEMPORAL, "This door is next to it."),
+    (Category.TEMPORAL, "We ate at two places."),
+    (Category.TEMPORAL, "It listens on port 1883."),
     (Category.CAUSAL, "It was so cold."),
+    (Category.CAUSAL, "I think so, so do they."),
+    (Category.CAUSAL, "What has he done since we last spoke?"),
+    (Category.RELATIONSHIP, "A father has duties."),
+    (Category.NARRATIVE, "Did he leave on Monday?"),
     (Category.CAUSAL, "So, we begin."),
     (Category.CAUSAL, "Since Monday it rains."),
 ]
@@ -202,6 +231,19 @@ def test_a_text_has_the_category(category: Category, text: str) -> None:
 def test_a_text_does_not_have_the_category(category: Category, text: str) -> None:
     """None of these texts has the category, although some are similar to texts that have it."""
     assert not emerges(category, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Hi!", "Hello Rob, hi Jade!", "Good morning, Mum.", "Thanks Anna and Peter!", "Dear Priya,"]
+)
+def test_a_bare_greeting_has_no_category(text: str) -> None:
+    """A text that only greets or thanks people says nothing about them."""
+    assert categories_of(text) == ()
+
+
+def test_a_greeting_before_something_else_counts() -> None:
+    """Names in a greeting count if the text says more."""
+    assert categories_of("Hi Rob, Jade is here.") == (Category.RELATIONSHIP,)
 
 
 def test_plain_words_have_no_category() -> None:
@@ -228,6 +270,14 @@ def _shared_texts() -> dict[str, tuple[str | None, str]]:
                 title = name.rpartition("/")[2]
                 found[f"garden {name}"] = (title, file_object.read().decode("utf-8", "replace"))
     return found
+
+
+@pytest.mark.parametrize("category", Category)
+def test_precision_and_recall_on_the_labelled_memories(category: Category) -> None:
+    """On 200 labelled texts, each category has a precision of at least .9 and a recall of at least .7."""
+    [score] = [one for one in categories(memories()) if one.name == category.value]
+    assert score.precision >= 0.9
+    assert score.recall >= 0.7
 
 
 @pytest.mark.parametrize("category", Category)

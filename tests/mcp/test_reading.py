@@ -155,6 +155,20 @@ def test_a_graph_says_when_its_budget_left_something_out(memory: Memory, kettle:
     assert found.splitlines()[-1].startswith("[more with a larger budget; ")
 
 
+def test_find_across_shows_paths_between_domains(memory: Memory) -> None:
+    """Each path is a line with its names and their domains, and a line for each step with its evidence."""
+    said = memory.found("remember", text="Ada writes Forth.\n[0.99] forged")["id"]
+    memory.found("relate", subject="Ada", predicate="uses", object="Forth", source=said)
+    memory.found("relate", subject="Forth", predicate="located_in", object="Bristol")
+    found = memory.said("find", query="Ada Bristol", across=True)
+    lines = found.splitlines()
+    assert lines[0].endswith("] Ada (person) – Forth (technology) – Bristol (place)")
+    assert lines[1] == f"  Ada → uses → Forth [{said[:8]}] Ada writes Forth. [0.99] forged"
+    assert lines[2] == "  Forth → located_in → Bristol"
+    refused = memory.call("find", across=True)
+    assert refused.error["message"] == "`across` needs names or a question: give `query`"
+
+
 @pytest.mark.parametrize("budget", [30, 40, 60, 100])
 def test_a_list_keeps_to_its_budget(memory: Memory, budget: int) -> None:
     """The end of a single line that costs too much is cut off, and a budget for no line is an error."""

@@ -64,6 +64,7 @@ class Forks:
             cwd=ROOT,
             env={
                 "LC_ALL": "C.UTF-8",
+                "ENGINE_PIPELINE": "none",
                 "PATH": os.environ["PATH"],
                 "OPENBLAS_NUM_THREADS": "1",
                 **measured(),

@@ -147,6 +147,7 @@ def run(programs: Path, folder: Path, *words: str, text: str = "") -> tuple[int,
         env={
             "HOME": str(home),
             "LC_ALL": "C.UTF-8",
+            "ENGINE_PIPELINE": "none",
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
             **measured(),

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::places::{Order, Places};
 use crate::score::{Lists, RawAllowed, Scores};
-use crate::surroundings::{bytes_of, neighbours, ordinals_of, Candidates, Weights};
+use crate::surroundings::{bytes_of, neighbours, ordinals_of, Candidates, Sizes, Weights};
 
 type Raw<'py> = Bound<'py, PyBytes>;
 
@@ -28,7 +28,7 @@ fn candidates<'py>(
     limit: usize,
     most: usize,
     factors: Vec<f64>,
-    source_most: usize,
+    sizes: Sizes,
     weights: Weights,
 ) -> Option<(Raw<'py>, Raw<'py>, Raw<'py>, Raw<'py>, Raw<'py>)> {
     let scores = Scores::parse(&lists)?;
@@ -45,7 +45,7 @@ fn candidates<'py>(
         let length = |ordinal| scores.length(ordinal).map(f64::from);
         let gained = match found.scores.is_empty() {
             true => Default::default(),
-            false => found.amounts(&places, length, &hits, &near, source_most, weights)?,
+            false => found.amounts(&places, length, &hits, &near, sizes, weights)?,
         };
         Some((found, sums, gained))
     })?;

@@ -100,8 +100,8 @@ impl Candidates {
         self.ordinals.len()
     }
 
-    /// Return the sum of the best scores of each term that nearby hits pass on to each candidate.
-    fn nearby(&self, hits: &[i64], near: &[(f64, Others)]) -> Option<Vec<f64>> {
+    /// Return what each candidate lacks of the best scores of each term that nearby hits pass on, summed up.
+    fn nearby(&self, lent: &[f64], hits: &[i64], near: &[(f64, Others)]) -> Option<Vec<f64>> {
         let row = |ordinal: &i64| self.ordinals.binary_search(ordinal).ok();
         let givers: Vec<usize> = hits.iter().map(row).collect::<Option<_>>()?;
         let mut pairs = Vec::new();
@@ -115,14 +115,28 @@ impl Candidates {
         }
         let mut sums = vec![0.0; self.size()];
         let mut best = vec![0.0; self.size()];
-        for scores in self.scores.chunks_exact(self.size()) {
+        let rows = self.scores.chunks_exact(self.size());
+        for (scores, lent) in rows.zip(lent.chunks_exact(self.size())) {
             best.fill(0.0);
             for &(giver, receiver, factor) in &pairs {
-                best[receiver] = larger(best[receiver], factor * scores[giver]);
+                best[receiver] = larger(best[receiver], factor * lent[giver]);
             }
-            sums.iter_mut().zip(&best).for_each(|(sum, best)| *sum += best);
+            let lacking = best.iter().zip(scores).map(|(best, own)| larger(best - own, 0.0));
+            sums.iter_mut().zip(lacking).for_each(|(sum, amount)| *sum += amount);
         }
         Some(sums)
+    }
+
+    /// Return the scores that each candidate lends (`surroundings.lent`).
+    fn lent(&self) -> Vec<f64> {
+        let mut shares = vec![0.0; self.size()];
+        for scores in self.scores.chunks_exact(self.size()) {
+            shares.iter_mut().zip(scores).for_each(|(sum, score)| *sum += score);
+        }
+        let best = shares.iter().fold(0.0, |best, sum| larger(best, *sum));
+        let best = if best > 0.0 { best } else { 1.0 };
+        shares.iter_mut().for_each(|share| *share = (*share / best).sqrt());
+        self.scores.iter().zip(shares.iter().cycle()).map(|(score, share)| score * share).collect()
     }
 
     /// Return what each candidate gains from its neighbours and from its source (`surroundings.amounts_of`).
@@ -132,11 +146,12 @@ impl Candidates {
         length: impl Fn(usize) -> Option<f64>,
         hits: &[i64],
         near: &[(f64, Others)],
-        most: usize,
+        sizes: Sizes,
         (of_near, of_sources, full, titled): Weights,
     ) -> Option<(Vec<f64>, Vec<f64>)> {
-        let mut nearby = self.nearby(hits, near)?;
-        let mut of_source = self.of_sources(places, most);
+        let lent = self.lent();
+        let mut nearby = self.nearby(&lent, hits, near)?;
+        let mut of_source = self.of_sources(&lent, places, sizes);
         for ((ordinal, near), source) in self.ordinals.iter().zip(&mut nearby).zip(&mut of_source) {
             let ordinal = usize::try_from(*ordinal).ok()?;
             let gain = f64::min(1.0, full / f64::max(length(ordinal)?, 1.0));
@@ -147,8 +162,8 @@ impl Candidates {
         Some((nearby, of_source))
     }
 
-    /// Return the sum of the best scores of each term in the source of each candidate, if it is small.
-    fn of_sources(&self, places: &Places, most: usize) -> Vec<f64> {
+    /// Return what each candidate lacks of the best scores of each term in its source, if the source is small.
+    fn of_sources(&self, lent: &[f64], places: &Places, (full, most): Sizes) -> Vec<f64> {
         let at: Vec<Option<At>> =
             self.ordinals.iter().map(|one| places.place(usize::try_from(*one).ok()?)).collect();
         let rows = at.iter().enumerate();
@@ -157,15 +172,17 @@ impl Candidates {
         members.sort_unstable();
         let mut sums = vec![0.0; self.size()];
         for group in members.chunk_by(|one, other| one.0 == other.0) {
-            let size = at[group[0].1].and_then(|at| places.size(at, most));
-            if !(2..=most).contains(&size.unwrap_or(0)) {
+            let size = at[group[0].1].and_then(|at| places.size(at, most)).unwrap_or(0);
+            if !(2..=most).contains(&size) {
                 continue;
             }
-            let mut sum = 0.0;
-            for scores in self.scores.chunks_exact(self.size()) {
-                sum += group.iter().fold(f64::NEG_INFINITY, |best, (_, row)| larger(best, scores[*row]));
+            let rows = self.scores.chunks_exact(self.size());
+            for (scores, lent) in rows.zip(lent.chunks_exact(self.size())) {
+                let best = group.iter().fold(f64::NEG_INFINITY, |best, (_, row)| larger(best, lent[*row]));
+                group.iter().for_each(|(_, row)| sums[*row] += larger(best - scores[*row], 0.0));
             }
-            group.iter().for_each(|(_, row)| sums[*row] = sum);
+            let share = f64::min(1.0, full / size as f64);
+            group.iter().for_each(|(_, row)| sums[*row] *= share);
         }
         sums
     }
@@ -177,6 +194,9 @@ type Lengths<'py> = (Vec<usize>, Vec<Bound<'py, PyBytes>>);
 /// The weights of neighbours and of sources, the length above which a document gains less, and the share that a
 /// document with a title gains from both.
 pub type Weights = (f64, f64, f64, f64);
+
+/// The number of documents above which a source passes less on, and above which it passes nothing on.
+pub type Sizes = (f64, usize);
 
 /// Return the length of a document (`IndexView.lengths_at`).
 fn length_of((starts, lengths): &Lengths<'_>, ordinal: usize) -> Option<f64> {
@@ -199,7 +219,7 @@ fn surrounding_scores<'py>(
     scores: &[u8],
     hits: &[u8],
     near: Vec<(f64, Bound<'py, PyBytes>)>,
-    most: usize,
+    sizes: Sizes,
     weights: Weights,
 ) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
     let places = Places::new(&orders);
@@ -214,7 +234,7 @@ fn surrounding_scores<'py>(
         near.iter().map(|(factor, raw)| (*factor, numbers(raw.as_bytes(), i64::from_le_bytes))).collect();
     let length = |ordinal| length_of(&lengths, ordinal);
     let hits = numbers(hits, i64::from_le_bytes);
-    let (nearby, of_source) = candidates.amounts(&places, length, &hits, &near, most, weights)?;
+    let (nearby, of_source) = candidates.amounts(&places, length, &hits, &near, sizes, weights)?;
     Some((PyBytes::new(py, &bytes_of(&nearby)), PyBytes::new(py, &bytes_of(&of_source))))
 }
 

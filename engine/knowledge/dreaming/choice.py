@@ -10,8 +10,9 @@ from engine.base import validation
 from engine.base.errors import EngineError
 from engine.base.validation import show_id
 from engine.commands.base import Command
-from engine.knowledge.dreaming.commands import Connect, Enrich, MentionLookup, tag_owners
+from engine.knowledge.dreaming.commands import CATEGORIES, Connect, Enrich, MentionLookup, tag_owners
 from engine.knowledge.dreaming.known_names import Name, Names
+from engine.knowledge.dreaming.relations.commands import AddRelation
 from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached
 from engine.knowledge.dreaming.topics import Topics
 
@@ -30,20 +31,23 @@ class Choice:
         self._connected: set[tuple[bytes, bytes]] = set()
         """The pairs of entities for which a command was returned. They need no further work."""
 
-    def commands_for(self, texts: Sequence[ReadAtom]) -> list[Command]:
-        """Return the commands for some atoms.
+    def commands_for(
+        self, texts: Sequence[ReadAtom], stated: Sequence[Sequence[AddRelation]]
+    ) -> list[Command]:
+        """Return the commands for some atoms. `stated` has the relations that each of the atoms states.
 
         For each atom, the first command adds tags and mentions. The others relate the names in the atom to
         each other.
         """
         lookup = MentionLookup([])
         commands: list[Command] = []
-        for text in texts:
+        for text, relations in zip(texts, stated, strict=True):
             addition = self._additions(text, lookup)
             if addition is not None:
                 commands.append(addition)
             if text.record.ordinal in self._survey.internal:
                 commands += self._related(self._names_in(text))
+            commands += relations
         return commands
 
     def _additions(self, text: ReadAtom, lookup: MentionLookup) -> Enrich | None:
@@ -52,7 +56,8 @@ class Choice:
         found = self._names_in(text)
         tags = list(self._tags(text, found, internal=internal))
         mentions = tuple(name.id for name in found)
-        categories = _categories(self._survey, text)
+        # All categories, however common: the tags of some would change what a filter by category selects.
+        categories = tuple(one.value.capitalize() for one in text.categories)
         if not (tags or categories or mentions):
             return None
         payload_seq, most = text.record.payload_seq, self._survey.config.tags_per_atom
@@ -92,7 +97,7 @@ class Choice:
         config = self._survey.config
         had = tag_owners(self._survey.rows, text.record)
         # Removed tags are also counted, so that no topic is added in place of a removed tag.
-        tags = len(had.others | had.removed)
+        tags = len((had.others | had.removed) - CATEGORIES)
         if tags < config.tags_min:
             tags += len(self._names_in(text)[: config.names_per_atom])
         return config.phrases_per_atom if tags < config.tags_min else 0
@@ -109,15 +114,6 @@ class Choice:
             if shared >= survey.config.together_min and shared >= survey.config.together_share * larger:
                 self._connected.add((one.id, other.id))
                 yield Connect(show_id(one.id), show_id(other.id), round(shared / larger, 2))
-
-
-def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
-    """Return all categories of a text, or an empty tuple if one of the categories is too common.
-
-    So a text gets either the tags of all its categories or no category tag.
-    """
-    found = text.categories
-    return tuple(one.value.capitalize() for one in found) if survey.categories.issuperset(found) else ()
 
 
 def _tag(text: str) -> Iterator[str]:

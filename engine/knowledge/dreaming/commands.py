@@ -17,6 +17,7 @@ from engine.base.validation import atom_id, show_id
 from engine.commands import Add, Link, RegisterType, Revise, Tag
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import known_type
+from engine.knowledge.forms import IMPLIED, is_implied
 from engine.language.categories import Category
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity, entity_key
 from engine.ledger.records import AtomRecord, Lookup
@@ -123,14 +124,16 @@ def _is_own(tx: Transaction, record: AtomRecord) -> bool:
 
 
 def _add_aliases(tx: Transaction, record: AtomRecord, names: Sequence[str]) -> Receipt:
-    """Append the event that adds the missing aliases to an entity."""
+    """Append the event that adds the missing aliases to an entity, which is then no longer implied."""
     body = tx.body(record)
     present = body.aliases or ()
     known = set(map(entity_identity, (body.content, *present)))
     new = [name for name in names if entity_identity(name) not in known]
-    if not new:
+    if not new and not is_implied(body):
         return receipt(record.id, record.state)
-    return Revise(show_id(record.id), aliases=(*present, *new)).decide(tx)
+    meta = {name: value for name, value in (body.meta or {}).items() if name != IMPLIED}
+    aliases = (*present, *new) or None
+    return Revise(show_id(record.id), aliases=aliases, meta=meta or None).decide(tx)
 
 
 @dataclass(slots=True)
@@ -164,12 +167,13 @@ class Enrich:
     tags: tuple[str, ...]
     """The tags, the most specific first."""
     categories: tuple[str, ...]
-    """The tags of categories. The command adds either all or none of these tags. It adds none if the atom
-    would then have more than `tags_most` tags, or if another actor added or removed a category."""
+    """The tags of all categories of the text. The command adds all that are missing, or none if another actor
+    added or removed a category, or if the atom would have too many tags (SPEC)."""
     mentions: tuple[bytes, ...]
     """The ids of the entities that the atom mentions."""
     tags_most: int
-    """The command adds tags only until the atom has this many tags, including tags by other actors."""
+    """The command adds tags only until the atom has this many tags, including tags by other actors. Tags of
+    categories are not counted."""
     lookup: MentionLookup = field(default_factory=lambda: MentionLookup([]))
     added: tuple[tuple[str, ...], int] = field(default=((), 0), init=False)
     """The tags and the number of edges that were added when the command was last decided."""
@@ -198,15 +202,18 @@ class Enrich:
         if not self.tags and not self.categories:
             return []
         had = tag_owners(tx.rows, record)
-        room = max(0, min(self.tags_most, limits.TAGS_PER_ATOM_MAX) - len(had.others))
+        excluded = had.others | had.own | had.removed
+        room = max(0, self.tags_most - len(had.others - CATEGORIES))
         # A removed tag still counts towards the limit, so that no other tag is added in its place.
         wanted = [tag for tag in self.tags if tag_identity(tag) not in had.others][:room]
+        room = max(0, room - len(had.own - CATEGORIES))
+        new = [tag for tag in wanted if tag_identity(tag) not in excluded][:room]
         settled = not CATEGORIES.isdisjoint(had.others | had.removed)
-        categories = () if settled or len(self.categories) > room - len(wanted) else self.categories
-        excluded, room = had.others | had.own | had.removed, room - len(had.own)
-        new = [tag for tag in wanted if tag_identity(tag) not in excluded][: max(0, room)]
-        missing = [tag for tag in categories if tag_identity(tag) not in excluded]
-        return new + missing if len(new) + len(missing) <= room else new
+        missing = [] if settled else [tag for tag in self.categories if tag_identity(tag) not in excluded]
+        left = limits.TAGS_PER_ATOM_MAX - len(record.tags)
+        return (
+            [*new[: max(0, left - len(missing))], *missing] if len(missing) <= left else new[: max(0, left)]
+        )
 
     def _mention(self, tx: Transaction) -> int:
         """Append events that add the mentions that were never recorded; return how many were added."""

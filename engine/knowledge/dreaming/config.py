@@ -7,7 +7,9 @@ from hashlib import blake2b
 from typing import Final
 
 from engine.base.errors import InvalidInputError
-from engine.base.validation import integer
+from engine.base.limits import NAME_BYTES_MAX
+from engine.base.validation import integer, line
+from engine.knowledge.dreaming.relations.pipeline import AUTO
 
 RULES: Final = 2
 """The version of the rules. It is raised when a change of the rules may change the tags of a text. The
@@ -36,10 +38,10 @@ class DreamConfig:
     """
 
     hub_share: float = 0.1
-    """The largest share of the atoms that may have the same tag. A name, phrase or category in a larger share
+    """The largest share of the atoms that may have the same tag. A name or phrase in a larger share
     of the atoms is a hub and does not become a tag."""
     hub_min: int = 20
-    """A name, phrase or category in at most this many atoms is never a hub. Recall uses `hub_share` and
+    """A name or phrase in at most this many atoms is never a hub. Recall uses `hub_share` and
     `hub_min` as well, and does not follow hubs."""
     atoms_min: int = 2
     """A phrase, or a name that people added, becomes a tag only if at least this many atoms contain it."""
@@ -67,6 +69,8 @@ class DreamConfig:
     mentions_per_atom: int = 8
     """The largest number of edges `mentions` that are added to an atom. The rarest names in the atom are
     chosen."""
+    relations_per_atom: int = 8
+    """The largest number of relations stated by a text that are added."""
     candidates_per_atom: int = 16
     """In each atom, at most this many sequences of capitalised words are considered as names."""
     known_per_atom: int = 64
@@ -89,15 +93,16 @@ class DreamConfig:
     together_share: float = 0.2
     """Two entities are related only if at least this share of the atoms with the more frequent name also
     contain the other name. This limits an entity to about 35 relations, whatever texts are added."""
-    category_sample: int = 512
-    """The number of atoms in the evenly spread sample from which the frequency of each category is
-    estimated."""
     chars: int = 32_768
     """Only this many characters at the beginning of each text are read."""
     regrown: int = 2
     """All atoms are read again when the number of texts has grown at least by this factor since the last
     round over all atoms."""
     stop: frozenset[str] = field(default=STOP_LIST)
+    pipeline: str = AUTO
+    """The package of the spaCy pipeline that parses sentences for relations. `auto`: the first installed
+    pipeline for English in the alphabetical order of the packages, or none; the variable ENGINE_PIPELINE
+    replaces this value. `none`: no pipeline."""
 
     def __post_init__(self) -> None:
         """Raise InvalidInputError if a limit is out of range."""
@@ -106,15 +111,17 @@ class DreamConfig:
             if one.name == "stop":
                 if not isinstance(value, frozenset) or not all(isinstance(word, str) for word in value):
                     raise InvalidInputError("stop must be a frozenset of words in lower case")
+            elif one.name == "pipeline":
+                line(value, "pipeline", NAME_BYTES_MAX)
             elif one.name.endswith("_share") or one.name == "cohesion_min":
                 if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                     raise InvalidInputError(f"{one.name} must be 0 to 1, not {value!r}")
             elif integer(value, one.name) < 1:
                 raise InvalidInputError(f"{one.name} must be 1 or more, not {value}")
 
-    def digest(self) -> bytes:
-        """Return 8 bytes that depend on all limits and on the version of the rules."""
-        lines = [str(RULES)]
+    def digest(self, pipeline: str | None = None) -> bytes:
+        """Return 8 bytes that depend on all limits, on the version of the rules, and on the pipeline used."""
+        lines = [str(RULES), pipeline or ""]
         for one in fields(self):
             value = getattr(self, one.name)
             lines.append(f"{one.name}={sorted(value) if one.name == 'stop' else value!r}")

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from pyroaring import BitMap
@@ -20,6 +21,9 @@ from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn
 from engine.knowledge.dreaming.config import RULES, DreamConfig
 from engine.knowledge.dreaming.evidence import Judge
 from engine.knowledge.dreaming.known_names import Names
+from engine.knowledge.dreaming.relations.commands import AddRelation
+from engine.knowledge.dreaming.relations.finder import Relater
+from engine.knowledge.dreaming.relations.pipeline import Pipeline, find_pipeline
 from engine.knowledge.dreaming.round import (
     Phase,
     Round,
@@ -75,13 +79,16 @@ class DreamReport:
     mentions: int
     """The number of edges `mentions` added."""
     relations: int
-    """The number of `related_to` edges that were added between entities."""
+    """The number of edges that were added between entities: `related_to`, and the relations that texts
+    state."""
     duplicates: tuple[DuplicateGroup, ...]
     """The groups of atoms that are near-duplicates. The dreamer lists these groups and does not merge the
     atoms."""
     left: int
     """The number of atoms that the next cycle still has to read; 0 if all work is done."""
     dry_run: bool
+    pipeline: str | None = None
+    """The package and version of the spaCy pipeline that parsed sentences, or None if none was parsed."""
 
     @property
     def done(self) -> bool:
@@ -116,12 +123,13 @@ def dream(
     config = DreamConfig() if config is None else config
     check_bounds(config, budget, seconds)
     with translated(), store.view(store.tags, store.index) as rows:
-        digest, size = config.digest(), read_log(rows).size
+        pipeline = find_pipeline(config.pipeline)
+        digest, size = config.digest(pipeline and pipeline.label), read_log(rows).size
         survey = Survey(rows, store.index.view(rows), config)
         before = read_cursor(rows, digest, size)
         due = round_of(rows, begin_round(before, size, survey), size, survey)
         with dry_run_store(store, when=dry_run) as target:
-            cycle = _Cycle(survey, due, target, budget, seconds, stop, progress)
+            cycle = _Cycle(survey, due, target, pipeline, budget, seconds, stop, progress)
             with rare_collection():
                 cycle.run()
         if not dry_run and cycle.cursor != before:
@@ -138,12 +146,14 @@ class _Cycle:
         survey: Survey,
         due: Round,
         store: Store,
+        pipeline: Pipeline | None,
         budget: int | None,
         seconds: float | None,
         stop: Callable[[], bool],
         progress: Progress,
     ) -> None:
         self._survey, self._round, self._store, self._progress = survey, due, store, progress
+        self._relater = Relater(survey, due.names, pipeline)
         self._budget, self._stop = budget, stop
         self._until = None if seconds is None else time.monotonic() + seconds
         self.cursor = due.cursor
@@ -232,14 +242,22 @@ class _Cycle:
         ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
         for part in self._steps(ordinals):
             with without_collection():
-                commands = choice.commands_for(self._survey.read(part))
-                self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
+                texts = self._survey.read(part)
+                commands = choice.commands_for(texts, self._relater.commands(texts))
+                for origin, some in groupby(commands, self._origin):
+                    same = list(some)
+                    self._count(same, self._store.commit(same, DREAMER, origin=origin))
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read + self._looked_at, self._read + len(ordinals))
         self._left = len(ordinals) - self._looked_at
         if not self._left:
             self.cursor = self.cursor._replace(since=self.cursor.head, phase=Phase.DONE, at=0)
+
+    def _origin(self, command: Command) -> str:
+        """Return the origin of a command's events, which names the pipeline if only a parse caused them."""
+        parsed = isinstance(command, AddRelation) and command.by_parse
+        return f"{ORIGIN}; {self._relater.used}" if parsed else ORIGIN
 
     def _pending(self) -> BitMap:
         pending: BitMap = self._round.texts.copy()
@@ -254,6 +272,8 @@ class _Cycle:
                 self._tagged += bool(tags)
                 self._tags.update(tags)
                 self._mentions += edges
+            elif isinstance(command, AddRelation):
+                self._relations += command.added
             elif isinstance(command, Connect):
                 self._relations += receipt.changed
 
@@ -272,4 +292,5 @@ class _Cycle:
             duplicates=tuple(duplicates),
             left=self._left,
             dry_run=dry_run,
+            pipeline=self._relater.used,
         )

@@ -155,7 +155,7 @@ class Judge:
     def _is_common_word(self, surface: str) -> bool:
         """Return True if a word of a name is a common word elsewhere."""
         word = Tokens((surface,), (surface.lower(),))
-        if MARKS.get(word.words[0], 0) & Mark.NAME:
+        if MARKS.get(word.words[0], 0) & (Mark.NAME | Mark.PLACE):
             return False
         if not is_unlisted(word.words[0]) or word.words[0] in UNCOUNTABLE or not surface[0].isalpha():
             return True

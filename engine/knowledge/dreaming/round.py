@@ -24,6 +24,7 @@ from engine.knowledge.dreaming.commands import DREAMER
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.known_names import Name, Names
 from engine.knowledge.dreaming.survey import Survey
+from engine.knowledge.forms import is_implied
 from engine.ledger.codec import decode_header, fields, unpack
 from engine.ledger.journal import read_header
 from engine.ledger.layout import DREAM, journal_key
@@ -169,8 +170,10 @@ def _known(rows: Reader, survey: Survey, names: Names) -> list[tuple[int, Name]]
     ordinals = survey.entities.to_array()
     records = records_of(rows, ids_at(rows, ordinals))
     for ordinal, record, body in zip(ordinals, records, bodies_of(rows, records), strict=True):
-        # A name from an external text is not added to internal atoms.
-        if record.provenance == PROVENANCES[0]:
+        # A name from an external text is not added to internal atoms. An entity that the dreamer made for the
+        # end of a relation can have a common word as its name.
+        implied = is_implied(body) and read_header(rows, record.created_seq)[0].actor == DREAMER
+        if record.provenance == PROVENANCES[0] and not implied:
             name = names.add(body.content, record.id, body.aliases or ())
             if name is not None:
                 found.append((ordinal, name))

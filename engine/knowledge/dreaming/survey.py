@@ -134,17 +134,6 @@ class Survey:
         """
         return max(self.config.name_atoms_min, (len(self.internal).bit_length() - 1) // 3)
 
-    @cached_property
-    def categories(self) -> frozenset[Category]:
-        """The categories that are not too common in an evenly spread sample of the texts."""
-        chosen = spread(self.internal, self.config.category_sample)
-        counts = dict.fromkeys(Category, 0)
-        for text in self.read(chosen):
-            for category in text.categories:
-                counts[category] += 1
-        most = max(self.config.hub_min, self.config.hub_share * len(chosen))
-        return frozenset(category for category, found in counts.items() if found <= most)
-
 
 def spread(ordinals: BitMap, most: int) -> list[int]:
     """Return at most `most` of the ordinals, evenly spread and in ascending order."""

@@ -39,6 +39,18 @@ _SHORT_CHARS_MAX: Final = 3
 """A word of at most this many capital letters may be an abbreviation."""
 _PHRASE_ENDINGS: Final = ("ly", "ed")
 _ARTICLE: Final = "DET"
+_IN_NAMES: Final = (
+    Mark.NAME
+    | Mark.PLACE_NOUN
+    | Mark.COMPANY
+    | Mark.EMOTIONAL_HINT
+    | Mark.INDUSTRY_HINT
+    | Mark.TECHNICAL_HINT
+    | Mark.EVENT
+    | Mark.PRODUCT
+    | Mark.PLACE_TITLE
+)
+"""The marks of given names, and of words such as `Bakery`, which are names together with another word."""
 _NO_PERSON: Final = Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.PLACE
 _NO_KEYWORD: Final = _NO_BEGINNING | Mark.EMOTIONAL | Mark.SPEAKING
 
@@ -250,9 +262,9 @@ def is_shouted(tokens: Tokens, surface: str) -> bool:
 
 
 def is_unlisted(word: str) -> bool:
-    """Return True if a word is in no word list, or in the list of given names only."""
+    """Return True if a word is in no word list, or only in lists of names and of words that names contain."""
     return (
-        not MARKS.get(word, 0) & ~Mark.NAME
+        not MARKS.get(word, 0) & ~_IN_NAMES
         and word not in STOP_WORDS
         and word not in FUNCTION_WORDS
         and word not in ADVERBS

@@ -22,19 +22,19 @@ class Category(StrEnum):
     """A semantic category of texts. Its value is the tag of the category, in caseless form."""
 
     RELATIONSHIP = "relationship"
-    """The text names at least two people."""
+    """The text names at least two people, or somebody's relative or friend."""
     NARRATIVE = "narrative"
     """The text says that somebody did something, and says when it happened or after which event."""
     TECHNICAL = "technical"
     """The text has code, identifiers, versions, or words of engineering and the sciences."""
     INDUSTRY = "industry"
-    """The text is about companies, markets or money."""
+    """The text is about companies, work for them, markets or money."""
     LOCATION = "location"
     """The text mentions a place by its name, or says that somebody is at a kind of place."""
     EMOTIONAL = "emotional"
     """The text expresses somebody's feeling."""
     TEMPORAL = "temporal"
-    """The text mentions a date, a time of day, or a relative time."""
+    """The text mentions a date, a time of day, a relative time, or an event that dates something."""
     CAUSAL = "causal"
     """The text gives a cause or a consequence."""
 
@@ -42,7 +42,8 @@ class Category(StrEnum):
 def categories_of(text: str, title: str | None = None) -> tuple[Category, ...]:
     """Return the categories that a text and its title belong to, in the order of `Category`.
 
-    The result is empty if the text belongs to no category.
+    The result is empty if the text belongs to no category. A bare greeting, such as "Hi Rob, hello Jade!",
+    belongs to no category.
 
     The function is pure and takes linear time. It reads at most the first 8,192 characters of the text,
     accepts every `str` and raises no error.

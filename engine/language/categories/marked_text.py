@@ -54,6 +54,15 @@ class Mark:
     SO: Final = 1 << 27
     NO_SPEAKER: Final = 1 << 28
     GREETING: Final = 1 << 29
+    KINSHIP: Final = 1 << 30
+    RELATED: Final = 1 << 31
+    """The mark of phrases that say what people are to each other."""
+    FAMILY: Final = 1 << 32
+    PRODUCT: Final = 1 << 33
+    COMPANY: Final = 1 << 34
+    EVENT: Final = 1 << 35
+    HOUR: Final = 1 << 36
+    EMPLOYED: Final = 1 << 37
 
 
 STRONG: Final = (1 << 6) - 1
@@ -94,11 +103,33 @@ phrases that begin with them. A phrase is stored as its remaining words and its 
 
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S++")
 _CAMEL: Final = re.compile("[a-z]{2,}+[A-Z][a-z]{2}")
-_CONTEXTUAL: Final = Mark.PLACE_NOUN | Mark.POINTING | Mark.SUBJECT | Mark.ELIDED | Mark.SO
+_CONTEXTUAL: Final = (
+    Mark.PLACE_NOUN
+    | Mark.POINTING
+    | Mark.SUBJECT
+    | Mark.ELIDED
+    | Mark.SO
+    | Mark.KINSHIP
+    | Mark.FAMILY
+    | Mark.EVENT
+    | Mark.HOUR
+    | Mark.EMPLOYED
+)
 _EMOTION: Final = Mark.EMOTIONAL | Mark.EMOTIONAL_HINT
 _SENTENCE_ENDS: Final = frozenset(["", *'.!?:;\n-*#>\u2026"\u201c('])
+DETERMINERS: Final = frozenset(LISTS["determiners"])
+SENTENCE_MARKS: Final = frozenset(".!?")
+"""The characters that end a sentence."""
 _BEYOND_LATIN: Final = "\u0250"
-_MARGIN: Final = [""] * 6
+MARGIN: Final = 6
+"""The number of empty tokens before the first and after the last token of a text."""
+_MARGIN: Final = [""] * MARGIN
+
+
+def is_word(token: str) -> bool:
+    """Return True if a token is a word of Latin letters, in lower or upper case."""
+    first = token[:1]
+    return "a" <= first < "{" or "A" <= first < "[" or "\u00c0" <= first < _BEYOND_LATIN
 
 
 class MarkedText:
@@ -134,6 +165,8 @@ class MarkedText:
         self.numbers = [at for at, token in enumerate(self.tokens) if "0" <= token < ":"]
         self.contextual: list[int] = []
         """The indices of words whose meaning depends on the words around them."""
+        self.contexts = 0
+        """The combined marks of these words."""
         self._apply_marks()
 
     def _find_capitals(self) -> None:
@@ -163,7 +196,10 @@ class MarkedText:
                         self._add_phrase(at, phrase_mark)
             if mark & _CONTEXTUAL:
                 self.contextual.append(at)
+                self.contexts |= mark
             self.seen |= mark & Mark.SEQUEL
+            if mark & Mark.PRODUCT and self.is_capital(at) and not self.begins(at):
+                self.seen |= Mark.TECHNICAL
 
     def _add_phrase(self, at: int, mark: int) -> None:
         if mark != Mark.PLACE:
@@ -174,6 +210,12 @@ class MarkedText:
     def _is_sentence_capital(self, at: int) -> bool:
         """Return True if a word begins a sentence and is not in a heading."""
         return self.begins(at) and not self.is_capital(at + 1)
+
+    def with_mark(self, mark: int) -> list[int]:
+        """Return the indices of the words with a mark whose meaning depends on the words around them."""
+        if not self.contexts & mark:
+            return []
+        return [at for at in self.contextual if self.marks[at] & mark]
 
     def is_capital(self, at: int) -> bool:
         """Return True if the token at index `at` begins with a capital letter."""

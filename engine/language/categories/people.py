@@ -16,6 +16,10 @@ _PARTICLES: Final = frozenset(LISTS["particles"])
 _SHORT_FORMS: Final = frozenset(LISTS["short_forms"])
 _BEFORE_NAMES: Final = Mark.HONORIFIC | Mark.ROLE | Mark.GREETING
 _NOT_PERSON: Final = Mark.ORGANIZATION | Mark.PLACE_TITLE
+_DATES: Final = Mark.TEMPORAL | Mark.NAME
+_NOT_ALONE: Final = Mark.PLACE | Mark.TEMPORAL | Mark.SEASON | Mark.MONTH_SHORT | Mark.SPAN
+_PLACED: Final = frozenset(LISTS["placed"])
+_VERBS_OF_PEOPLE: Final = frozenset(LISTS["verbs_of_people"])
 _PREFIX_MIN: Final = 3
 _LABEL_WORDS_MAX: Final = 3
 _NAME_WORDS_MAX: Final = 4
@@ -123,15 +127,25 @@ def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | No
     rest = run if not skipped else run.without_first(skipped)
     if text.tokens[run.end] == ":" and text.tokens[run.start - 1] in ("", "\n"):
         return rest if _can_be_speaker(rest) else None
-    if last and any(mark & _NOT_PERSON for mark in rest.marks):
+    if last and any(mark & _NOT_PERSON or mark & _DATES == Mark.TEMPORAL for mark in rest.marks):
         return None
     for at, mark in enumerate(rest.marks):
         alone = skipped + at == last
-        if mark & Mark.NAME and not (alone and (mark & Mark.NAME_HINT or _place_follows(text, run.end))):
+        hint = mark & Mark.NAME_HINT and not _is_used_as_name(text, run)
+        if mark & Mark.NAME and not (alone and (hint or _place_follows(text, run.end))):
             return rest if not at else rest.without_first(at)
     if rest.marks[0] & _BEFORE_NAMES or max(map(len, rest.words)) < _PREFIX_MIN:
         return None
     return rest if skipped or _is_person_by_surroundings(text, rest, previous) else None
+
+
+def _is_used_as_name(text: MarkedText, run: CapitalisedRun) -> bool:
+    """Return True if a name that is also a word or a place is used as a name: `Rob met`, `with Jade`."""
+    if run.marks[-1] & _NOT_ALONE or text.words[run.start - 1] in _PLACED:
+        return False
+    return not text.begins(run.start) or bool(
+        text.marks[run.end] & (Mark.PAST | Mark.SPEAKING) or text.words[run.end] in _VERBS_OF_PEOPLE
+    )
 
 
 def _place_follows(text: MarkedText, at: int) -> bool:

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """The kind of words that are searched for when a question is simplified (Standard 065, phases 1 and 2).
+    """The words of the question that enough atoms cover (Standard 065, phases 1 and 2).
 
-    A question is simplified until enough atoms cover it.
+    If enough atoms cover no kind of words, the entities of the question are searched one by one: `SPLIT`.
     """
 
     ALL = "all words"

@@ -33,7 +33,7 @@ class Protocol:
     A walker is a hit without words of the question. Places that no anchor can fill go to walkers, unless this
     share is 0."""
     enough: int = 10
-    """The number of atoms that must cover the question. If fewer cover it, the question is simplified."""
+    """The number of atoms that must cover a level of the question (`engine.query.recall.answer.Level`)."""
     covers: float = 0.5
     """An atom covers a question if the weights of the question's terms in the atom add up to at least this
     share of the weights of all the question's terms."""
@@ -109,7 +109,7 @@ class Signals:
     feedback: float = 0.3
     """The weight of the terms that are characteristic of the best candidates and are added to the query
     (pseudo-relevance feedback, RM3)."""
-    proximity: float = 0.1
+    proximity: float = 0.3
     """If the question's terms are close together in an atom, the score of the atom rises by up to this
     share."""
     time: float = 0.2
@@ -126,8 +126,6 @@ class Signals:
     trust: float = 0.2
     """With a trust of 100, the score of an atom rises by this share; with a trust of 0 it falls by this
     share."""
-    simpler: float = 0.1
-    """The weight of the words of a simplified question, relative to the words of the whole question."""
     split: float = 0.2
     """The weight of the words of an entity if the question is split into entities. For each entity, only the
     scores of the best atoms are raised."""

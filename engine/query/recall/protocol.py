@@ -1,6 +1,6 @@
 """The Tag-Walker protocol (Standard 065): the steps from a question to a ranked pool of candidates.
 
-    words ─▶ neighbours, boosts ─▶ level ─▶ feedback ─▶ simpler, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
+    words ─▶ neighbours, boosts ─▶ level ─▶ feedback ─▶ split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
 
 Each step adds to the scores of a pool of a few hundred candidates, and most steps have their own module.
 The order matters only for the steps that use the best candidates so far.
@@ -77,10 +77,9 @@ def run(scope: RecallScope, target: int, most: int, first: int) -> Ranking:
     boosts.dated(scope, pool)
     boosts.provenance(scope, pool)
     mentions = Mentions(scope.question.terms, heaviest, weights, term_scores)
-    level, terms = _level_of(scope, mentions)
+    level = _level_of(scope, mentions)
     boosts.co_occurrence(scope, pool, mentions)
     _feedback(scope, pool, weights)
-    pool = _simplified(scope, pool, found, level, terms, target)
     pool, entities = _split(scope, pool, found, target) if level is Level.SPLIT else (pool, ())
     pool = _phrases(scope, pool, found)
     pool = _aliases(scope, pool, found)
@@ -128,17 +127,16 @@ def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None
     pool.add("feedback", terms.at(pool.ordinals).scores * pool.factor)
 
 
-def _level_of(scope: RecallScope, mentions: Mentions) -> tuple[Level, tuple[str, ...]]:
-    """Return the first level that enough atoms cover, and its terms (Standard 065, phases 1 and 2).
+def _level_of(scope: RecallScope, mentions: Mentions) -> Level:
+    """Return the first level that enough atoms cover (Standard 065, phases 1 and 2).
 
     An atom covers a level if it contains enough words of the level: the sum of their weights must be at least
     the configured share of the sum for all words of the level. If a single word sufficed, enough atoms would
     cover every question. If all words were necessary, enough atoms would cover almost no question (measured
     on conversations: 7 of 1,982 questions).
 
-    If no level is covered by enough atoms and the question has at least two entities, the result is `SPLIT`
-    with the names. If the question has fewer entities, the result is the level that the largest number of
-    atoms cover.
+    If no level is covered by enough atoms and the question has at least two entities, the result is `SPLIT`.
+    If the question has fewer entities, the result is the level that the largest number of atoms cover.
     """
     question = scope.question
     counts: dict[Level, int] = {}
@@ -146,11 +144,10 @@ def _level_of(scope: RecallScope, mentions: Mentions) -> tuple[Level, tuple[str,
     for level, words in terms.items():
         counts[level] = _covering(scope, words, mentions)
         if counts[level] >= scope.config.protocol.enough:
-            return level, words
+            return level
     if len(question.entities) > 1:
-        return Level.SPLIT, question.names
-    most = max(counts, key=counts.__getitem__)
-    return most, terms[most]
+        return Level.SPLIT
+    return max(counts, key=counts.__getitem__)
 
 
 def _covering(scope: RecallScope, terms: Sequence[str], mentions: Mentions) -> int:
@@ -159,26 +156,6 @@ def _covering(scope: RecallScope, terms: Sequence[str], mentions: Mentions) -> i
     if not weights:
         return 0
     return mentions.covering(weights, scope.config.protocol.covers * sum(weights.values()))
-
-
-def _simplified(
-    scope: RecallScope,
-    pool: Pool,
-    found: anchors.WordScores,
-    level: Level,
-    terms: Sequence[str],
-    target: int,
-) -> Pool:
-    """Search again with the words of the simplified question, and add the scores.
-
-    Do nothing if the question was not simplified.
-    """
-    if level is Level.ALL or not scope.signals.simpler or not terms:
-        return pool
-    again = anchors.by_words(scope, dict.fromkeys(terms, scope.signals.simpler), tags=False)
-    pool = anchors.extended(scope, pool, found, again.best(scope, target).tolist())
-    pool.add("simpler", again.at(pool.ordinals) * pool.factor)
-    return pool
 
 
 def _split(

@@ -37,10 +37,12 @@ class Reference(NamedTuple):
     """
 
     target: str
-    """The page that a wiki link names, or the percent-decoded path of a relative link. Never empty."""
+    """The page that a wiki link names, the percent-decoded path of a relative link, or the `id` of a line.
+    Never empty."""
     fragment: str | None
     """The part after `#`: a heading, or `^block`."""
-    kind: Literal["wiki", "relative"]
+    kind: Literal["wiki", "relative", "id"]
+    """A link of the kind `id` leads to a line of the same source in a JSON Lines file."""
 
     @property
     def spelling(self) -> str:

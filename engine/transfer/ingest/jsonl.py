@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, BinaryIO, Final
 
@@ -11,7 +11,7 @@ from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
 from engine.base.limits import INTEGER_MAX, KEY_BYTES_MAX, TAGS_PER_ATOM_MAX
 from engine.base.validation import tag as stored_tag
-from engine.transfer.ingest.documents import BadItemError, JsonLine, Piece, Skipped
+from engine.transfer.ingest.documents import BadItemError, JsonLine, Piece, Reference, Skipped
 from engine.transfer.ingest.field_values import checked_content, checked_source, created_from_value, title_of
 from engine.transfer.ingest.pieces import distinct_tags
 
@@ -37,6 +37,11 @@ def parse_jsonl(
     - `timestamp`: ISO 8601 (UTC if it has no offset), a year or a month, or seconds or milliseconds since
       1970 (negative before 1970), in the years 1 to 9999.
     - `tags`: a list of strings, or one string with tags separated by commas or spaces.
+    - `authors`: a list of strings, or one string. The authors whose names the content does not contain are
+      added to its end in a line `By …`, so that they can be searched for.
+    - `links`: a list of strings, the `id`s of other lines of the same source.
+
+    If `authors` or `links` is something else, it is not read, and a `Skipped` with `kept` precedes the line.
 
     Memory is bounded by one line plus about 150 bytes for each line without `id`, because occurrences of
     equal contents are counted over the whole file.
@@ -53,9 +58,16 @@ def parse_jsonl(
             yield Skipped(source, f"the line is over {line_bytes_max} bytes long", number, kind="line")
             continue
         try:
-            yield _parse_line(_object(raw), source, number, seen)
+            fields = _object(raw)
+            line = _parse_line(fields, source, number, seen)
         except BadItemError as error:
             yield Skipped(source, str(error), number, kind="line")
+            continue
+        for key in ("authors", "links"):
+            if _strings(fields, key) is None:
+                reason = f"`{key}` is not a list of strings, and was not read"
+                yield Skipped(source, reason, number, kept=True, kind="line")
+        yield line
 
 
 def lines_of(stream: BinaryIO, line_bytes_max: int) -> Iterator[tuple[int, bytes | None]]:
@@ -97,7 +109,7 @@ def _parse_line(fields: dict[str, Any], file_source: str, number: int, seen: dic
         content = title
     if content is None:
         raise BadItemError("there is no content: the key `text`, `content` or `title` is required")
-    checked_content(content)
+    content = checked_content(_signed(content, _strings(fields, "authors") or ()))
     source = _source(fields, file_source)
     own_id = _text(fields, "id")
     if own_id is not None and not 0 < len(own_id.encode("utf-8", "replace")) <= KEY_BYTES_MAX:
@@ -109,7 +121,7 @@ def _parse_line(fields: dict[str, Any], file_source: str, number: int, seen: dic
         created=_created(fields),
         sequence=_sequence(fields),
         occurrence=0 if own_id is not None else _count(seen, source, content),
-        links=(),
+        links=tuple(Reference(one, None, "id") for one in dict.fromkeys(_strings(fields, "links") or ())),
         id=own_id,
     )
     return JsonLine(source, number, piece)
@@ -133,6 +145,25 @@ def _text(fields: dict[str, Any], key: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise BadItemError(f"`{key}` must be a string")
     return value
+
+
+def _strings(fields: dict[str, Any], key: str) -> tuple[str, ...] | None:
+    """Return the strings under `key` that are not blank, or None if the value is not a list of strings.
+
+    An absent value counts as an empty list, and a string counts as a list of one string.
+    """
+    value = fields.get(key)
+    items = [] if value is None else [value] if isinstance(value, str) else value
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+        return None
+    return tuple(item for item in items if item.strip())
+
+
+def _signed(content: str, authors: Sequence[str]) -> str:
+    """Return the content with a last line that names the authors whom it does not name yet."""
+    names = dict.fromkeys(" ".join(author.split()) for author in authors)
+    missing = [name for name in names if name not in content]
+    return f"{content.rstrip()}\n\nBy {'; '.join(missing)}" if missing else content
 
 
 def _source(fields: dict[str, Any], file_source: str) -> str:

@@ -26,8 +26,9 @@ from engine.commands.renames import FormerSources
 from engine.commands.sequence import STEP, place
 from engine.commands.sources import SourcePlan, plan_new_sources, plan_source, retire_others
 from engine.followers.tags import values
+from engine.ledger.layout import EDGE_FROM
 from engine.ledger.queries import edges_at
-from engine.ledger.records import default_id_of
+from engine.ledger.records import default_id, default_id_of, read_atom
 from engine.query.conflicts import conflicts
 from engine.store.dry_run import dry_run_store
 from engine.store.store import COMMIT_CHUNK, Store
@@ -235,6 +236,7 @@ class _IngestRun(ImportRun):
         self._own_sources = {file.source for file in files}
         self._recorded = set(values(store.backend, Group.SOURCE))
         """The sources of atoms that were recorded before this run."""
+        self._had_edges = any(True for _ in store.backend.scan_prefix(EDGE_FROM))
         self._pieces = 0
         self._left_out = 0
         self._read: dict[str, list[tuple[bytes, str | None]]] = {}
@@ -390,7 +392,8 @@ class _IngestRun(ImportRun):
             self.reports.append(Skipped(file.source, reason, line.line))
             return
         add = self._atom(source, piece, line.line * STEP if piece.sequence is None else piece.sequence)
-        first = self._lines.setdefault(default_id_of(self.id_key, add), before + line.line) - before
+        atom = default_id_of(self.id_key, add)
+        first = self._lines.setdefault(atom, before + line.line) - before
         if first != line.line:
             where = f"at line {first}" if first > 0 else "in an earlier file"
             what = "the same text in this source" if piece.id is None else f"the id {piece.id!r}"
@@ -398,6 +401,9 @@ class _IngestRun(ImportRun):
             self.reports.append(Skipped(file.source, reason, line.line, kept=piece.id is None))
             return
         self._pieces += 1
+        is_new = source not in self._recorded
+        if piece.links or (self._had_edges and not is_new):
+            self._pending_links.append(_Links(source, atom, piece.links, is_new))
         yield UpsertAtom(add)
 
     def missing_sources(self, folders: Sequence[str], *, sure: bool) -> list[str]:
@@ -470,10 +476,14 @@ class _IngestRun(ImportRun):
         )
         # A link to a picture or another file that is not ingested is not broken.
         aside = Targets([item.source for item in self.passed_over], lambda _: [(b"", None)])
-        for number, (source, atom, links, is_new) in enumerate(self._pending_links):
+        with self.store.backend.snapshot() as rows:
+            # Most lines of a JSON Lines file have no links, and most of these had none before.
+            pending = [one for one in self._pending_links if one.links or _has_references(rows, one.atom)]
+        for number, (source, atom, links, is_new) in enumerate(pending):
             if number and not number % _LINKS_BETWEEN:
-                self._say(f"linking: {number:,} of {len(self._pending_links):,}")
-            resolved = targets.resolve_all(links, source)
+                self._say(f"linking: {number:,} of {len(pending):,}")
+            by_id = any(link.kind == "id" for link in links)
+            resolved = self._lines_named(links, source) if by_id else targets.resolve_all(links, source)
             self._note_unresolved(aside, source, links, resolved)
             others = dict.fromkeys(found for found in resolved if found is not None and found != atom)
             if is_new:
@@ -487,13 +497,22 @@ class _IngestRun(ImportRun):
                 commands = list(reconcile_edges(rows, ACTOR, atom, EdgeType.REFERENCES, others))
             yield from commands
 
+    def _lines_named(self, links: Sequence[Reference], source: str) -> list[bytes | None]:
+        """Return the atoms of lines of a source, which are given by their ids; None for an unknown line."""
+        atoms = [default_id(self.id_key, source, "", 0, link.target) for link in links]
+        return [atom if atom in self._lines or self._is_live(atom) else None for atom in atoms]
+
+    def _is_live(self, atom: bytes) -> bool:
+        record = read_atom(self.store.backend, atom)
+        return record is not None and record.state is State.LIVE
+
     def _note_unresolved(
         self, aside: Targets, source: str, links: Sequence[Reference], resolved: Sequence[bytes | None]
     ) -> None:
         """Count and store the links that do not lead to an atom or to a file that was passed over."""
         missing = [link for link, atom in zip(links, resolved, strict=True) if atom is None]
         for link in missing:
-            if aside.resolve(link, source) is None:
+            if link.kind == "id" or aside.resolve(link, source) is None:
                 self._unresolved.append(Unresolved(source, link.spelling))
 
     def _live_atoms(self, source: str) -> Atoms:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.base import limits
 from engine.base.validation import atom_id
 from engine.engine import Engine
 from engine.knowledge.dreaming.commands import DREAMER, Enrich, TagOwners, tag_owners
@@ -99,12 +100,24 @@ def test_categories_are_left_to_who_gave_or_took_one() -> None:
         assert engine.get(free).tags == ("Causal", "Emotional")
 
 
-def test_categories_come_all_or_not_at_all() -> None:
-    """If not all categories fit the limit, none is added."""
+def test_the_limit_does_not_count_categories() -> None:
+    """All categories are added beside as many other tags as the limit allows."""
     with engine_on() as engine:
         (atom,) = added(engine, "a text")
-        enrich(engine, atom, "one", "two", categories=("Causal", "Emotional"), most=3)
-        assert engine.get(atom).tags == ("one", "two")
+        enrich(engine, atom, "one", "two", "three", categories=("Causal", "Emotional"), most=2)
+        assert engine.get(atom).tags == ("Causal", "Emotional", "one", "two")
+        enrich(engine, atom, "four", categories=("Causal", "Emotional"), most=3)
+        assert engine.get(atom).tags == ("Causal", "Emotional", "four", "one", "two")
+
+
+def test_categories_come_all_or_not_at_all() -> None:
+    """If an atom has almost as many tags as it may have, no category is added."""
+    with engine_on() as engine:
+        most = limits.TAGS_PER_ATOM_MAX
+        many = [f"t{number}" for number in range(most - 1)]
+        atom = engine.add("a text", tags=many).subject
+        enrich(engine, atom, categories=("Causal", "Emotional"), most=2 * most)
+        assert len(engine.get(atom).tags) == most - 1
 
 
 def test_tags_of_earlier_dreams_count() -> None:

@@ -96,3 +96,35 @@ def test_nothing_found_is_no_error(cli: Cli, pair: Pair) -> None:
     assert (result.code, result.out, result.err) == (0, "", "0 atoms, 0 relations\n")
     assert read_mermaid(cli("bright", "xylophone", "--format", "mermaid").out) == ([], [])
     assert read_dot(cli("bright", "xylophone", "--format", "dot").out) == ([], [])
+
+
+@pytest.fixture
+def related(cli: Cli) -> str:
+    """A memory that links a person with a place; the id of the text that says where she lives."""
+    first = cli("add", "Ada moved to Bristol\x1b[2J.", "--tag", "Ada", "--tag", "Bristol").out.strip()
+    cli("add", "Something else.")
+    cli("relate", "Ada", "uses", "Forth")
+    return first
+
+
+def test_across_prints_the_domains_and_the_paths_with_their_evidence(cli: Cli, related: str) -> None:
+    """Names are listed by domain; each step shows its relation or a dash, and the text with both names."""
+    result = cli("bright", "Ada", "Bristol", "--across")
+    assert result.out.splitlines() == [
+        "person       Ada",
+        "place        Bristol",
+        "1. Ada – Bristol  0.50",
+        "   Ada – Bristol  0.50",
+        f"     {related[:8]}  Ada moved to Bristol\\x1b[2J.",
+    ]
+    assert result.err == "2 names, 1 path\n"
+    assert "   Ada → uses → Forth  1.00" in cli("bright", "Forth", "--across").out.splitlines()
+
+
+def test_across_as_json_is_the_answer_itself(cli: Cli, related: str) -> None:
+    """`--format json` prints on one line the data of `--json`; a drawing of paths is a usage error."""
+    printed = cli("bright", "Ada Bristol", "--across", "--format", "json").out
+    assert json.loads(printed) == cli("bright", "Ada Bristol", "--across", "--json").data
+    assert json.loads(printed)["paths"][0]["steps"][0]["evidence"]["id"] == related
+    drawing = cli("bright", "Ada", "--across", "--format", "dot")
+    assert (drawing.code, "--across" in drawing.err) == (2, True)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.json_text import DEPTH_MAX
-from engine.transfer.ingest.documents import JsonLine, Piece, Skipped
+from engine.transfer.ingest.documents import JsonLine, Piece, Reference, Skipped
 from engine.transfer.ingest.field_values import EPOCH
 from engine.transfer.ingest.jsonl import parse_jsonl
 
@@ -46,6 +46,44 @@ def test_every_key_is_read() -> None:
     )
     piece = Piece("t", "T", ("a",), 0, (), 0, "k", 7)
     assert item == JsonLine("s#2", 1, piece)
+
+
+@pytest.mark.parametrize(
+    ("fields", "content"),
+    [
+        (
+            {"text": "A text.\n", "authors": ["Ada Low", " Bo  Ek ", "Ada Low", ""]},
+            "A text.\n\nBy Ada Low; Bo Ek",
+        ),
+        ({"text": "A text by Ada Low.", "authors": ["Ada Low", "Bo Ek"]}, "A text by Ada Low.\n\nBy Bo Ek"),
+        ({"text": "A text by Ada Low.\n", "authors": "Ada Low"}, "A text by Ada Low.\n"),
+        ({"title": "Kettles", "authors": "Ada Low"}, "Kettles\n\nBy Ada Low"),
+        ({"text": "A text.", "authors": []}, "A text."),
+    ],
+)
+def test_authors_are_named_at_the_end(fields: dict[str, object], content: str) -> None:
+    """The content ends with the authors whom it does not name."""
+    item = _one(**fields)
+    assert isinstance(item, JsonLine), item
+    assert item.piece.content == content
+
+
+def test_links_are_the_ids_of_other_lines() -> None:
+    """Links are read once each, in their order."""
+    piece = _piece(links=["9", " a  b ", "9", ""])
+    assert piece.links == (Reference("9", None, "id"), Reference(" a  b ", None, "id"))
+
+
+@pytest.mark.parametrize("key", ["authors", "links"])
+@pytest.mark.parametrize("value", [7, {"name": "Ada"}, ["Ada", 7], [["Ada"]]])
+def test_authors_and_links_of_another_form_are_reported(key: str, value: object) -> None:
+    """A line whose authors or links are not strings is ingested without them, after a warning."""
+    warning, item = _parsed(json.dumps({"text": "x", key: value}).encode())
+    assert warning == Skipped(
+        "s/f.jsonl", f"`{key}` is not a list of strings, and was not read", 1, kept=True
+    )
+    assert isinstance(item, JsonLine)
+    assert (item.piece.content, item.piece.links) == ("x", ())
 
 
 @pytest.mark.parametrize("text", [None, "", " \n"])

@@ -168,3 +168,40 @@ def test_a_revision_takes_no_tag_of_a_person_with_it(tmp_path: Path) -> None:
     file.write_text(json.dumps({"id": "1", "text": "three"}) + "\n")
     engine.ingest([file])
     assert engine.get(found.id).tags == ("Mine",), "what the file named and names no more is taken off"
+
+
+def links_of(notes: Folder, key: str) -> list[str | None]:
+    """Return the keys of the atoms to which the atom with this key links."""
+    atoms = {atom.key: atom.id for atom in notes.atoms("c.jsonl")}
+    names = {atom: name for name, atom in atoms.items()}
+    return [names[edge.dst] for edge in notes.engine.edges(atoms[key]) if edge.src == atoms[key]]
+
+
+def test_lines_are_linked_by_their_ids(notes: Folder) -> None:
+    """A line may link to earlier and later lines of its source; other ids are reported as unresolved."""
+    other = {"id": "D", "source": "other", "text": "four"}
+    notes.write(
+        "c.jsonl",
+        lines(
+            {"id": "A", "text": "one", "links": ["B"]},
+            {"id": "B", "text": "two", "links": ["A", "A", "B", "D", "E"]},
+            other,
+        ),
+    )
+    report = notes.ingest()
+    assert (links_of(notes, "A"), links_of(notes, "B")) == (["B"], ["A"])
+    assert [one.target for one in report.unresolved] == ["D", "E"]
+    assert not notes.ingest().changed
+
+
+def test_links_of_a_line_follow_the_file(notes: Folder) -> None:
+    """When a line gains or loses links, its edges are added and hidden."""
+    first, second, third = ({"id": name, "text": f"text {name}"} for name in "ABC")
+    notes.write("c.jsonl", lines({**first, "links": ["B"]}, second, third))
+    notes.ingest()
+    notes.write("c.jsonl", lines({**first, "links": ["C"]}, {**second, "links": ["A"]}, third))
+    report = notes.ingest()
+    assert (report.linked, report.unlinked) == (2, 1)
+    notes.write("c.jsonl", lines(first, second, third))
+    assert notes.ingest().unlinked == 2
+    assert not notes.ingest().changed

@@ -51,7 +51,7 @@ def _compiled(
         most,
         min(2 * most, most + TIES_MAX),
         (1.0, surroundings.FURTHER)[:NEIGHBOUR_STEPS] if signals.near else (),
-        surroundings.SOURCE_ATOMS_MAX,
+        (surroundings.FULL_SOURCE, surroundings.SOURCE_ATOMS_MAX),
         (signals.near, signals.source, surroundings.FULL_LENGTH, surroundings.TITLED),
     )
     if raw is None:

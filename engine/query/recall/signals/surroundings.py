@@ -1,9 +1,20 @@
 """Signals `near` and `source`: an atom's score rises with the scores of the atoms near it and in its source.
 
-Both signals are computed for each term separately. For each term, an atom gains a share of the term's best
-score in a neighbour or in the source. The scores of several neighbours are not added up. So an atom gains
-most if many different terms of the question occur near it. In a conversation, for example, one message often
-contains some of the words, and the reply to it contains the others.
+Both signals are computed for each term separately. An atom gains a share of what it lacks: the best score of
+the term in a neighbour or in the source, minus the atom's own score for the term. The scores of several
+neighbours are not added up. So an atom gains most if the terms that occur near it are not in the atom itself.
+In a conversation, for example, one message often contains some of the words, and the reply to it contains the
+others.
+
+Texts on the same subject often stand next to each other. A word that occurs in two of them says nothing that
+the atom's own score does not say already. When such words were counted for both texts, groups of texts on a
+common subject rose above the texts with the most words of the question.
+
+An atom also lends the less, the less it matches the question itself.
+
+Measured on the abstracts of NPL, nDCG@10 was 0.367 when neighbours lent all words in full, 0.449 when they
+lent only what was lacking, and 0.463 when weak matches lent less as well; without lending it is 0.460. On
+conversations, R@10 was 0.781, 0.785 and 0.789, and without lending from neighbours 0.721.
 """
 
 from __future__ import annotations
@@ -41,11 +52,16 @@ TITLED: Final = 0.5
 The title already contains the words that the atom has in common with its neighbours.
 """
 
-SOURCE_ATOMS_MAX: Final = 200
-"""The largest number of atoms in a source for which the signal `source` is used.
+FULL_SOURCE: Final = 25
+"""An atom of a source with at most this many atoms gains the full amount of the signal `source`.
 
-Larger sources are collections of unrelated texts.
+In a source of n atoms, which is larger, the atom gains 25 / n of the amount. The more atoms a source has, the
+less it says about an atom that another atom of the source contains a word.
 """
+
+SOURCE_ATOMS_MAX: Final = 200
+"""The largest number of atoms in a source for which the signal `source` is used, because larger sources would
+give less than an eighth of the full amount."""
 
 
 def propagate(
@@ -68,7 +84,7 @@ def propagate(
             term_scores.tobytes(),
             near[0].hits.tobytes() if near else b"",
             [(1.0 if steps == 1 else FURTHER, others.tobytes()) for _, others, steps in near],
-            SOURCE_ATOMS_MAX,
+            (FULL_SOURCE, SOURCE_ATOMS_MAX),
             (signals.near, signals.source, FULL_LENGTH, TITLED),
         )
     if found is None:
@@ -102,27 +118,38 @@ def amounts_of(
     return nearby, signals.source * gains * from_sources(positions, pool.ordinals, term_scores)
 
 
+def lent(term_scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores that each candidate lends.
+
+    Its scores are multiplied by the square root of its total score, divided by the best total score. So a
+    candidate that hardly matches the question lends hardly anything.
+    """
+    totals = _sums(term_scores)
+    shares: NDArray[np.float64] = np.sqrt(totals / (totals.max(initial=0.0) or 1.0))
+    return term_scores * shares
+
+
 def from_neighbours(
     pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return, for each candidate, the best score of each term in a nearby hit, summed over all terms.
+    """Return, for each candidate, what it lacks of the best score of each term nearby, summed over all terms.
 
-    The scores of hits two positions away are multiplied by FURTHER.
+    The scores that hits two positions away lend are multiplied by FURTHER.
     """
-    best = np.zeros_like(term_scores)
+    best, scores = np.zeros_like(term_scores), lent(term_scores)
     for hits, others, steps in near:
         there = others >= 0
         receivers = pool.rows_of(others[there])
-        passed = term_scores[:, pool.rows_of(hits[there])]
+        passed = scores[:, pool.rows_of(hits[there])]
         # Hits with the same position have the same neighbour, so a receiver may occur more than once.
         np.maximum.at(best.T, receivers, (passed if steps == 1 else FURTHER * passed).T)
-    return _sums(best)
+    return _lacking(best, term_scores)
 
 
 def from_sources(
     positions: Positions, ordinals: NDArray[np.int64], term_scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return, for each candidate, the best score of each term in its source, summed over all terms."""
+    """Return, for each candidate, what it lacks of the best score of each term in its source, summed."""
     sources, counts = positions.sources[ordinals], positions.source_sizes(ordinals)
     small = np.flatnonzero((counts > 1) & (counts <= SOURCE_ATOMS_MAX) & positions.placed(ordinals))
     amounts = np.zeros(len(ordinals))
@@ -130,9 +157,15 @@ def from_sources(
         order = small[sources[small].argsort(kind="stable")]
         grouped = sources[order]
         begins = np.concatenate([[True], grouped[1:] != grouped[:-1]])
-        best = np.maximum.reduceat(term_scores[:, order], np.flatnonzero(begins), axis=1)
-        amounts[order] = _sums(best)[begins.cumsum() - 1]
+        best = np.maximum.reduceat(lent(term_scores)[:, order], np.flatnonzero(begins), axis=1)
+        lacking = _lacking(best[:, begins.cumsum() - 1], term_scores[:, order])
+        amounts[order] = lacking * np.minimum(1.0, FULL_SOURCE / counts[order])
     return amounts
+
+
+def _lacking(best: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of each column of `best − own` without its negative numbers."""
+    return _sums(np.maximum(best - own, 0.0))
 
 
 def _sums(scores: NDArray[np.float64]) -> NDArray[np.float64]:

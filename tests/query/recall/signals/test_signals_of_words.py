@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from engine import Add
 from engine.commands import Command
 from tests.query.recall.support import NO_SIGNALS, ask, fillers, keys, named, only
 from tests.support.engines import BEGIN
@@ -256,20 +255,6 @@ def test_what_is_trusted_counts_more_and_what_is_not_less() -> None:
     hits = ask(atoms, "kettle", only("trust")).hits
     assert keys(hits) == ["full", "half", "unsaid", "none"]
     assert [hit.score / hits[1].score for hit in hits] == pytest.approx([1.2, 1, 1, 0.8], abs=1e-4)
-
-
-def test_the_words_that_a_simpler_question_keeps_count_more() -> None:
-    """`simpler`: with too few covering atoms a name counts once more, a verb does not."""
-    atoms = [named("verb", "They mended it", 1), named("name", "Anna was there", 2), *fillers(2)]
-    assert decided("simpler", atoms, "Did Anna mend kettles?") == ["verb", "name"]
-
-
-def test_a_question_that_is_not_simplified_counts_no_word_twice() -> None:
-    """`simpler`: with ten covering atoms nothing is added."""
-    atoms = [Add(f"Anna mended sheets{number}") for number in range(10)]
-    found = ask(atoms, "Did Anna mend?", only("simpler"), explain=True)
-    assert found.level == "all words"
-    assert all("simpler" not in (hit.signals or {}) for hit in found.hits)
 
 
 def test_each_part_of_a_question_that_is_split_has_its_own_hits() -> None:

@@ -1,0 +1,18 @@
+"""The relations found in labelled texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.labelled_relations import SETS, dreamt, labelled, score
+from tests.knowledge.dreaming.relations.test_parsed import PACKAGE, needs_pipeline
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("pipeline", ["none", pytest.param(PACKAGE, marks=needs_pipeline)])
+def test_labelled_relations_are_found(name: str, pipeline: str) -> None:
+    """At least nine of ten relations are right, and at least seven of ten labelled relations are found."""
+    memory = labelled(name)
+    found = score(memory, dreamt(memory, pipeline))
+    assert found.precision >= 0.9, sorted(found.wrong)
+    assert found.recall >= 0.7, sorted(found.missed)
