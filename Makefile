@@ -22,7 +22,7 @@ $(VENV)/.installed: pyproject.toml $(CRATE)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[nlp,files,watch]' --group dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group pipeline
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --group pipeline
 	touch $@
 
 demo: $(VENV)/.installed

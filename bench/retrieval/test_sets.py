@@ -13,7 +13,7 @@ import pytest
 
 from bench.retrieval.garden import LinkContext, questions, words_around
 from bench.retrieval.ours import open_store
-from bench.retrieval.sets import read_set, sets_of
+from bench.retrieval.sets import main_of, read_set, sets_of
 from engine.base.errors import InvalidInputError
 from proofs.events import EventKind
 
@@ -171,3 +171,13 @@ def test_garden_questions_are_about_the_linked_note(tmp_path: Path) -> None:
     assert question.second == {by_source["notes/harbour.md"]}
     assert question.relevant == set(by_source.values())
     assert list(questions(atoms, 1)) == [question]
+
+
+def test_sets_of_abstracts_are_measured_by_their_order() -> None:
+    """The main measure of CACM and NPL is nDCG@10, of HotpotQA R@5, and of any other set R@10."""
+    assert [main_of(name) for name in ("cacm", "npl", "hotpotqa", "notes")] == [
+        "nDCG@10",
+        "nDCG@10",
+        "R@5",
+        "R@10",
+    ]

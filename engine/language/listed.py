@@ -1,4 +1,4 @@
-"""The subjects that a question lists side by side: "Anna, Boris and Clara"."""
+"""The subjects that a question lists ("Anna, Boris and Clara"), and the kind of answer it asks for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.base.patterns import lazy
 from engine.language.model import Entity
 
 _BETWEEN: Final = lazy(
-    r"(?:['\u2019]s?)?\s*(?:[,;/&+]|and\b|or\b|nor\b|vs\b\.?|versus\b)\s*(?:(?:and|or|nor)\b\s*)?"
+    r"(?:['\u2019]s?)?\s*(?:[,;/&+]|and\b|or\b|nor\b|vs\b\.?|versus\b|with\b)\s*(?:(?:and|or|nor)\b\s*)?"
     r"(?:(?:about|also|both|either|the|an?|my|our|your|his|her|their)\b\s*){0,3}"
 )
 """The words between two subjects of a list."""
@@ -37,3 +37,14 @@ def listed(core: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
         end = start + len(entities[at].text)
         best = run if len(run) > len(best) else best
     return tuple(entities[at] for at in best) if len(best) > 1 else ()
+
+
+_ASKED: Final = lazy(r"\b(?:what|which|whose|how many|how much) (?:(?:kinds?|types?|sorts?) of )?$")
+_ASKED_CHARS: Final = 24
+
+
+def is_asked_for(core: str, entity: Entity) -> bool:
+    """Return True if the entity is the kind of answer that is asked for, as in "which city"."""
+    start = core.find(entity.text)
+    before = core[max(0, start - _ASKED_CHARS) : max(0, start)].lower()
+    return not entity.proper and _ASKED.search(before) is not None

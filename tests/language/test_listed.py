@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.language.listed import listed
+from engine.language.listed import is_asked_for, listed
 from engine.language.question import analyze_question
 
 
@@ -20,6 +20,7 @@ def side_by_side(text: str) -> list[str]:
         ("How are Anna/Boris related?", ["Anna", "Boris"]),
         ("Did both Anna's and Boris's brothers come?", ["Anna", "Boris"]),
         ("Kafka vs. Pulsar", ["Kafka", "Pulsar"]),
+        ("Compare Kafka with Pulsar and Redis", ["Kafka", "Pulsar", "Redis"]),
         ("Rob, events, life", ["Rob", "events", "life"]),
         ("Which of the kettle, the lamp or the bicycle is broken?", ["kettle", "lamp", "bicycle"]),
     ],
@@ -45,3 +46,19 @@ def test_entities_with_only_commas_and_conjunctions_between_them_are_listed(
 def test_entities_in_other_places_are_not_listed(text: str) -> None:
     """Entities that a verb or a preposition joins are no list."""
     assert side_by_side(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Which city did Anna visit?", ["city"]),
+        ("What kind of boat did Anna paint in the harbour?", ["boat"]),
+        ("How many kettles are in the kitchen?", ["kettles"]),
+        ("Where is the city that Anna visited?", []),
+        ("Which Anna came?", []),
+    ],
+)
+def test_the_kind_of_answer_follows_the_interrogative(text: str, expected: list[str]) -> None:
+    """A noun right after "which", "what" or "how many" is the kind of answer; a name never is."""
+    question = analyze_question(text)
+    assert [one.text for one in question.entities if is_asked_for(question.core, one)] == expected

@@ -75,6 +75,7 @@ SAMPLES: dict[str, list[tuple[str, str]]] = {
         ("PGPASSWORD={} psql", "kX9-plum-42q"),
         ("aws_secret_access_key = {}", random_like("aws", 38) + "+/"),
         ("api_key: '{}'", random_like("api", 32)),
+        ("api_key={}", "x7Kp2mQ9vR4t"),
         ("CLIENT_SECRET={}", random_like("client", 32)),
         ("auth token => {}", random_like("token", 32)),
     ],
@@ -115,6 +116,7 @@ INNOCENT = (
     "1700000000000000 µs, 16384 bytes, 3.14159265358979312",
     "GB82 is a road, and DE12 3456 7890 1234 5678 90 a wrong number",
     "sk-learn, sk-ant, ghp_ and AKIA are only beginnings",
+    "api_key=production2024, secret: 2026-11-23T10, token = user_id_1234",
     "tokens: 200, max_tokens = 4096, tokenizer=cl100k_base",
     "key = value, key: 0x1f2e3d4c, primary_key=True",
 )

@@ -61,6 +61,38 @@ def test_a_key_in_one_line_of_json() -> None:
     assert "BEGIN" not in USUAL.clean(text)[0]
 
 
+@pytest.mark.parametrize("cut", ["begin", "end"])
+@pytest.mark.parametrize(
+    "line",
+    ["> {}\n", "{}\n\n", "12 {}\n", '"{}\\n" +\n', "{}\\n", "{} "],
+    ids=["mail", "gaps", "numbers", "code", "json", "one"],
+)
+def test_half_of_a_quoted_key_is_found(cut: str, line: str) -> None:
+    """No line of a key is left if its first or its last line is missing, however the key is quoted."""
+    first, *body, last = pem().split("\n")
+    lines = [*body, last] if cut == "begin" else [first, *body]
+    cleaned = USUAL.clean("Before. " + "".join(map(line.format, lines)) + " After.")[0]
+    assert cleaned.startswith("Before.")
+    assert cleaned.endswith("After.")
+    assert not any(one in cleaned for one in body)
+
+
+def test_headers_inside_a_key_without_its_end() -> None:
+    """The base64 after the headers of an encrypted key belongs to the key."""
+    first, *body = pem().split("\n")[:-1]
+    headers = ["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-256-CBC,0123456789ABCDEF", ""]
+    assert USUAL.clean("\n".join([first, *headers, *body]))[0] == "[REDACTED:private-key]"
+
+
+def test_a_key_of_ssh2() -> None:
+    """The lines of RFC 4716, with four hyphens and a space, are found, too."""
+    body = pem().split("\n")[1:-1]
+    text = "\n".join(
+        ["---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----", *body, "---- END SSH2 ENCRYPTED PRIVATE KEY ----"]
+    )
+    assert USUAL.clean(text)[0] == "[REDACTED:private-key]"
+
+
 PIECES = st.one_of(
     st.sampled_from([secret for cases in SAMPLES.values() for _, secret in cases]),
     st.sampled_from([frame.partition("{}")[0] for cases in SAMPLES.values() for frame, _ in cases]),

@@ -59,7 +59,7 @@ def choose(scope: RecallScope, ranking: Ranking, wanted: Wanted) -> Chosen:
     if subjects is None or not chosen.hits:
         return chosen
     mentions = subjects.mentions(chosen.ordinals)
-    lacking = subjects.lacking(mentions)
+    lacking = subjects.lacking(mentions, wanted.target)
     if lacking:
         ranking = chosen.ranking
         pool = subjects.extended(ranking.pool, lacking)

@@ -106,7 +106,7 @@ class Signals:
     joins the atom and the anchor."""
     mention: float = 0.4
     """An atom gains this share of an anchor's score if the anchor's title occurs in the text of the atom."""
-    feedback: float = 0.3
+    feedback: float = 0.2
     """The weight of the terms that are characteristic of the best candidates and are added to the query
     (pseudo-relevance feedback, RM3)."""
     proximity: float = 0.3

@@ -118,7 +118,9 @@ def _unknown(rows: Reader, index: IndexView, question: Question) -> dict[str, st
 
 
 def _is_name(word: str) -> bool:
-    return NAME_CHARS_MIN <= len(word) <= NAME_CHARS_MAX and word.isalpha() and word[0].isupper()
+    # Acronyms (SIAM, ISAM) differ in one letter without being misspelled.
+    fits = NAME_CHARS_MIN <= len(word) <= NAME_CHARS_MAX and word.isalpha()
+    return fits and word[0].isupper() and not word.isupper()
 
 
 def _terms_of_aliases(rows: Reader, question: Question) -> set[str]:

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.language.listed import listed
+from engine.language.listed import is_asked_for, listed
+from engine.language.model import Entity
 from engine.query.recall.answer import Hit, Subject
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
@@ -29,6 +30,8 @@ class KnownSubject(NamedTuple):
     text: str
     terms: Mapping[str, float]
     """Each term of the subject that an atom contains, with its inverse document frequency."""
+    proper: bool
+    """True for a name."""
     share: int
     """The number of hits that should mention the subject, if there are so many atoms that do."""
 
@@ -62,8 +65,17 @@ class Subjects:
             rows.append((weight > 0) & (weight >= covers * sum(subject.terms.values())))
         return np.array(rows)
 
-    def lacking(self, mentions: NDArray[np.bool_]) -> list[KnownSubject]:
-        """Return the subjects that fewer hits mention than their share; `mentions` is that of the hits."""
+    def lacking(self, mentions: NDArray[np.bool_], target: int) -> list[KnownSubject]:
+        """Return the subjects that fewer hits mention than their share; `mentions` is that of the hits.
+
+        If no hit mentions two subjects, no atom is about all of them. Then each subject has a share from now
+        on, and if one of them is a name, all have equal shares. (Measured: with equal shares for subjects
+        without names, R@10 falls by half a point on two sets of abstracts.)
+        """
+        if (mentions.sum(axis=0) < 2).all():
+            named = any(one.proper for one in self.found)
+            least = target // len(self.found) if named else 1
+            self.found = [one._replace(share=max(one.share, least)) for one in self.found]
         counts = mentions.sum(axis=1).tolist()
         return [subject for subject, count in zip(self.found, counts, strict=True) if count < subject.share]
 
@@ -95,27 +107,48 @@ class Subjects:
 def subjects_of(scope: RecallScope, words: anchors.WordScores, target: int) -> Subjects | None:
     """Return the subjects of the question, or None if the memory knows fewer than two of them.
 
-    The subjects are the first three entities of the question (or the configured number of them), and all
-    entities of a list such as "Anna, Boris and Clara". The entities of a list share the hits equally, because
-    the question asks the same about each. Any other entity gets one hit, because most questions with several
-    entities ask for the atom that mentions them all. With a small target, the last entities get no hit, so
-    that the entities that are not in a list take at most half of the hits.
+    The subjects are the first three entities of the question (or the configured number of them), apart from
+    the kind of answer that is asked for, and all names in a list such as "Anna, Boris and Clara". The names
+    in a list share the hits equally, because the question asks the same about each. Any other name gets one
+    hit, because most questions with several names ask for the atom that mentions them all; so does a noun in
+    a list. Other nouns get no share at first (see `Subjects.lacking`). A question with six or more entities,
+    most of them not in a list, describes one topic, so it has no subjects. With a small target, the last
+    entities get no hit.
+
+    Measured: with a third of the hits for each name outside a list, R@10 falls by 1.5 points on two sets of
+    documents. If descriptions had subjects, R@10 would fall by 1.5 points on a set of abstracts.
     """
-    entities = scope.question.entities
+    entities = _entities(scope.question.entities)
     if len(entities) < 2 or target < 2:
         return None
-    known = {at: terms for at, one in enumerate(entities) if (terms := _known(scope, one.terms))}
     side_by_side = [entities.index(one) for one in listed(scope.question.core, entities)]
+    first = scope.config.protocol.entities
+    if len(entities) >= 2 * first and 2 * len(side_by_side) <= len(entities):
+        return None
+    known = {at: terms for at, one in enumerate(entities) if (terms := _known(scope, one.terms))}
     equals = [at for at in side_by_side if at in known and entities[at].proper]
     equals = equals if len(equals) > 1 else []
-    first = scope.config.protocol.entities
-    others = [at for at in known if at not in equals and (at < first or at in side_by_side)]
+    core = scope.question.core
+    others = [at for at in known if at not in equals and at < first and not is_asked_for(core, entities[at])]
     others = others[: target // 2]
-    equals = equals[: target - len(others)]
-    shares = dict.fromkeys(others, 1)
-    shares.update(dict.fromkeys(equals, (target - len(others)) // max(1, len(equals))))
-    found = [KnownSubject(entities[at].text, known[at], shares[at]) for at in sorted(shares)]
+    shares = {at: int(entities[at].proper or at in side_by_side) for at in others}
+    left = target - sum(shares.values())
+    equals = equals[:left]
+    shares.update(dict.fromkeys(equals, left // max(1, len(equals))))
+    found = [
+        KnownSubject(entities[at].text, known[at], entities[at].proper, shares[at]) for at in sorted(shares)
+    ]
     return Subjects(scope, words, found) if len(found) > 1 else None
+
+
+def _entities(entities: Sequence[Entity]) -> Sequence[Entity]:
+    """Return the entities. A single entity that is a row of words, as in "rob events life", is divided.
+
+    Such a row is the whole question of somebody who types keywords, and nothing says that they are one name.
+    """
+    if len(entities) != 1 or len(entities[0].terms) < 2:
+        return entities
+    return [Entity(term, (term,), False) for term in entities[0].terms]
 
 
 def _known(scope: RecallScope, terms: Sequence[str]) -> dict[str, float]:

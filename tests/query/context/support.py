@@ -41,10 +41,10 @@ class Scene:
         """All atoms that may be shown, by id."""
         return {passage.id: passage for passage in (*self.hits, *self.near)}
 
-    def inflated(self, budget: int, radius: int) -> Context:
-        """The resulting context."""
+    def inflated(self, budget: int, radius: int, leads: int = 1) -> Context:
+        """The resulting context; the first `leads` hits share the budget."""
         near = {one.position: one for one in self.near}
-        return inflate("kettle", self.hits, near.get, budget=budget, radius=radius, size=7)
+        return inflate("kettle", self.hits, near.get, budget=budget, radius=radius, size=7, leads=leads)
 
 
 def id_of(number: int) -> str:

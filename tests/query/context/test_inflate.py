@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError
-from engine.query.budget import ID_DIGITS, body, heading, tokens_of
+from engine.query.budget import BUDGET_MIN, ID_DIGITS, body, heading, tokens_of
 from engine.query.context.windows import (
     GAP_MAX,
     MISSES_MAX,
@@ -116,12 +116,24 @@ def test_windows_are_in_the_order_of_reading(scene: Scene, budget: int, radius: 
     assert all(numbers == sorted(set(numbers)) for numbers in ends.values())
 
 
-@given(scenes(), budgets, budgets, radii, radii)
-def test_more_budget_never_loses_a_hit(scene: Scene, one: int, other: int, near: int, far: int) -> None:
+@given(scenes(), budgets, radii, st.integers(1, 4))
+def test_hits_that_share_the_budget_keep_to_it(scene: Scene, budget: int, radius: int, leads: int) -> None:
+    """The first hits are all shown if the share of each suffices for a heading and a cut text."""
+    context = scene.inflated(budget, radius, leads)
+    assert context.tokens <= budget
+    if budget >= leads * BUDGET_MIN:
+        shown = {one for window in context.windows for one in window.hits}
+        assert {one.id for one in scene.hits[:leads]} <= shown
+
+
+@given(scenes(), budgets, budgets, radii, radii, st.integers(1, 4))
+def test_more_budget_never_loses_a_hit(
+    scene: Scene, one: int, other: int, near: int, far: int, leads: int
+) -> None:
     """A hit that is shown is also shown with any larger budget and any radius."""
     small, large = sorted((one, other))
     before, after = (
-        {found for window in scene.inflated(budget, radius).windows for found in window.hits}
+        {found for window in scene.inflated(budget, radius, leads).windows for found in window.hits}
         for budget, radius in ((small, near), (large, far))
     )
     assert before <= after

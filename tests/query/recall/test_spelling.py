@@ -47,11 +47,12 @@ def test_a_misspelled_name_is_read_as_the_known_one(question: str, key: str, ask
         "Where did we meet Carollynne?",
         "Who saw Boilers and the Boilr?",
         "Who is Ann?",
+        "What is PYHTON?",
         "Where did we meet Daroline?",
     ],
 )
 def test_other_words_are_not_changed(question: str) -> None:
-    """A known name, a word in small letters, a common word and a word with too many edits stay."""
+    """Known names, words in small letters, common words, acronyms and words with too many edits stay."""
     assert ask(ATOMS, question).matched == ()
     assert ask(ATOMS, question) == ask(ATOMS, question, replace(RecallConfig(), spelling=False))
 

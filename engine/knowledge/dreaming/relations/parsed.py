@@ -16,7 +16,7 @@ from engine.knowledge.dreaming.relations.words import WORDS
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-    from engine.knowledge.dreaming.relations.patterns import SentenceReader
+    from engine.knowledge.dreaming.relations.clause import Clause
 
 _BY_LEMMA: Final[dict[str, list[Verb]]] = {}
 for _verb in VERBS:
@@ -37,7 +37,7 @@ End = Phrase | str
 class ParseReader:
     """The statements of one parsed sentence."""
 
-    def __init__(self, reading: SentenceReader, doc: Doc) -> None:
+    def __init__(self, reading: Clause, doc: Doc) -> None:
         self._reading = reading
         self._phrases = reading.phrases
         self._doc = doc

@@ -15,10 +15,13 @@ from engine.text.words import STOP_WORDS
 ANSWERS: Final = 5
 """The number of candidates whose terms are used. They are the candidates with the highest scores."""
 
-LOOKED_UP_MAX: Final = 30
-"""The largest number of terms of these candidates that are looked up in the index."""
+LOOKED_UP_MAX: Final = 10
+"""The largest number of terms of these candidates that are looked up in the index.
 
-TERMS: Final = 12
+Measured: with 30 of them and 12 TERMS, nDCG@10 falls by .008 on CACM and by .009 on NPL.
+"""
+
+TERMS: Final = 6
 """The number of terms that are added to the query."""
 
 COMMON: Final = 0.1

@@ -49,6 +49,58 @@ def test_a_neighbour_without_any_word_is_found() -> None:
     assert [hit.role for hit in hits] == [Role.ANCHOR, Role.WALKER]
 
 
+def test_neighbours_lend_only_what_an_atom_lacks() -> None:
+    """`near`: of two neighbours with the same word, neither gains; one without the word gains."""
+    atoms = [
+        turn("first", "The kettle boils", 0),
+        turn("second", "The kettle whistles", 1),
+        turn("third", "Nobody hears it", 2),
+        *fillers(3),
+    ]
+    hits = ask(atoms, "kettle", only("near"), explain=True).hits
+    assert {hit.key: "near" in (hit.signals or {}) for hit in hits} == {
+        "first": False,
+        "second": False,
+        "third": True,
+    }
+
+
+def test_texts_on_one_subject_do_not_raise_each_other() -> None:
+    """`near`: an atom with two words ranks before neighbours that both have one of these words."""
+    atoms = [
+        *(turn(f"near{at}", f"A kettle{' ' * at}", at, "kettles") for at in range(3)),
+        turn("alone", "A blue kettle", 0, "elsewhere"),
+        *fillers(3),
+    ]
+    assert keys(ask(atoms, "blue kettle", only("near")).hits)[0] == "alone"
+
+
+def test_a_weak_match_lends_less() -> None:
+    """`near`: beside an atom with a third of the best score, an atom gains less than a third as much."""
+    atoms = [
+        turn("strong", "A blue kettle whistles", 0, "one"),
+        turn("beside strong", "Nobody hears it", 1, "one"),
+        turn("weak", "A kettle is a pot", 0, "two"),
+        turn("beside weak", "Somebody hears that", 1, "two"),
+        *fillers(3),
+    ]
+    hits = ask(atoms, "blue kettle whistles", only("near"), explain=True).hits
+    gains = {hit.key: (hit.signals or {}).get("near", 0.0) for hit in hits}
+    words = {hit.key: (hit.signals or {}).get("words", 0.0) for hit in hits}
+    ratio = gains["beside weak"] / gains["beside strong"]
+    assert ratio == pytest.approx((words["weak"] / words["strong"]) ** 1.5, rel=1e-4)
+
+
+def test_a_large_source_lends_less() -> None:
+    """`source`: an atom of a source of 50 atoms gains about half as much as an atom of a source of 25."""
+    gains = []
+    for count in (25, 50):
+        atoms = [turn("asked", "kettle", 0), *(turn(f"{at}", f"tea{at}", at) for at in range(1, count))]
+        hits = {hit.key: hit for hit in ask(atoms, "kettle tea1", only("source"), explain=True).hits}
+        gains.append((hits["1"].signals or {})["source"] / (hits["asked"].signals or {})["words"])
+    assert gains[1] == pytest.approx(gains[0] / 2, rel=0.01)
+
+
 def test_the_turn_after_the_next_lends_less() -> None:
     """`near`: the second turn on either side gains 0.6 of the first; the third gains nothing."""
     atoms = [turn(f"{at}", "kettle" if at == 5 else f"turn{at}", at) for at in range(11)]
