@@ -6,9 +6,10 @@ Data: the 200 labelled atoms in `tests/knowledge/dreaming/labelled`, two memorie
 Seed: none; ids do not influence what is found.
 How: the atoms of a memory are added in order, and one dream reads them. The found names of an atom are the
     entities that the atom mentions or has as a tag. An entity counts as the labelled name that it is spelled
-    like, or that one of its aliases is spelled like; each name counts once for an atom. The figures are
-    precision and recall over all pairs of an atom and a name: for all names, and for the names that at least
-    two atoms of the memory have.
+    like, or that one of its aliases is spelled like; each name counts once for an atom. An entity in small
+    letters without a label is a thing that a relation is about (`full disk`), and does not count. The figures
+    are precision and recall over all pairs of an atom and a name: for all names, and for the names that at
+    least two atoms of the memory have.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ def score_names(engine: Engine, ids: Sequence[str], memory: LabelledMemory) -> t
     often = Counter(name for atom in memory.atoms for name in set(atom["names"]))
     every, several = NameScore(), NameScore()
     for atom, identifier in zip(memory.atoms, ids, strict=True):
-        found = {_canonical(names, canonical) for names in _names_of(engine, identifier)}
+        names = (_canonical(names, canonical) for names in _names_of(engine, identifier))
+        found = {name for name in names if name in often or name != name.lower()}
         labelled = set(atom["names"])
         for score, least in ((every, 1), (several, 2)):
             score.right += sum(often[name] >= least for name in found & labelled)

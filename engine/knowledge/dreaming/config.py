@@ -16,12 +16,13 @@ RULES: Final = 2
 dreamer then reads all atoms again."""
 
 _STOP: Final = """
-    ad afaik am appendix article asap bc bce bff blog brb btw ce chapter chapters comment comments
-    contents copyright disclaimer draft eta etc faq figure footer fyi gonna haha hahaha header hehe hmm
-    hmmm home http https idk iirc iiuc image img imho imo index info introduction licence license lmao
-    lmk lol misc nb null ok omg ootd op other ouch overview page part pdf phew pm readme reply rip rofl
-    rsvp section sections stub table tba tbd tbh thx til tl tldr todo ugh undefined unknown untitled
-    update url volume welcome whoa wiki woah wow wtf www xoxo yay yikes yum yup
+    ad afaik alright am anytime anyways appendix article asap bc bce bff blog brb btw bunch cause ce
+    chapter chapters comment comments contents copyright couple cuz disclaimer draft dunno eta etc faq
+    figure footer fyi gonna gotta haha hahaha header hehe hmm hmmm home http https idk iirc iiuc image
+    img imho imo index info introduction kinda lemme licence license lmao lmk lol lots misc nb nope null
+    ok okay omg ootd op other ouch overview page part pdf phew pm readme reply rip rofl rsvp section
+    sections sorta stub stuff table tba tbd tbh things thx til tl tldr todo ugh undefined unknown unsure
+    untitled update url volume wanna welcome whoa wiki woah wow wtf www xoxo yay yeah yep yikes yum yup
 """
 STOP_LIST: Final = frozenset(_STOP.split())
 """Words that are common in forms, web pages, boilerplate and chats. One of these words alone is neither a
@@ -54,7 +55,7 @@ class DreamConfig:
     """A phrase becomes a tag only if at most this share of the atoms contains the phrase."""
     phrase_min: int = 5
     """A phrase in at most this many atoms is never rejected as too common."""
-    cohesion_min: float = 0.3
+    cohesion_min: float = 0.5
     """A phrase becomes a tag only if its two words are at least this cohesive: 0 for two words that meet by
     chance, 1 for two words that never occur apart."""
     tags_per_atom: int = 8

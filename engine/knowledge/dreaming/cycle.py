@@ -48,7 +48,7 @@ from proofs.leaves import State
 ORIGIN: Final = f"dreaming rules {RULES}"
 """The origin that is recorded with the dreamer's events. It names the version of the rules."""
 
-STEP: Final = 256
+STEP: Final = 512
 """The number of atoms in one step. A step reads the atoms and commits their changes; a cycle may end between
 two steps."""
 

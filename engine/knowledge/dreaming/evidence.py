@@ -27,6 +27,7 @@ from engine.language.wordlists import read_lists
 UNCOUNTABLE: Final = frozenset(read_lists(__package__, "uncountable.txt")["uncountable"])
 """Nouns that can stand before a singular verb without an article, as names do: `Rain is coming.`"""
 _NOUN_ENDINGS: Final = tuple(ending for ending in LISTS["noun_endings"] if len(ending) > 2)
+_NAME: Final = Mark.NAME | Mark.NAME_HINT
 _TITLE_SHARE: Final = 0.5
 """The least share of the uses that must have a title for the title to become a part of an alias."""
 
@@ -133,7 +134,8 @@ class Judge:
         if evidence.inside >= self._config.atoms_min:
             return True
         word = tokens.words[0]
-        common = word in UNCOUNTABLE or word.endswith(_NOUN_ENDINGS) or MARKS.get(word, 0) & ~Mark.NAME_HINT
+        known = MARKS.get(word, 0)
+        common = word in UNCOUNTABLE or word.endswith(_NOUN_ENDINGS) or known & ~_NAME
         signs = evidence.acting + evidence.inside
         return not common and not evidence.other and signs >= self._config.atoms_min
 
@@ -171,9 +173,11 @@ class Judge:
         """Return True if texts use this word of a person's name by itself as a person's name."""
         if self._is_common(evidence, tokens) or not evidence.written:
             return False
-        if MARKS.get(tokens.words[0], 0) & ~(Mark.NAME | Mark.NAME_HINT) or evidence.placed > evidence.acting:
+        if MARKS.get(tokens.words[0], 0) & ~_NAME or evidence.placed > evidence.acting:
             return False
-        return is_given_name(whole) or evidence.acting > 0 or bool(evidence.titles)
+        if is_given_name(whole) or evidence.titles:
+            return True
+        return evidence.acting > 0 and not any(word.endswith(_NOUN_ENDINGS) for word in whole.words)
 
     def _short_forms(self, whole: Tokens) -> tuple[str, ...]:
         """Return the aliases of a person's name: its first or last word, and the last word with a title.

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.language.categories.marked_text import MARKS, Mark, MarkedText, tokens_of
 from engine.language.categories.people import NamedPeople, named_in
-from engine.language.lexicon import ADJECTIVES, ADVERBS, FUNCTION_WORDS, GENERIC, is_verb
+from engine.language.lexicon import ADJECTIVES, ADVERBS, FUNCTION_WORDS, GENERIC, NUMBERS, is_verb
 from engine.text.words import STOP_WORDS
 
 _NO_BEGINNING: Final = (
@@ -30,6 +30,7 @@ _NO_BEGINNING: Final = (
 """A word with one of these marks cannot begin a name: it is capitalised for a different reason."""
 _NO_NAME: Final = _NO_BEGINNING | Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.ROLE
 """A word with one of these marks is not a name if it stands alone; examples are `University` and `Beach`."""
+_DAYS: Final = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"})
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_PHRASE: Final = Mark.TEMPORAL | Mark.GREETING | Mark.SPAN | Mark.POINTING | Mark.PAST | Mark.ELIDED
 _WORD_CHARS_MIN: Final = 3
@@ -220,7 +221,12 @@ def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
     word, known, upper = words[0], MARKS.get(words[0], 0), tokens.surfaces[0].isupper()
     if known & (Mark.TEMPORAL | Mark.MONTH_SHORT) or (known & _NO_NAME and not known & Mark.NAME):
         return False
-    if word in FUNCTION_WORDS or len(word) < config.name_chars_min - upper:
+    if (
+        word in FUNCTION_WORDS
+        or word in NUMBERS
+        or word in _DAYS
+        or len(word) < config.name_chars_min - upper
+    ):
         return False
     return upper or bool(known & Mark.NAME) or not is_verb(word)
 
@@ -274,6 +280,7 @@ def _is_keyword(word: str) -> bool:
         and word.isalpha()
         and word not in ADJECTIVES
         and word not in GENERIC
+        and word not in NUMBERS
         and not MARKS.get(word, 0) & _NO_KEYWORD
     )
 

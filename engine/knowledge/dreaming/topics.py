@@ -12,8 +12,8 @@ from pyroaring import BitMap
 
 from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached
 
-EVIDENCE: Final = 8
-"""To find a second text for which a topic is chosen, at most this many texts are read."""
+EVIDENCE: Final = 16
+"""To find two texts for which a topic is chosen, at most this many texts are read."""
 _DIGITS: Final = 3
 """The cohesion is rounded to this many decimal digits, so that it is the same on every machine."""
 
@@ -27,29 +27,37 @@ class Topics:
     def __init__(self, survey: Survey) -> None:
         self._survey = survey
         self._chosen: dict[int, tuple[Topic, ...]] = {}
+        self._shared: dict[Topic, bool] = {}
         self._ranks: dict[Topic, tuple[float, ...] | None] = {}
 
     def shared(self, text: ReadAtom, most: Callable[[ReadAtom], int]) -> Iterator[Topic]:
-        """Yield the topics that are chosen for an internal text and also for another one.
+        """Yield the topics that are chosen for an internal text and for at least one other text.
 
-        `most` returns how many topics a text may have. Without the check of the other text, many topics
-        would become the tag of only one text, because other topics are chosen for the texts with its words.
+        `most` returns how many topics a text may have. Without the check, many topics would become the tag
+        of only one text, because other topics are chosen for the other texts with its words.
         """
-        for topic in self._of(text, most):
-            for ordinal in islice(self._common(topic), EVIDENCE):
-                if ordinal == text.record.ordinal:
-                    continue
-                (other,) = self._survey.read([ordinal])
-                if topic in self._of(other, most):
-                    yield topic
-                    break
+        for topic in self._of(text.record.ordinal, text, most):
+            if cached(self._shared, topic, partial(self._is_shared, topic, most)):
+                yield topic
 
-    def _of(self, text: ReadAtom, most: Callable[[ReadAtom], int]) -> tuple[Topic, ...]:
+    def _is_shared(self, topic: Topic, most: Callable[[ReadAtom], int]) -> bool:
+        """Return True if a topic is chosen for two of the first texts with its words.
+
+        The same texts are read for every text with the topic, so that these two texts get it as well.
+        """
+        first = islice(self._common(topic), EVIDENCE)
+        chosen = (one for one in first if topic in self._of(one, None, most))
+        return sum(1 for _ in islice(chosen, 2)) == 2
+
+    def _of(self, ordinal: int, text: ReadAtom | None, most: Callable[[ReadAtom], int]) -> tuple[Topic, ...]:
+        """Return the topics of a text, which is read only if they are not known."""
+
         def made() -> tuple[Topic, ...]:
-            count = most(text)
-            return tuple(islice(self._ranked(text), count)) if count > 0 else ()
+            read = self._survey.read([ordinal])[0] if text is None else text
+            count = most(read)
+            return tuple(islice(self._ranked(read), count)) if count > 0 else ()
 
-        return cached(self._chosen, text.record.ordinal, made)
+        return cached(self._chosen, ordinal, made)
 
     def _ranked(self, text: ReadAtom) -> Iterator[Topic]:
         """Yield the topics of a text: first phrases, the most cohesive first, then words."""
@@ -74,7 +82,7 @@ class Topics:
         if not config.atoms_min <= shared <= max(config.phrase_min, int(config.phrase_share * texts)):
             return None
         if not others:
-            return (-shared,)
+            return None if topic[0] in config.stop else (-shared,)
         cohesion = round(_cohesion(shared, len(first), len(others[0]), texts), _DIGITS)
         return (-cohesion, -shared) if cohesion >= config.cohesion_min else None
 
