@@ -137,6 +137,8 @@ class Backend(Reader):
 
     name: str
     capabilities: Capabilities
+    beyond_purge: tuple[str, ...] = ()
+    """The places outside the store's files where the database keeps deleted bytes."""
     unwritable: str | None = None
     """Why the store can only be read, as the end of a sentence; None if the store can be written."""
 
@@ -179,7 +181,7 @@ class Backend(Reader):
         return nullcontext()
 
     @abstractmethod
-    def purge(self) -> None:
+    def purge(self) -> bool:
         """Remove all deleted and replaced bytes from the store's own files.
 
         All rows remain, and are durable when the method returns. The method rewrites the store, so it takes
@@ -187,6 +189,10 @@ class Backend(Reader):
         closed, including the snapshots and scans of the calling thread. Other calls wait until it has
         finished. If the process is killed, all rows remain, but old bytes may remain, too; then call the
         method again. The method cannot erase disk blocks that the file system has released.
+
+        Returns:
+            True if the files have no deleted bytes; False if only the operator of the database may rewrite
+                them.
 
         Raises:
             BackendBusy: a snapshot or scan stayed open in this or another process; no row is lost, and old

@@ -385,7 +385,7 @@ class LevelDBBackend(Backend):
         self._log_size = size
         return grown
 
-    def purge(self) -> None:
+    def purge(self) -> bool:
         """Copy all rows into a new LevelDB, which then replaces the old one."""
         with self._handle_state.paused(lambda: not self._live, self._busy_seconds):
             self._handle_state.check_writable()
@@ -407,6 +407,7 @@ class LevelDBBackend(Backend):
                     raise convert_doubt(what, error) from error
                 raise
             self._names, self._log, self._unsynced = set(), "", False
+        return True
 
     def files(self) -> tuple[Path, ...]:
         """Return the paths of LevelDB's files."""

@@ -229,9 +229,10 @@ class MemoryBackend(Backend):
                     rows.handle_state.refusal = "the memory store is closed: a write was interrupted half-way"
                     raise
 
-    def purge(self) -> None:
+    def purge(self) -> bool:
         """Only check that the handle is open, because there are no files to rewrite."""
         self._rows.handle_state.check()
+        return True
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of the current rows."""

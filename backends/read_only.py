@@ -129,7 +129,7 @@ class ReadOnlyBackend(Backend):
     def _refusal(self) -> BackendEnvironment:
         return environment_error(f"{self._place} cannot be written", self._number)
 
-    def purge(self) -> None:
+    def purge(self) -> bool:
         """Refuse to rewrite the store.
 
         Raises:

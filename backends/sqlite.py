@@ -275,7 +275,7 @@ class SQLiteBackend(Backend):
             with self._lock:
                 yield
 
-    def purge(self) -> None:
+    def purge(self) -> bool:
         """Run VACUUM and empty the WAL. Wait for readers for at most `busy_seconds`."""
         with self._handle_state.inside(), self._writing:
             self._handle_state.check_writable()
@@ -283,6 +283,7 @@ class SQLiteBackend(Backend):
                 self._set_level("FULL")
                 vacuum(self._writer, self._handle_state.where)
                 self._unsynced = False
+        return True
 
     def files(self) -> tuple[Path, ...]:
         """Return the paths of the database and of the two files that SQLite keeps next to it."""

@@ -183,13 +183,14 @@ def unerased_edges(rows: Reader, atom: bytes) -> list[EdgeRecord]:
 
 def carry_out(
     store: Store, pending: Pending, progress: Stage = ignore_stage
-) -> tuple[DestroyedTotals, list[EventRef]]:
+) -> tuple[DestroyedTotals, list[EventRef], bool]:
     """Erase an atom from the journal, then from all derived rows, then from the backend's files.
 
     If the process is interrupted at any point, opening the store finishes the erasure.
 
     Returns:
-        The total of destroyed data, and references to the events that record the erasure.
+        The total of destroyed data, references to the events that record the erasure, and whether the
+            backend's files were rewritten.
 
     Raises:
         BackendBusy: a snapshot is open. All stages are complete except purging the files.
@@ -212,24 +213,29 @@ def carry_out(
             total.contents = total.contents or command.done.contents
             if edges:
                 store.follow(more=True)  # the next commits push these events out of the cache
-        finish(store, pending, progress)
-    return total, events
+        purged = finish(store, pending, progress)
+    return total, events, purged
 
 
-def finish(store: Store, pending: Pending, progress: Stage = ignore_stage) -> None:
-    """Carry out the stages after the commits. Call this function only inside `store.exclusive()`."""
+def finish(store: Store, pending: Pending, progress: Stage = ignore_stage) -> bool:
+    """Carry out the stages after the commits. Call this function only inside `store.exclusive()`.
+
+    Returns:
+        Whether the backend's files were rewritten (`Backend.purge`).
+    """
     progress("followers")
     store.follow()
     # Caches in memory still contain values that were derived from the destroyed events.
     store.recent.clear()
     store.index.forget()
     progress("files")
-    store.backend.purge()
+    purged = store.backend.purge()
     row = encode_pending(pending)
     if store.backend.get(ERASING) == row:
         done = Batch()
         done.delete(ERASING)
         store.backend.write(done, guard=Guard(ERASING, row), durable=True)
+    return purged
 
 
 def resume(store: Store) -> None:

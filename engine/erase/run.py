@@ -222,7 +222,7 @@ def erase(
     pieces = target.unique_pieces
     before = find_occurrences(view, show_id(atom), seqs, pieces) if probe and seqs else None
     pending = unfinished or Pending(atom, reason, actor, int(remember))
-    done, events = carry_out(store, pending, progress)
+    done, events, purged = carry_out(store, pending, progress)
     view.forget()
     after = None if before is None else find_occurrences(view, show_id(atom), seqs, pieces)
     return Erasure(
@@ -234,8 +234,9 @@ def erase(
         edges=done.edges,
         contents=len(done.contents),
         segments=target.segments,
-        purged=True,
+        purged=purged,
         probe=None if before is None or after is None else _probe(store, target, before, after),
+        out_of_reach=OUT_OF_REACH + store.backend.beyond_purge,
     )
 
 

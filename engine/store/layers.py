@@ -77,8 +77,9 @@ class LayeredBackend(_LayeredReader, Backend):
             check_guards(guards_of(guard), self.get)
             self._written.write(marked, durable=False)
 
-    def purge(self) -> None:
-        """Do nothing, because the layer of changes is temporary."""
+    def purge(self) -> bool:
+        """Only return True, because the layer of changes is temporary."""
+        return True
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of both layers. While it is open, the read-only rows must not change."""

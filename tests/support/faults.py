@@ -114,13 +114,13 @@ class FaultBackend(Backend):
             raise BackendClosed("the handle crashed; reopen it")
         return self.inner.exclusive()
 
-    def purge(self) -> None:
+    def purge(self) -> bool:
         """Call `purge` of `inner`. The call is counted as a write and can fail like a write."""
         fault = self._due("write")
         if fault is None or fault.kind in ("flip", "stale", "missing"):
-            self.inner.purge()
+            done = self.inner.purge()
             self._undo.clear()
-            return
+            return done
         if fault.kind == "after":
             self.inner.purge()
         if fault.kind == "drop_unsynced":

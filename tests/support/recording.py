@@ -61,10 +61,10 @@ class Recording(Backend):
         self.lines.append("snapshot")
         return _RecordingSnapshot(self, self.inner.snapshot())
 
-    def purge(self) -> None:
+    def purge(self) -> bool:
         """Record the call and pass it to `inner`."""
         self.lines.append("purge")
-        self.inner.purge()
+        return self.inner.purge()
 
     def close(self) -> None:
         """Record the call and pass it to `inner`."""

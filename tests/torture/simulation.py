@@ -246,7 +246,7 @@ class Handle(Backend):
             world.unsynced.clear()
         self._after_write(fault)
 
-    def purge(self) -> None:
+    def purge(self) -> bool:
         """Do nothing but what a write does: the disk of the world keeps no old bytes."""
         self._before_write()
         fault = self._fault()
@@ -254,6 +254,7 @@ class Handle(Backend):
             raise Died
         self.world.unsynced.clear()
         self._after_write(fault)
+        return True
 
     def _before_write(self) -> None:
         if self.poisoned:

@@ -55,8 +55,9 @@ class ReplayBackend(_Routed, Backend):
         """Write to the scratch store, never durably."""
         self._scratch.write(batch, guard=guard, durable=False)
 
-    def purge(self) -> None:
-        """Do nothing, because the scratch store is deleted."""
+    def purge(self) -> bool:
+        """Only return True, because the scratch store is deleted."""
+        return True
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of the scratch store, together with the headers and payloads of the source."""
