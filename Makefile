@@ -21,7 +21,7 @@ CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernel
 $(VENV)/.installed: pyproject.toml $(CRATE)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[nlp,files,watch]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[postgresql,nlp,files,watch]' --group dev
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --group pipeline
 	touch $@
 

@@ -54,8 +54,10 @@ def test_a_new_bare_path_is_leveldb_where_plyvel_is(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("redis:x", "use one of leveldb:, memory:, sqlite: or a plain path"),
-        ("postgresql://host/db", "use one of"),
+        ("redis:x", "use one of leveldb:, memory:, postgresql:, sqlite: or a plain path"),
+        ("postgresql:host", "write postgresql://USER@HOST"),
+        ("postgresql+A B://host/db", "invalid memory name"),
+        ("redis+work:x", "use one of"),
         ("memory:x", "has no path"),
         ("leveldb:", "lacks the path"),
         ("sqlite:", "lacks the path"),

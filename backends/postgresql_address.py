@@ -1,0 +1,170 @@
+"""The addresses of memories in PostgreSQL, and the connections that the handles of a process share."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from typing import Final
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
+
+from backends.errors import BackendBusy, BackendUnusable
+from backends.postgresql_errors import convert
+from backends.sqlite_tables import memory_name
+
+Connection = psycopg.Connection[tuple[object, ...]]
+
+CONNECTIONS_MAX: Final = 20
+"""The largest number of connections of one process to one database, whatever the number of open memories."""
+
+WAIT_SECONDS: Final = 10.0
+"""The time, in seconds, that a call waits for a connection that another call returns."""
+
+CONNECT_SECONDS: Final = 10
+"""The time, in seconds, after which an attempt to connect to a server fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The place of a memory: a database, and the name of the memory in it."""
+
+    conninfo: str
+    """The URL for libpq."""
+    shown: str
+    """The URL without its options, for messages."""
+    memory: str
+    """The name of the memory; empty for the memory without a name."""
+
+
+def parse(path: str, memory: str | None) -> Address:
+    """Return the address for the text after `postgresql:` or `postgresql+NAME:` in a URL.
+
+    Raises:
+        BackendUnusable: the text is not an address of a PostgreSQL database, or the name is invalid.
+    """
+    conninfo = f"postgresql:{path}"
+    name = "" if memory is None else memory_name(memory)
+    try:
+        parts = conninfo_to_dict(conninfo)
+    except psycopg.Error:
+        raise BackendUnusable(
+            "this is not the address of a PostgreSQL database; write postgresql://USER@HOST:PORT/DATABASE"
+        ) from None
+    if parts.get("password"):
+        raise BackendUnusable(
+            "the URL of a store must not contain a password, because messages show the URL; put it into "
+            "PGPASSWORD, a password file (~/.pgpass) or a service file"
+        )
+    user = f"{parts['user']}@" if parts.get("user") else ""
+    port = f":{parts['port']}" if parts.get("port") else ""
+    scheme = f"postgresql+{name}" if name else "postgresql"
+    shown = f"{scheme}://{user}{parts.get('host') or ''}{port}/{parts.get('dbname') or ''}"
+    return Address(conninfo, shown, name)
+
+
+class Pool:
+    """Connections to one database, which the handles of this process share. It is thread-safe.
+
+    A connection is made when it is needed, by the thread that needs it, so that this thread gets the server's
+    answer. (The package psycopg_pool connects in threads of its own: a caller only learns that it took too
+    long, and after a restart of the server the pool waits up to minutes between its attempts.)
+    """
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._free = threading.Semaphore(CONNECTIONS_MAX)
+        self._idle: list[Connection] = []
+        self._closed = False
+        self.users = 0
+        """The number of handles that use the pool."""
+
+    def take(self) -> Connection:
+        """Return an idle or a new connection. An idle connection may turn out to be lost.
+
+        Raises:
+            BackendBusy: all connections of this process stayed in use.
+            BackendEnvironment: the server cannot be reached.
+            BackendUnusable: the server refuses the user or the database.
+        """
+        if not self._free.acquire(timeout=WAIT_SECONDS):
+            raise BackendBusy(self._address.shown, "all connections of this process")
+        try:
+            try:
+                return self._idle.pop()
+            except IndexError:
+                return psycopg.connect(
+                    self._address.conninfo,
+                    autocommit=True,
+                    connect_timeout=CONNECT_SECONDS,
+                    application_name="memroot",
+                )
+        except psycopg.Error as error:
+            self._free.release()
+            raise convert(self._address.shown, error) from None
+        except BaseException:
+            self._free.release()
+            raise
+
+    def give_back(self, connection: Connection) -> None:
+        """Return a connection. It is closed if it was lost or if its transaction was not ended."""
+        idle = connection.info.transaction_status is TransactionStatus.IDLE
+        if idle and not self._closed:
+            self._idle.append(connection)
+        else:
+            connection.close()
+        self._free.release()
+
+    def drop_idle(self) -> None:
+        """Close the idle connections, for instance because one of them was lost."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def close(self) -> None:
+        """Close the idle connections, and the others when they are returned."""
+        self._closed = True
+        self.drop_idle()
+
+    @property
+    def connections(self) -> tuple[Connection, ...]:
+        """The idle connections."""
+        return tuple(self._idle)
+
+
+_pools: dict[str, Pool] = {}
+_lock = threading.Lock()
+_inherited: list[Pool] = []
+"""The pools of the parent process. They are kept, because freeing them would close its connections."""
+
+
+def join(address: Address) -> Pool:
+    """Return the pool of the address's database. Call `leave` when it is not needed any more."""
+    with _lock:
+        pool = _pools.setdefault(address.conninfo, Pool(address))
+        pool.users += 1
+        return pool
+
+
+def leave(address: Address) -> None:
+    """Close the pool of the address's database if this was its last user."""
+    with _lock:
+        pool = _pools.get(address.conninfo)
+        if pool is None:
+            return
+        pool.users -= 1
+        if not pool.users:
+            del _pools[address.conninfo]
+            pool.close()
+
+
+def _forget_pools() -> None:
+    """In a forked process, forget the pools of the parent; its connections must not be used."""
+    global _lock  # noqa: PLW0603  a fork may copy a held lock
+    _lock = threading.Lock()
+    _inherited.extend(_pools.values())
+    _pools.clear()
+
+
+os.register_at_fork(after_in_child=_forget_pools)
