@@ -1,8 +1,10 @@
 """The storage backends: ordered maps from bytes to bytes that hold a store and are opened by URL.
 
-A URL is `memory:`, `leveldb:PATH`, `sqlite:PATH`, `sqlite+NAME:PATH` or a plain `PATH`. `sqlite+NAME:PATH` is
-the memory NAME in a SQLite file, which may contain several memories. The text after the scheme is only a
-path: it has no host, no options and no percent-encoding.
+A URL is `memory:`, `leveldb:PATH`, `sqlite:PATH`, `sqlite+NAME:PATH`, `postgresql://USER@HOST/DATABASE`,
+`postgresql+NAME://USER@HOST/DATABASE` or a plain `PATH`. With `+NAME`, it is the memory NAME in a SQLite file
+or in a PostgreSQL database, which may contain several memories. The text after `leveldb:` and `sqlite:` is
+only a path: it has no host, no options and no percent-encoding. A `postgresql:` URL has the form that libpq
+defines.
 """
 
 from __future__ import annotations
@@ -65,21 +67,46 @@ __all__ = [
     "store_exists",
 ]
 
-SCHEMES = ("leveldb", "memory", "sqlite")
+SCHEMES = ("leveldb", "memory", "postgresql", "sqlite")
 """The schemes of the available backends."""
+
+
+_NAMED = ("sqlite", "postgresql")
+"""The schemes whose URLs may have the name of a memory."""
 
 
 class Location(NamedTuple):
     """A parsed URL."""
 
     scheme: str
-    """One of SCHEMES, or `sqlite+` followed by the name of a memory."""
+    """One of SCHEMES; or `sqlite+` or `postgresql+`, followed by the name of a memory."""
     path: str
-    """The path in the URL, unchanged. It is empty for `memory:`."""
+    """The path in the URL, or the address of the database, unchanged. It is empty for `memory:`."""
+
+    @property
+    def kind(self) -> str:
+        """The scheme without the name of a memory, one of SCHEMES."""
+        return self.scheme.partition("+")[0]
+
+    @property
+    def file(self) -> Path | None:
+        """The resolved path of the store's folder or file, or None for a store that is not in a file.
+
+        Raises:
+            BackendUnusable: the path cannot be resolved.
+        """
+        from backends.files import resolve_path
+
+        return resolve_path(self.path) if self.kind in ("leveldb", "sqlite") else None
+
+    @property
+    def shared(self) -> bool:
+        """True if the store is in a file or database that also holds others, so it cannot be moved alone."""
+        return self.memory is not None or self.kind == "postgresql"
 
     @property
     def memory(self) -> str | None:
-        """The name of the memory in a SQLite file, or None for a store without a name."""
+        """The name of the memory in a file or database, or None for a store without a name."""
         return self.scheme.partition("+")[2] or None
 
 
@@ -95,8 +122,9 @@ def locate(url: str) -> Location:
         BackendUnusable: the scheme is unknown, the path is missing, or `memory:` is followed by a path.
     """
     head, colon, rest = url.partition(":")
-    if colon and head.startswith("sqlite+"):
-        return Location(f"sqlite+{_memory_name(head.removeprefix('sqlite+'))}", _path(url, head, rest))
+    kind, plus, memory = head.partition("+")
+    if colon and plus and kind in _NAMED:
+        return Location(f"{kind}+{_memory_name(memory)}", _path(url, head, rest))
     if (
         colon
         and len(head) > 1
@@ -117,6 +145,9 @@ def locate(url: str) -> Location:
 def _path(url: str, head: str, rest: str) -> str:
     if not rest:
         raise BackendUnusable(f"{url!r} lacks the path; write {head}:PATH")
+    if head.startswith("postgresql") and not rest.startswith("//"):
+        # The URL is not shown: it may contain a password.
+        raise BackendUnusable(f"a {head}: URL lacks the address; write {head}://USER@HOST:PORT/DATABASE")
     return rest
 
 
@@ -169,6 +200,8 @@ def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> B
         from backends.memory import MemoryBackend
 
         return MemoryBackend()
+    if location.kind == "postgresql":
+        return _postgresql(location, create=create)
     read_only = _read_only(location)
     if read_only is not None:
         return read_only
@@ -185,6 +218,16 @@ def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> B
         if full is None:
             raise
         return full
+
+
+def _postgresql(location: Location, *, create: bool) -> Backend:
+    try:
+        from backends.postgresql import PostgreSQLBackend
+    except ImportError as error:
+        raise BackendUnusable(
+            "a memory in PostgreSQL needs the package psycopg; install memroot[postgresql]"
+        ) from error
+    return PostgreSQLBackend(location.path, create=create, memory=location.memory)
 
 
 def _on_full_disk(location: Location, number: int) -> Backend | None:
@@ -232,6 +275,8 @@ def store_exists(url: str) -> bool:
     scheme, path = location
     if scheme == "memory":
         return False
+    if location.kind == "postgresql":
+        return _has_memory(url)
     from backends.files import resolve_path
 
     place = resolve_path(path)

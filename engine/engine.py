@@ -166,7 +166,7 @@ class Engine:
 
     @classmethod
     def open(cls, url: str, *, create: bool = True, memory: str | None = None, **options: Any) -> Self:
-        """Open the store at `url`: `leveldb:PATH`, `sqlite:PATH`, `memory:` or a bare path.
+        """Open the store at `url`: `leveldb:PATH`, `sqlite:PATH`, `postgresql://…`, `memory:` or a path.
 
         Args:
             url: The location of the store. A bare path names a LevelDB folder, or a SQLite file if LevelDB is

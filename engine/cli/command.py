@@ -77,8 +77,8 @@ GLOBAL_OPTIONS: list[click.Parameter] = [
     _global(
         "--store",
         metavar="URL",
-        help="The store: PATH, leveldb:PATH, sqlite:PATH or memory:. Default: ENGINE_STORE, "
-        "the nearest .engine.toml, the user's config.toml, or the standard location.",
+        help="The store: PATH, leveldb:PATH, sqlite:PATH, postgresql://USER@HOST/DB or memory:. Default: "
+        "ENGINE_STORE, the nearest .engine.toml, the user's config.toml, or the standard location.",
     ),
     _global(
         "--memory",

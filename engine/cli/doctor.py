@@ -121,7 +121,8 @@ def _store(session: Session) -> dict[str, Any]:
             found |= {"kind": backend.name, "capabilities": plain(backend.capabilities)}
             read_log(backend)
             read_identity(backend)
-        found["free_bytes"] = _free_bytes(locate(url).path)
+        place = locate(url).file
+        found["free_bytes"] = None if place is None else _free_bytes(str(place))
     except EngineError as error:
         found |= {"state": error.code, "problem": str(error)}
     except OSError as error:

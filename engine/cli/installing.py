@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 from backends import locate
-from backends.files import resolve_path
 from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 from engine.cli.output import plain
@@ -77,10 +75,13 @@ def _absolute(url: str) -> str:
         InvalidInputError: the store is in memory.
     """
     with translated():
-        scheme, path = locate(url)
-        if not path:
+        location = locate(url)
+        if location.kind == "postgresql":
+            return url
+        place = location.file
+        if place is None:
             raise InvalidInputError(
                 "a store in memory would be empty whenever the client starts the server",
                 hint="name a store with --store",
             )
-        return f"{scheme}:{Path(resolve_path(path))}"
+        return f"{location.scheme}:{place}"

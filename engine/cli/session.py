@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from backends import locate
 from backends.base import Backend
-from backends.files import resolve_path
 from engine.base.error_translation import translated
 from engine.base.errors import EngineError
 from engine.cli.output import Failure, Output, receipt_data
@@ -109,10 +108,9 @@ class Session:
             self.out.late = after_writes(self, engine)
 
     def place(self) -> Path | None:
-        """The real path of the store, or None for a store in memory. The store need not exist."""
+        """The real path of the store, or None for a store that is not in a file. It need not exist."""
         with translated():
-            _, path = locate(self.setting.url)
-            return resolve_path(path) if path else None
+            return locate(self.setting.url).file
 
     def masked(self, failure: Failure) -> Failure:
         """Return the failure, with secrets masked if the settings turn the secret filter on."""

@@ -243,7 +243,7 @@ def _is_text(value: object) -> bool:
 def _absolute(url: str, folder: Path) -> str:
     from backends import locate
 
-    if url == "memory:":
+    if url == "memory:" or url.startswith(("postgresql:", "postgresql+")):
         return url
     head = next((scheme for scheme in ("leveldb:", "sqlite:") if url.startswith(scheme)), "")
     if not head:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from backends import open_backend, store_exists
-from backends.sqlite_named import delete_memory, in_use, memories_in, memory_bytes, rename_memory
+from backends import locate, open_backend, store_exists
 from engine.base.error_translation import translated
 from engine.base.errors import BusyError, ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.engine import Engine
@@ -52,8 +52,9 @@ def memories(url: str) -> list[str]:
 def names_in(root: MemoriesRoot) -> list[str]:
     """Return the sorted names of the memories in `root`, as `memories` does."""
     with translated():
-        if root.is_file:
-            return memories_in(str(root.path))
+        if root.kind != "folder":
+            shared, place = _shared(root)
+            return shared.memories_in(place)
         try:
             return sorted(entry.name for entry in root.path.iterdir() if is_memory(entry))
         except FileNotFoundError:
@@ -85,8 +86,9 @@ def described(root: MemoriesRoot, name: str) -> Memory:
 def size_of(root: MemoriesRoot, name: str) -> int:
     """Return the size in bytes of a memory's files, or of the memory's keys and values in a shared file."""
     with translated():
-        if root.is_file:
-            return memory_bytes(str(root.path), name)
+        if root.kind != "folder":
+            shared, place = _shared(root)
+            return shared.memory_bytes(place, name)
     entry = root.path / name
     if entry.is_dir():
         return sum(
@@ -107,8 +109,9 @@ class Removal:
     cleared: bool
     """True if the files of the store no longer contain any data of the memory.
 
-    False if other processes have the SQLite file open. Until these processes close the file, its write-ahead
-    log contains parts of the memory.
+    False if other processes have the SQLite file open: until these processes close the file, its write-ahead
+    log contains parts of the memory. Also False for a memory in PostgreSQL, whose files keep deleted rows for
+    some time.
     """
 
 
@@ -146,8 +149,9 @@ def rename(url: str, old: str, new: str, *, dry_run: bool = False) -> None:
     if dry_run:
         return
     with translated():
-        if root.is_file:
-            rename_memory(str(root.path), old, new)
+        if root.kind != "folder":
+            shared, place = _shared(root)
+            shared.rename_memory(place, old, new)
         else:
             rename_in(root.path, old, new)
 
@@ -164,14 +168,41 @@ def delete(url: str, name: str, *, dry_run: bool = False) -> Removal:
     _require_memory(name, names_in(root), url)
     memory = described(root, name)
     with translated():
-        if memory.state == "busy" or (root.is_file and in_use(str(root.path), name)):
-            raise BusyError(f"memory {name!r} is in use", hint="end the process that uses the memory")
+        if memory.state == "busy":
+            raise _in_use(name)
+        if root.kind != "folder":
+            shared, place = _shared(root)
+            if shared.in_use(place, name):
+                raise _in_use(name)
+            return Removal(memory, (), cleared=not dry_run and shared.delete_memory(place, name))
         if dry_run:
-            foreign = [] if root.is_file else foreign_in(root.path / name)
-            return Removal(memory, tuple(map(str, foreign)), cleared=False)
-        if root.is_file:
-            return Removal(memory, (), cleared=delete_memory(str(root.path), name))
+            return Removal(memory, tuple(map(str, foreign_in(root.path / name))), cleared=False)
         return Removal(memory, tuple(map(str, delete_in(root.path, name))), cleared=True)
+
+
+def _in_use(name: str) -> BusyError:
+    return BusyError(f"memory {name!r} is in use", hint="end the process that uses the memory")
+
+
+class _Shared(Protocol):
+    """A module that manages the memories of one file or database."""
+
+    def memories_in(self, path: str) -> list[str]: ...
+    def memory_bytes(self, path: str, name: str) -> int: ...
+    def rename_memory(self, path: str, old: str, new: str) -> None: ...
+    def delete_memory(self, path: str, name: str) -> bool: ...
+    def in_use(self, path: str, name: str) -> bool: ...
+
+
+def _shared(root: MemoriesRoot) -> tuple[_Shared, str]:
+    """Return the module for the memories of one file or database, and its address for that module."""
+    if root.kind == "postgresql":
+        from backends import postgresql_named
+
+        return postgresql_named, locate(root.url).path
+    from backends import sqlite_named
+
+    return sqlite_named, str(root.path)
 
 
 def _require_memory(name: str, known: list[str], url: str) -> None:

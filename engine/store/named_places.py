@@ -1,9 +1,10 @@
 """The location of a named memory.
 
-A root, which is a folder or one SQLite file, contains named memories. In a folder, the memory `NAME` is the
-LevelDB folder or SQLite file `ROOT/NAME`. In a SQLite file, it is a table of that file and has the URL
-`sqlite+NAME:PATH`. Each memory is a separate store with its own store id, journal and overall root, and a
-query on one memory never reads another memory.
+A root, which is a folder, one SQLite file or one PostgreSQL database, contains named memories. In a folder,
+the memory `NAME` is the LevelDB folder or SQLite file `ROOT/NAME`. In a SQLite file, it is a table of that
+file and has the URL `sqlite+NAME:PATH`; in a database, it has the URL `postgresql+NAME://…`. Each memory is a
+separate store with its own store id, journal and overall root, and a query on one memory never reads another
+memory.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from engine.base.errors import InvalidInputError
 
 
 class MemoriesRoot(NamedTuple):
-    """The folder or SQLite file that contains named memories."""
+    """The folder, SQLite file or PostgreSQL database that contains named memories."""
 
     url: str
     """The URL of the root, as the caller passed it."""
+    kind: str
+    """`folder`, `sqlite` for one SQLite file, or `postgresql` for one database."""
     path: Path
-    """The folder or the SQLite file, with symbolic links resolved."""
-    is_file: bool
-    """True if one SQLite file contains all memories."""
+    """The folder or the SQLite file, with symbolic links resolved; unused for a database."""
 
     def url_of(self, name: str) -> str:
         """Return the URL of the memory `name`. The memory need not exist.
@@ -39,8 +40,8 @@ class MemoriesRoot(NamedTuple):
         """
         with translated():
             memory_name(name)
-            if self.is_file:
-                return f"sqlite+{name}:{locate(self.url).path}"
+            if self.kind != "folder":
+                return f"{self.kind}+{name}:{locate(self.url).path}"
             entry = self.path / name
             if entry.is_symlink():
                 raise BackendUnusable(f"{entry} is a symbolic link; a memory must be a real folder or file")
@@ -48,25 +49,27 @@ class MemoriesRoot(NamedTuple):
 
 
 def root_of(url: str) -> MemoriesRoot:
-    """Return the root that a URL names: a folder or, for `sqlite:PATH`, one file.
+    """Return the root that a URL names: a folder, one SQLite file, or one PostgreSQL database.
 
     Raises:
         InvalidInputError: The URL names a store in main memory, a single memory, the folder of a single
             store, or a file that is not a SQLite file.
     """
     with translated():
-        scheme, path = locate(url)
+        location = scheme, path = locate(url)
         if scheme == "memory":
             raise BackendUnusable("a store in main memory has no named memories; use a folder or sqlite:PATH")
-        if "+" in scheme:
+        if location.memory is not None:
             raise BackendUnusable(f"{url} already names a memory; remove +NAME from the URL")
+        if scheme == "postgresql":
+            return MemoriesRoot(url, scheme, Path())
         place = resolve_path(path)
         if scheme == "sqlite":
             if place.is_dir():
                 raise BackendUnusable(
                     f"{place} is a folder; to keep memories in it, remove sqlite: from the URL"
                 )
-            return MemoriesRoot(url, place, is_file=True)
+            return MemoriesRoot(url, scheme, place)
         if place.exists() and not place.is_dir():
             raise BackendUnusable(f"{place} is a file; memories are kept in a folder or in sqlite:PATH")
         if is_leveldb_store(place):
@@ -74,7 +77,7 @@ def root_of(url: str) -> MemoriesRoot:
                 f"{place} is a store itself and cannot contain named memories",
                 hint="give a folder for named memories (--store FOLDER), or do not give the name of a memory",
             )
-        return MemoriesRoot(url, place, is_file=False)
+        return MemoriesRoot(url, "folder", place)
 
 
 def memory_url(url: str, name: str) -> str:

@@ -42,7 +42,6 @@ from proofs.note import Checkpoint as NotedCheckpoint
 from proofs.note import Note, origin_of
 
 STDIN = "-"
-_NAMED = "sqlite+"
 """The prefix of the URL scheme of a store that shares one file with other stores."""
 
 Write = Callable[[bytes], object]
@@ -243,8 +242,8 @@ def import_journal(
     """
     with translated():
         exists = store_exists(url)
-        scheme = locate(url).scheme
-        if scheme == "memory":
+        location = locate(url)
+        if location.kind == "memory":
             raise InvalidInputError(
                 "a store in memory would be lost when the command ends",
                 hint="name a persistent store: --store",
@@ -252,7 +251,7 @@ def import_journal(
     with open_input(path) as (stream, name), translated():
         journal = JournalReader(stream, name)
         journal.check = check
-        if exists or scheme.startswith(_NAMED):  # a store that shares a file with others cannot be renamed
+        if exists or location.shared:  # a store that shares a file or a database cannot be renamed
             with open_backend(url) as target, scratch_backend(on_disk=True) as scratch:
                 return _forward(scratch, target, journal, progress)
         with new_store(url) as backend:

@@ -28,6 +28,7 @@ _PROCESSES: Final = "tests/backends/test_several_processes.py::"
 _THREADS: Final = "tests/store/test_threads.py::"
 _TAMPER: Final = "tests/trust/audit/test_tamper.py::"
 _LAWS: Final = "tests/ledger/test_invariants.py::"
+_PG: Final = "tests/backends/test_postgresql_faults.py::"
 _HERE: Final = "tests/torture/"
 
 MATRIX: Final = (
@@ -160,6 +161,16 @@ MATRIX: Final = (
          _HERE + "test_leaks.py::test_opening_again_and_again_leaves_nothing_behind"),
         ("leaks",), "the numbers stay flat",
     ),
-    Row("F22", "PostgreSQL", (), (), "", "everything: there is no such backend"),
+    Row(
+        "F22", "PostgreSQL: the connection or the server fails",
+        (_PG + "test_a_connection_cut_during_a_commit_is_settled",
+         _PG + "test_a_write_sent_before_the_fence_was_raised_does_nothing",
+         _PG + "test_a_restarted_server_loses_nothing",
+         _PG + "test_after_the_primary_is_lost_the_standby_has_every_write",
+         _PG + "test_a_transaction_that_the_server_undid_is_sent_again",
+         _PG + "test_each_failure_has_one_class_of_answer"),
+        (), "no acknowledged write is lost, and none is applied twice; one class of answer for each failure",
+        "large numbers of trials; a server whose disk is full",
+    ),
 )  # fmt: skip
 """All faults, in order."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from backends import Batch, locate, open_backend, store_exists
 from backends.base import Backend
-from backends.files import resolve_path
 from backends.salvage import Salvage, salvaged
 from engine.base import limits
 from engine.base.error_translation import translated
@@ -234,24 +233,24 @@ def _events(rows: Backend, end: int) -> Iterator[RawEntry]:
 
 
 def _check_target(url: str) -> None:
-    scheme, path = locate(url)
-    if scheme == "memory":
+    location = locate(url)
+    if location.kind == "memory":
         raise InvalidInputError(
             "a store in memory would be lost at the end of the command", hint="name a new store"
         )
-    place = resolve_path(path)
-    if store_exists(url) or ("+" not in scheme and place.exists()):
-        raise InvalidInputError(f"there is something at {place} already", hint="name a new store")
+    place = location.file
+    if store_exists(url) or not (location.shared or place is None or not place.exists()):
+        raise InvalidInputError(f"there is something at {place or url} already", hint="name a new store")
 
 
 @contextmanager
 def _new_target(url: str) -> Iterator[Backend]:
     """Open an empty backend that becomes the store at `url` when the block ends without an error."""
-    if "+" not in locate(url).scheme:
+    if not locate(url).shared:
         with new_store(url) as backend:
             yield backend
         return
-    # A store that shares a file with others cannot be renamed, so it is copied.
+    # A store that shares a file or a database with others cannot be renamed, so it is copied.
     with scratch_backend(on_disk=True) as scratch:
         yield scratch
         with open_backend(url) as target:

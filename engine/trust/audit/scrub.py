@@ -19,7 +19,6 @@ from typing import Final
 
 from backends import locate
 from backends.base import Backend
-from backends.files import resolve_path
 from engine.base.errors import CorruptionError
 from engine.followers.evidence import Evidence, TrustedHead
 from engine.ledger.heads import extended, leaf_hashes
@@ -57,16 +56,16 @@ class Scrub:
 
 
 def scrub_file(url: str) -> Path | None:
-    """Return the path of the file in which the progress is kept, or None for a store in memory.
+    """Return the path of the file in which the progress is kept, or None for a store that is not in a file.
 
     It is `PATH/scrub.json` for a LevelDB store, `PATH-scrub.json` for a SQLite store, and
     `PATH-scrub-NAME.json` for the memory NAME of a SQLite file.
     """
-    scheme, path = location = locate(url)
-    if not path:
+    location = locate(url)
+    place = location.file
+    if place is None:
         return None
-    place = resolve_path(path)
-    if scheme == "leveldb":
+    if location.kind == "leveldb":
         return place / "scrub.json"
     name = f"-{location.memory}" if location.memory else ""
     return place.with_name(f"{place.name}-scrub{name}.json")
