@@ -77,9 +77,9 @@ def _is_at(marked: MarkedText, at: int) -> bool:
     return False
 
 
-def _is_label(token: str) -> bool:
+def _is_label(following: str) -> bool:
     """Return True if a token is a number or a capital letter, as in `room 12` and `gate B`."""
-    return token.isdigit() or (len(token) == 1 and "A" <= token < "[" and token != "I")
+    return following.isdigit() or (len(following) == 1 and "A" <= following < "[" and following != "I")
 
 
 def _is_before_noun(marked: MarkedText, at: int) -> bool:
