@@ -106,6 +106,7 @@ _CAMEL: Final = re.compile("[a-z]{2,}+[A-Z][a-z]{2}")
 _CONTEXTUAL: Final = (
     Mark.PLACE_NOUN
     | Mark.POINTING
+    | Mark.SEASON
     | Mark.SUBJECT
     | Mark.ELIDED
     | Mark.SO

@@ -11,6 +11,7 @@ GREETING_WORDS_MAX: Final = 8
 """A longer text is not a bare greeting."""
 
 _OWNERS: Final = frozenset(LISTS["owners"])
+_MARRIED: Final = frozenset({"divorced", "married", "marries", "marry", "marrying", "wed"})
 _GREETS: Final = frozenset(LISTS["greets"])
 _SALUTATION: Final = frozenset(LISTS["salutation"])
 
@@ -18,6 +19,8 @@ _SALUTATION: Final = frozenset(LISTS["salutation"])
 def has_relative(marked: MarkedText) -> bool:
     """Return True if the text says whose relative somebody is, or calls a relative by what one calls them."""
     if any(_is_of_somebody(marked, at) for at in marked.with_mark(Mark.KINSHIP)):
+        return True
+    if any(marked.words[at - 1] in _MARRIED for at in marked.capitals):
         return True
     return any(
         marked.is_capital(at) and (marked.is_capital(at + 1) or not marked.begins(at))

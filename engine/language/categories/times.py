@@ -21,6 +21,9 @@ _IN_MONTH: Final = frozenset(LISTS["in_month"])
 _AROUND: Final = frozenset(LISTS["around"])
 _AT_HOUR: Final = frozenset(LISTS["at_hour"])
 _AFTER_HOUR: Final = frozenset(LISTS["after_hour"])
+_SEASONS: Final = frozenset({"autumn", "summer", "winter"})
+_ELAPSED: Final = frozenset({"after", "before", "since"})
+_SPANS: Final = frozenset(LISTS["spans"])
 _COUNTED: Final = frozenset(LISTS["counted"])
 
 
@@ -29,6 +32,8 @@ def has_time(marked: MarkedText) -> bool:
     if any(_is_time(marked, at) for at in marked.numbers):
         return True
     if any(_points_at_span(marked, at) for at in marked.with_mark(Mark.POINTING)):
+        return True
+    if any(_is_season(marked, at) for at in marked.with_mark(Mark.SEASON)):
         return True
     if any(_is_dated_by(marked, at) for at in marked.with_mark(Mark.EVENT)):
         return True
@@ -42,6 +47,13 @@ def has_time(marked: MarkedText) -> bool:
 def _is_hour(marked: MarkedText, at: int) -> bool:
     after = marked.words[at + 1]
     return marked.words[at - 1] in _AT_HOUR and (not is_word(after) or after in _AFTER_HOUR)
+
+
+def _is_season(marked: MarkedText, at: int) -> bool:
+    """Return True for a certain season: `the summer`, `a dreadful winter`. A spring is also of water."""
+    if marked.words[at] not in _SEASONS:
+        return False
+    return any(marked.words[at - before] in DETERMINERS for before in (1, 2))
 
 
 def _is_dated_by(marked: MarkedText, at: int) -> bool:
@@ -76,6 +88,8 @@ def _is_time(marked: MarkedText, at: int) -> bool:
 def _points_at_span(marked: MarkedText, at: int) -> bool:
     """Return True if a relative time begins at `at`: `last week`, `the past few months`, `in the spring`."""
     word = marked.words[at]
+    if word in _ELAPSED and not _SPANS.isdisjoint(marked.words[at + 1 : at + 4]):
+        return True  # `after twenty years`
     following = marked.marks[at + 1]
     if word in ("in", "during", "since", "until"):
         if marked.words[at + 1] == "the":

@@ -141,14 +141,9 @@ class Clause:
             return self._owned(phrase)
         if words[phrase.end - 1] in _STAGES and words[phrase.end] == "of":
             return self._objects(phrase.end + 1)
-        if words[phrase.end - 1] in _KINDS and words[phrase.end] == "of":
-            named = self.phrases.right(phrase.end + 1)
-            if named is not None and named.proper:
-                return [named], named.end
-        if words[phrase.end] in ("called", "named") and (phrase.article or not phrase.proper):
-            named = self.phrases.right(phrase.end + 1)
-            if named is not None and (named.proper or named.end - named.start == 1):
-                return [named], named.end
+        named = self._name_of(phrase)
+        if named is not None:
+            return [named], named.end
         found: list[Phrase | str] = [phrase]
         end = phrase.end
         while words[end] in ("and", ",", "&"):
@@ -161,6 +156,16 @@ class Clause:
         if words[end] == "or" or (words[end] == "," and words[end - 1] in ("and", "or")):
             return [], end
         return found, end
+
+    def _name_of(self, phrase: Phrase) -> Phrase | None:
+        """Return the name that follows a noun: `the town of Wexley`, `a server called heron`."""
+        words = self._words
+        kind = words[phrase.end - 1] in _KINDS and words[phrase.end] == "of"
+        called = words[phrase.end] in ("called", "named") and (phrase.article or not phrase.proper)
+        named = self.phrases.right(phrase.end + 1) if kind or called else None
+        if named is None or named.proper:
+            return named
+        return named if called and named.end - named.start == 1 else None
 
     def _owned(self, owner: Phrase) -> tuple[list[Phrase | str], int]:
         """Return a thing together with its owner: `Ellie's laptop`."""

@@ -23,20 +23,16 @@ class VerbPatterns(Clause):
         group = self._group(at)
         if after is None or group is None or not self._is_stated(verb, form, group, at):
             return
-        objects, end = self._objects(after)
-        if not objects and verb.predicate == "listens_on" and self._words[after].isdigit():
-            objects, end = [Phrase(after, after + 1, proper=False, article="")], after + 1
+        objects, end = self._objects_of(verb, after)
         if not objects:
             return
         if verb.predicate == "replaces" and not verb.flipped and self._words[end] in ("with", "by"):
             if form != "base" or self._words[group.start - 1] in ("we", "they", "i"):
                 yield from self._swapped(objects, end + 1)
             return
-        if verb.after:
-            objects += self._further(end, verb.after)
+        objects += self._further(end, verb.after)
         subjects = self._subjects_of(at, verb, form, group)
         if verb.predicate == "causes":
-            objects = [self._with_part(one) for one in objects]
             subjects = [self._whole(one, group.start) for one in subjects]
         for subject in subjects:
             for one in objects:
@@ -44,6 +40,15 @@ class VerbPatterns(Clause):
                     yield self.statement(subject, verb.predicate, one, flipped=verb.flipped)
         if verb.predicate == "works_with":
             yield from self._workplace([*subjects, *objects], end)
+
+    def _objects_of(self, verb: Verb, at: int) -> tuple[list[Phrase | str], int]:
+        """Return the ends that begin at an index, and the index after them. A port can be a bare number."""
+        if verb.predicate == "listens_on" and self._words[at].isdigit():
+            return [Phrase(at, at + 1, proper=False, article="")], at + 1
+        objects, end = self._objects(at)
+        if verb.predicate == "causes":
+            return [self._with_part(one) for one in objects], end
+        return objects, end
 
     def _with_part(self, end: Phrase | str) -> Phrase | str:
         """Return an event together with what it happens to: `decline of the harbour`."""
@@ -55,14 +60,14 @@ class VerbPatterns(Clause):
         return end._replace(end=part.end)
 
     def _whole(self, subject: Phrase | str, verb: int) -> Phrase | str:
-        """Return the subject of the verb at `verb` together with what it happens to, if that is all between."""
+        """Return the subject of the verb at `verb` together with what it happens to."""
         whole = self._with_part(subject)
         return whole if isinstance(whole, Phrase) and whole.end == verb else subject
 
     def _further(self, at: int, after: tuple[str, ...]) -> list[Phrase | str]:
         """Return the ends after a repeated word: `depends on Grafana for panels and on nginx`."""
         words = self._words
-        for one in range(at, min(at + 6, len(self._sentence))):
+        for one in range(at, min(at + 6, len(self._sentence)) if after else at):
             if words[one] == "and" and words[one + 1] in after:
                 return self._objects(one + 2)[0]
             if words[one] in BREAKS or self.phrases.kind(one) is Kind.VERB:
