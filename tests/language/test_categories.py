@@ -185,6 +185,15 @@ IS = [
     (Category.CAUSAL, "He coughed so he could speak."),
     (Category.CAUSAL, "Since it's closed, go home."),
     (Category.CAUSAL, "Therefore nothing happened."),
+    (Category.RELATIONSHIP, "Greave married Quill."),
+    (Category.RELATIONSHIP, "Quill and Anna rowed."),
+    (Category.NARRATIVE, "Ruth, our head, called at 7:40."),
+    (Category.LOCATION, "It hangs in room 12."),
+    (Category.LOCATION, "Boats cross the Quill estuary."),
+    (Category.TEMPORAL, "They met after twenty years."),
+    (Category.TEMPORAL, "It was a dreadful winter."),
+    (Category.CAUSAL, "He ran so fast that he fell."),
+    (Category.CAUSAL, "We wait, since Rob has the keys."),
 ]
 IS_NOT = [
     (Category.RELATIONSHIP, "Melanie: Thanks, Mel!"),
@@ -218,6 +227,11 @@ IS_NOT = [
     (Category.NARRATIVE, "Did he leave on Monday?"),
     (Category.CAUSAL, "So, we begin."),
     (Category.CAUSAL, "Since Monday it rains."),
+    (Category.NARRATIVE, "If Anna had married on Monday."),
+    (Category.NARRATIVE, "Anna was ill on Monday."),
+    (Category.TECHNICAL, "Visit the Tidal Network Trust."),
+    (Category.LOCATION, "They knew it from their school days."),
+    (Category.TEMPORAL, "We like summer best."),
 ]
 
 

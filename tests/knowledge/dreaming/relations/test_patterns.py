@@ -39,6 +39,16 @@ from tests.knowledge.dreaming.relations.support import Triple, stated
         ("Our CTO, Lena Fischer, founded Acme.", ("Lena Fischer", "created", "Acme")),
         ("Lena Fischer, who keeps bees, lives in Zurich.", ("Lena Fischer", "lives_in", "Zurich")),
         ("Heavy rain caused the flooding.", ("Heavy rain", "causes", "flooding")),
+        ("The frost led to the loss of the harvest.", ("frost", "causes", "loss of the harvest")),
+        ("Rob founded the town of Wexley in 1801.", ("Rob", "created", "Wexley")),
+        ("Moodle runs on the VM called heron.", ("Moodle", "runs_on", "heron")),
+        ("Caddy listens on 443 here.", ("Caddy", "listens_on", "443")),
+        ("The bookshop belongs to Anna Pike.", ("Anna Pike", "owns", "bookshop")),
+        ("Anna teaches maths at Leeds Grammar School.", ("Anna", "works_at", "Leeds Grammar School")),
+        ("Wexley became part of Leeds in 1811.", ("Wexley", "part_of", "Leeds")),
+        ("In old age Anna Haas lived in Leeds.", ("Anna Haas", "lives_in", "Leeds")),
+        ("The Otter, 140 tons, owned by Anna, sank.", ("Anna", "owns", "Otter")),
+        ("Kestrel itself runs on Linux.", ("Kestrel", "runs_on", "Linux")),
     ],
 )  # fmt: skip
 def test_a_sentence_states_a_relation(text: str, triple: Triple) -> None:
@@ -94,6 +104,11 @@ def test_a_pronoun_means_the_only_person() -> None:
         ("Ellie Farrow", "parent_of", "Theo")
     }
     assert stated("Theo saw Kit. His mother, Ellie Farrow, was late.") == set()
+
+
+def test_a_month_is_no_person() -> None:
+    """A name that is used as a month cannot be what a pronoun means."""
+    assert stated("Benny started last August. He lives in Leeds.") == {("Benny", "lives_in", "Leeds")}
 
 
 def test_the_speaker_of_a_line_is_the_writer() -> None:
