@@ -1,7 +1,7 @@
 """What a pipeline says about capitalised words whose uses alone do not show whether they are a name.
 
-One sentence of each text is parsed. A heading, which has neither a verb nor a full stop, does not count: there,
-a pipeline takes most capitalised words for names.
+One sentence of each text is parsed. A heading, which has neither a verb nor a full stop, does not count: a
+pipeline takes most capitalised words in headings for names.
 """
 
 from __future__ import annotations
