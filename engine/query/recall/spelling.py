@@ -256,8 +256,9 @@ def distance(one: str, other: str, most: int) -> int:
     An edit inserts, removes or replaces a letter, or swaps two adjacent letters (Damerau 1964, with optimal
     string alignment: no part is edited twice).
     """
-    if abs(len(one) - len(other)) > most or len(set(one) - set(other)) > most:
-        return most + 1
+    letters, others = set(one), set(other)
+    if abs(len(one) - len(other)) > most or max(len(letters - others), len(others - letters)) > most:
+        return most + 1  # an edit brings in or removes at most one letter
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):
