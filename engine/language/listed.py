@@ -45,6 +45,8 @@ _ASKED_CHARS: Final = 24
 
 def is_asked_for(core: str, entity: Entity) -> bool:
     """Return True if the entity is the kind of answer that is asked for, as in "which city"."""
+    if entity.proper:
+        return False
     start = core.find(entity.text)
     before = core[max(0, start - _ASKED_CHARS) : max(0, start)].lower()
-    return not entity.proper and _ASKED.search(before) is not None
+    return _ASKED.search(before) is not None

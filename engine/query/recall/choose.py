@@ -78,7 +78,7 @@ def _chosen(scope: RecallScope, ranking: Ranking, wanted: Wanted, subjects: Subj
     shared = frozenset(chosen.ordinals)
     target, too_long = wanted.target, 0
     for number, one in enumerate(_ranked(scope, ranking, chosen, target)):
-        if (chosen.is_full and number >= target + SPARE) or too_long >= 2 * target + SPARE:
+        if (number >= target + SPARE and chosen.is_full) or too_long >= 2 * target + SPARE:
             break
         if one.ordinal in shared:
             continue

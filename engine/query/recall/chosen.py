@@ -161,15 +161,16 @@ class Chosen:
         return int(self._scope.config.protocol.walkers * (len(self.hits) + 1))
 
     def _try(self, one: Ranked, allowance: int | None, *, patient: bool = True) -> str:
-        original = self._original(one.fingerprint) if one.is_alike else None
-        if original is not None:
+        if one.is_alike and (original := self._original(one.fingerprint)) is not None:
             self._duplicates.setdefault(original, []).append(one.ordinal)
             return f"duplicate of {self.hits[original].id}"
-        self._is_closed = self._is_closed or (self.has_target and one.score < self._lowest_further)
-        if self.is_full:
+        wanted, has_target = self.wanted, self.has_target
+        if has_target and one.score < self._lowest_further:
+            self._is_closed = True
+        if has_target and self.is_full:
             return BEYOND
         of_page = self._pages.get(one.source, 0)
-        if 0 < self.wanted.per_page <= of_page:
+        if 0 < wanted.per_page <= of_page:
             self.folded += 1
             return "enough of its page"
         # A walker was found only by its relations.
@@ -179,11 +180,11 @@ class Chosen:
             self._waiting.append(one._replace(is_alike=True))
             return WAITING
         atom = self._scope.atom(one.ordinal)
-        if not self._is_wanted(atom):
+        if wanted.categories and not self._is_wanted(atom):
             return "no such category"
         hit = self._hit(one, role, atom, allowance)
         if hit is None:
-            self._misses += self.has_target
+            self._misses += has_target
             self._is_closed = self._misses >= MISSES_MAX
             return TOO_LONG
         self.hits.append(hit)
@@ -215,7 +216,7 @@ class Chosen:
         for original, ordinals in self._duplicates.items():
             others = tuple(map(show_id, ids_at(self._scope.rows, ordinals)))
             self.hits[original] = replace(self.hits[original], duplicates=others)
-        order = sorted(range(len(self.hits)), key=lambda at: (-self.hits[at].score, self.hits[at].id))
+        order = [at for _, _, at in sorted((-hit.score, hit.id, at) for at, hit in enumerate(self.hits))]
         self.hits = [self.hits[at] for at in order]
         self.ordinals = [self.ordinals[at] for at in order]
         ids = ids_at(self._scope.rows, list(self._left_out))
@@ -240,9 +241,9 @@ class Chosen:
         """
         record, own_id = atom.record, show_id(atom.record.id)
         snippet = atom.reading.snippet
-        content = None
-        if self.left is not None:
-            content = self._within(atom, own_id, self.left, allowance)
+        content, left = None, self.left
+        if left is not None:
+            content = self._within(atom, own_id, left, allowance)
             if content is None:
                 return None
         shown = snippet if content is None else content

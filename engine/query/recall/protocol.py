@@ -193,7 +193,7 @@ def _phrases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
 
 def _aliases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
     """Add the atoms with an alias that occurs in the question to the pool, and raise their scores."""
-    named = aliases.aliases_in(scope, index_terms(scope.question.core)) if scope.signals.alias else []
+    named = aliases.aliases_in(scope) if scope.signals.alias else []
     if not named:
         return pool
     pool = anchors.extended(scope, pool, found, [one.ordinal for one in named])

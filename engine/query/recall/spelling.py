@@ -25,6 +25,7 @@ from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.query.filters import mentioning
 from engine.query.recall.allowed import Allowed
 from engine.query.recall.answer import MatchedName
+from engine.query.recall.tag_terms import tag_terms
 from engine.text.analyzer import analyze_query, index_terms
 from engine.text.labels import label_of
 from engine.text.simhash import phrase_hashes
@@ -102,8 +103,7 @@ def _unknown(rows: Reader, index: IndexView, question: Question) -> dict[str, st
     """Return the names of the question that the memory does not contain, each with its term."""
     names: dict[str, str] = {}
     for word in question.words:
-        name = bare(word.text)
-        if word.part is Part.PROPER and len(word.terms) == 1 and _is_name(name):
+        if word.part is Part.PROPER and len(word.terms) == 1 and _is_name(name := bare(word.text)):
             (term,) = word.terms
             if term.isalpha() and not forms_of(term):
                 names.setdefault(name, term)
@@ -187,7 +187,7 @@ def _tags_like(rows: Reader, atoms: Allowed, term: str, most: int) -> list[_Simi
     for tag in islice(atoms.tags_from(rows, term[0]), TAGS_MAX):
         if not tag.startswith(term[0]):
             break
-        terms = analyze_query(tag.replace("-", " ").replace("_", " ").replace("/", " "))
+        terms = tag_terms(tag)
         if term in terms:
             return None
         if len(terms) == 1 and tag.isalpha() and (edits := distance(term, terms[0], most)) <= most:
@@ -256,8 +256,9 @@ def distance(one: str, other: str, most: int) -> int:
     An edit inserts, removes or replaces a letter, or swaps two adjacent letters (Damerau 1964, with optimal
     string alignment: no part is edited twice).
     """
-    if abs(len(one) - len(other)) > most or len(set(one) - set(other)) > most:
-        return most + 1
+    letters, others = set(one), set(other)
+    if abs(len(one) - len(other)) > most or max(len(letters - others), len(others - letters)) > most:
+        return most + 1  # an edit brings in or removes at most one letter
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):

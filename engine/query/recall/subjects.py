@@ -7,6 +7,7 @@ out a subject of the question, the best texts about the subject take the places 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -81,8 +82,9 @@ class Subjects:
 
     def shown(self, hits: Sequence[Hit], mentions: NDArray[np.bool_]) -> tuple[Subject, ...]:
         """Return the subjects with the hits that mention them."""
+        ids = [hit.id for hit in hits]
         return tuple(
-            Subject(subject.text, tuple(hit.id for hit, there in zip(hits, row, strict=True) if there))
+            Subject(subject.text, tuple(compress(ids, row)))
             for subject, row in zip(self.found, mentions.tolist(), strict=True)
         )
 

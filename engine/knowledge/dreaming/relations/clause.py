@@ -22,6 +22,8 @@ _HEDGES: Final = (_MODALS - {"to", "going", "'d", "must"}) | WORDS["hedges"]
 _TAILS: Final = frozenset(
     {("i", "think"), ("i", "guess"), ("i", "hope"), ("i", "believe"), ("i", "suppose"), ("i", "reckon")}
 )
+_TAIL_BEGINNINGS: Final = frozenset(first for first, _ in _TAILS)
+_CONDITIONS: Final = frozenset({"if", "unless"})
 FILLERS: Final = (ADVERBS - _NEGATIONS - {"almost", "maybe", "perhaps", "likely"}) | WORDS["fillers"]
 CLAUSE_STARTS: Final = WORDS["clause_starts"]
 PREPOSITIONS: Final = frozenset(word for word, part in FUNCTION_WORDS.items() if part == "ADP")
@@ -69,14 +71,16 @@ class Clause:
         if not _HEDGES.isdisjoint(before):
             return True
         for number in range(at + 1, len(self._sentence)):
-            if words[number] in ("if", "unless") and words[number - 1] not in ("as", "even", "only"):
+            word = words[number]
+            if word in _CONDITIONS and words[number - 1] not in ("as", "even", "only"):
                 return True
-            if (words[number], words[number + 1]) in _TAILS:
+            if word in _TAIL_BEGINNINGS and (word, words[number + 1]) in _TAILS:
                 return True
         clause = at
         while clause > 1 and words[clause - 1] not in (",", ";", ":", "but", "because", "so", "and"):
             clause -= 1
-        return any(is_negative(word) for word in words[clause:at])
+        between = words[clause:at]
+        return not _NEGATIONS.isdisjoint(between) or any(word.endswith("n't") for word in between)
 
     def _group(self, at: int) -> Group | None:
         """Return the auxiliary verbs before the word at index `at`, or None if they deny or wish."""

@@ -47,7 +47,8 @@ _ROLE_FORMS: Final = frozenset(
 )
 _SPECIAL: Final = WORDS["special"]
 _PLACED: Final = WORDS["placed"]
-TRIGGERS: Final = (frozenset(_BY_FORM) | _ROLE_FORMS | _SPECIAL) - _PLACED - {"by"}
+_STATING: Final = frozenset(_BY_FORM) | _ROLE_FORMS | _SPECIAL
+TRIGGERS: Final = _STATING - _PLACED - {"by"}
 """The words of which a text must contain at least one to state a relation, except where something is."""
 
 
@@ -56,9 +57,9 @@ class SentenceReader(VerbPatterns, RolePatterns, OtherPatterns):
 
     def statements(self) -> Iterator[Statement]:
         """Yield what the sentence states."""
-        words = self._words
-        for at in range(1, len(self._sentence)):
-            word = words[at]
+        for at, word in enumerate(self._words):
+            if word not in _STATING:
+                continue
             heading = at > 1 and self._sentence.is_capital(at)
             if word in _BY_FORM and not heading and not self.is_doubted(at):
                 for verb, form in _BY_FORM[word]:

@@ -67,28 +67,32 @@ def sentences_of(text: str) -> Iterator[Sentence]:
         text = _MARKUP.sub(_blank, text)
     surfaces: list[str] = []
     offsets: list[int] = []
+    last = ""
     line = 0
     for found in _TOKEN.finditer(text):
-        word, at = found.group(), found.start()
+        word = found[0]
         if word == "\n":
+            at = found.start()
             if surfaces and not _is_wrapped(text, line, at):
                 yield from _sentence(surfaces, offsets)
-                surfaces, offsets = [], []
+                surfaces, offsets, last = [], [], ""
             line = at + 1
             continue
-        if surfaces and surfaces[-1] in _ENDS and word not in _ENDS and word not in _CLOSING:
+        if last in _ENDS and word not in _ENDS and word not in _CLOSING:
             yield from _sentence(surfaces, offsets)
-            surfaces, offsets = [], []
-        if word == "." and surfaces and _is_abbreviated(surfaces[-1]):
-            surfaces[-1] += "."
+            surfaces, offsets, last = [], [], ""
+        if word == "." and surfaces and _is_abbreviated(last):
+            last = surfaces[-1] = f"{last}."
             continue
         ending = _ENDINGS.search(word) if "'" in word else None
         if ending is not None:
-            surfaces += [word[: ending.start()], ending.group()]
+            at, last = found.start(), ending[0]
+            surfaces += [word[: ending.start()], last]
             offsets += [at, at + ending.start()]
         else:
+            last = word
             surfaces.append(word)
-            offsets.append(at)
+            offsets.append(found.start())
     yield from _sentence(surfaces, offsets)
 
 

@@ -20,7 +20,7 @@ from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.bm25 import MICRO, WeightedTerm, idf, weighted_terms
 from engine.query.recall.signals.scoring import Lists
-from engine.text.analyzer import analyze_query
+from engine.query.recall.tag_terms import tag_terms
 from proofs.sets import Group, tag_identity
 
 HEAVIEST_TERMS_MAX: Final = 16
@@ -127,7 +127,7 @@ def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...
             first = tag if first is None else first
             if not tag.startswith(start) or count == TAGS_SEEN_MAX:
                 break
-            if set(analyze_query(tag.replace("-", " ").replace("_", " ").replace("/", " "))) <= terms.keys():
+            if terms.keys() >= set(tag_terms(tag)):
                 found.add(tag)
     return tuple(sorted(found))
 

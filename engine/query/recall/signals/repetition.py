@@ -18,7 +18,10 @@ def emphasised(scope: RecallScope, weights: dict[str, float]) -> dict[str, float
     occurrences counts twice as much (BM25 with k3 = 1; Robertson & Zaragoza 2009).
     """
     share = scope.signals.repeated
-    counts = Counter(term for word in scope.question.words for term in word.terms)
+    terms = [term for word in scope.question.words for term in word.terms]
+    if len(set(terms)) == len(terms):
+        return weights
+    counts = Counter(terms)
     return {
         term: weight * (1.0 + share * (count - 1) / (count + 1)) if (count := counts[term]) > 1 else weight
         for term, weight in weights.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.labelled_relations import dreamt, labelled, score
-from tests.knowledge.dreaming.relations.test_parsed import PACKAGE, needs_pipeline
+from tests.knowledge.dreaming.pipeline import PACKAGE, needs_pipeline
 
 
 @pytest.mark.parametrize("name", ["home", "work"])
