@@ -229,7 +229,7 @@ IS_NOT = [
     (Category.CAUSAL, "Since Monday it rains."),
     (Category.NARRATIVE, "If Anna had married on Monday."),
     (Category.NARRATIVE, "Anna was ill on Monday."),
-    (Category.TECHNICAL, "Visit the Tidal Network Trust."),
+    (Category.TECHNICAL, "Visit the Engine Network Trust."),
     (Category.LOCATION, "They knew it from their school days."),
     (Category.TEMPORAL, "We like summer best."),
 ]
