@@ -126,3 +126,17 @@ def test_nothing_is_parsed_for_a_clear_name(parsed: list[str]) -> None:
     texts = [f"We saw Grace Hopper in the harbour in {month}." for month in ("May", "June", "July")]
     assert learned(*texts, config=PARSED) == ("Grace Hopper",)
     assert parsed == []
+
+
+@needs_pipeline
+def test_a_rebuild_parses_nothing(parsed: list[str]) -> None:
+    """The names that parses decided are in the journal, so a rebuild gives the same root without a parse."""
+    with engine_on() as engine:
+        for text in (*GUINEA_PIG, *JUMPERS):
+            engine.add(text)
+        assert engine.dream(config=PARSED).entities == ("Oscar",)
+        root = engine.root().root
+        assert parsed
+        parsed.clear()
+        assert engine.rebuild().root == root
+    assert parsed == []
