@@ -2,7 +2,7 @@
 
 Question: how many of the categories, names and relations of a text are found, and how many of those found are
     right?
-Data: `tests/knowledge/dreaming/labelled`, two memories of 100 short texts each, with labels by hand.
+Data: `tests/knowledge/dreaming/labelled`, three memories of 80 to 100 short texts, with labels by hand.
 How: each field has a function that returns one `Score` for each label, or for the field as a whole. Precision
     is the share of what was found that has a label; recall is the share of the labels that was found. The
     last row is the sum over all rows. The half `odd` or `even` of the texts can be measured alone, to see
@@ -21,7 +21,7 @@ from typing import Any, Final
 from engine.language.categories import Category, categories_of
 
 LABELLED: Final = Path(__file__).parent.parent / "tests" / "knowledge" / "dreaming" / "labelled"
-MEMORIES: Final = ("home", "work")
+MEMORIES: Final = ("home", "work", "harbour")
 HALVES: Final = {"all": (0, 1), "odd": (1,), "even": (0,)}
 
 
@@ -56,10 +56,10 @@ class Memory:
     """The other spellings of each name."""
 
 
-def memories() -> list[Memory]:
-    """Return the labelled memories."""
+def memories(names: Sequence[str] = MEMORIES) -> list[Memory]:
+    """Return the labelled memories with these names."""
     found = []
-    for name in MEMORIES:
+    for name in names:
         lines = (LABELLED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
         *texts, last = map(json.loads, lines)
         found.append(Memory(name, texts, last["aliases"]))
@@ -93,11 +93,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("fields", nargs="*", choices=[*FIELDS, []], help="the fields; default: all")
+    parser.add_argument("--memory", choices=MEMORIES, action="append", help="a memory; default: all")
     parser.add_argument("--half", choices=HALVES, default="all")
     parser.add_argument("--show", metavar="LABEL", help="print the texts with mistakes in this label")
     options = parser.parse_args()
     for field in options.fields or FIELDS:
-        scores = FIELDS[field](memories(), options.half, show=options.show)
+        scores = FIELDS[field](memories(options.memory or MEMORIES), options.half, show=options.show)
         total = Score("together")
         for score in scores:
             total.right, total.wrong = total.right + score.right, total.wrong + score.wrong

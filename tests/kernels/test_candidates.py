@@ -13,7 +13,7 @@ from engine.query.recall.config import Signals
 from engine.query.recall.pool import Pool
 from engine.query.recall.signals.anchors import documents_near
 from engine.query.recall.signals.scoring import Lists, best_documents, gains_at
-from engine.query.recall.signals.surroundings import FULL_LENGTH, FURTHER, TITLED, amounts_of
+from engine.query.recall.signals.surroundings import FULL_LENGTH, FULL_SOURCE, FURTHER, TITLED, amounts_of
 from tests.kernels.native import native
 from tests.kernels.test_score import searches
 from tests.query.recall.lines import SOURCES, TITLES, Document, Line
@@ -41,7 +41,7 @@ def test_candidates(
         limit,
         limit + most,
         (1.0, FURTHER),
-        200,
+        (FULL_SOURCE, 200),
         (near, source, FULL_LENGTH, TITLED),
     )
     hits = best_documents(lists, allowed, limit)[0][: limit + most]
@@ -66,7 +66,8 @@ def test_candidates_without_neighbours(search: tuple[Lists, Allowed, int]) -> No
     lists, allowed, limit = search
     positions = Line((Document(0, None),) * allowed.documents, 0).positions()
     arguments = (lists.kernel_lists, lists.kernel_allowed(allowed), positions.kernel_orders)
-    found = native().candidates(*arguments, limit, limit, (), 200, (0.0, 1.0, FULL_LENGTH, TITLED))
+    weights = (0.0, 1.0, FULL_LENGTH, TITLED)
+    found = native().candidates(*arguments, limit, limit, (), (FULL_SOURCE, 200), weights)
     hits = best_documents(lists, allowed, limit)[0][:limit]
     assert np.frombuffer(found[0], np.int64).tolist() == sorted(hits.tolist())
 
@@ -77,6 +78,6 @@ def test_arguments_that_do_not_fit_are_declined() -> None:
     allowed: Any = ([0.5], b"\xff\xff", [])
     orders = Line((Document(0, None),) * 10, 0).positions().kernel_orders
     weights = (1.0, 1.0, FULL_LENGTH, TITLED)
-    assert native().candidates(lists, allowed, orders, 1, 1, (1.0,), 200, weights) is None
-    assert native().candidates(lists, allowed, orders, 0, 1, (1.0,), 200, weights) is None
-    assert native().candidates(lists, allowed, orders, 1, 1, (1.0,) * 9, 200, weights) is None
+    assert native().candidates(lists, allowed, orders, 1, 1, (1.0,), (FULL_SOURCE, 200), weights) is None
+    assert native().candidates(lists, allowed, orders, 0, 1, (1.0,), (FULL_SOURCE, 200), weights) is None
+    assert native().candidates(lists, allowed, orders, 1, 1, (1.0,) * 9, (FULL_SOURCE, 200), weights) is None

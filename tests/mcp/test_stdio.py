@@ -283,6 +283,7 @@ def test_every_tool_takes_each_of_its_arguments(store: Path) -> None:
             },
         ),
         ("find", {"filter": "meta.project:atlas"}),
+        ("find", {"query": "kettle", "across": True}),
         ("relate", {"subject": "a", "predicate": "is", "object": "b", "source": atom}),
         ("tag", {"id": atom, "add": ["new"], "remove": ["tea"]}),
         ("revise", {"id": atom, "text": "It broke.", "title": "Broken", "tags": ["old"]}),

@@ -90,6 +90,8 @@ class Learn:
 
     name: str
     aliases: tuple[str, ...] = ()
+    by_parse: bool = False
+    """True if only the parses of sentences show that this is a name."""
 
     def decide(self, tx: Transaction) -> Receipt:
         """Append the event that adds the entity or its aliases.

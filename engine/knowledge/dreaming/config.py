@@ -81,6 +81,9 @@ class DreamConfig:
     spread sample is used."""
     evidence: int = 16
     """To decide whether capitalised words are a name, at most this many atoms with these words are read."""
+    parsed: int = 12
+    """To decide whether capitalised words are a name, at most this many sentences with these words are
+    parsed, one of each text. Sentences are parsed only if there is a pipeline and the texts leave it open."""
     lower_share: float = 0.2
     """To decide whether capitalised words are a name, texts with these words are read. If the share of texts
     that spell the words differently, such as in lower case, is above this value, the words are not a name."""
@@ -100,9 +103,9 @@ class DreamConfig:
     round over all atoms."""
     stop: frozenset[str] = field(default=STOP_LIST)
     pipeline: str = AUTO
-    """The package of the spaCy pipeline that parses sentences for relations. `auto`: the first installed
-    pipeline for English in the alphabetical order of the packages, or none; the variable ENGINE_PIPELINE
-    replaces this value. `none`: no pipeline."""
+    """The package of the spaCy pipeline that parses sentences for names and relations. `auto`: the first
+    installed pipeline for English in the alphabetical order of the packages, or none; the variable
+    ENGINE_PIPELINE replaces this value. `none`: no pipeline."""
 
     def __post_init__(self) -> None:
         """Raise InvalidInputError if a limit is out of range."""

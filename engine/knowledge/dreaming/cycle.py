@@ -21,9 +21,10 @@ from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn
 from engine.knowledge.dreaming.config import RULES, DreamConfig
 from engine.knowledge.dreaming.evidence import Judge
 from engine.knowledge.dreaming.known_names import Names
+from engine.knowledge.dreaming.parsed_names import ParsedNames
 from engine.knowledge.dreaming.relations.commands import AddRelation
 from engine.knowledge.dreaming.relations.finder import Relater
-from engine.knowledge.dreaming.relations.pipeline import Pipeline, find_pipeline
+from engine.knowledge.dreaming.relations.pipeline import Parser, Pipeline, find_pipeline
 from engine.knowledge.dreaming.round import (
     Phase,
     Round,
@@ -153,11 +154,12 @@ class _Cycle:
         progress: Progress,
     ) -> None:
         self._survey, self._round, self._store, self._progress = survey, due, store, progress
-        self._relater = Relater(survey, due.names, pipeline)
+        self._parser = parser = None if pipeline is None else Parser(pipeline)
+        self._relater = Relater(survey, due.names, parser)
         self._budget, self._stop = budget, stop
         self._until = None if seconds is None else time.monotonic() + seconds
         self.cursor = due.cursor
-        self._judge = Judge(survey)
+        self._judge = Judge(survey, None if parser is None else ParsedNames(parser, survey.config.parsed))
         self._judged: set[tuple[str, ...]] = set()
         """The surfaces of the words that were judged."""
         self._learned: list[str] = []
@@ -188,9 +190,9 @@ class _Cycle:
         ordinals = self._to_read()
         for part in self._steps(ordinals):
             with without_collection():
-                commands = list(self._names_in(part))
-                for receipt in self._store.commit(commands, DREAMER, origin=ORIGIN):
-                    self._add_name(receipt)
+                for origin, some in groupby(list(self._names_in(part)), self._origin):
+                    for receipt in self._store.commit(list(some), DREAMER, origin=origin):
+                        self._add_name(receipt)
             self._read += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read, len(ordinals) + len(self._round.texts))
@@ -221,7 +223,7 @@ class _Cycle:
             if found is not None:
                 # The id does not matter: the names are only compared.
                 claimed.add(found.name.text, b"%d" % len(claimed), found.aliases)
-                yield Learn(found.name.text, found.aliases)
+                yield Learn(found.name.text, found.aliases, found.by_parse)
 
     def _add_name(self, receipt: Receipt) -> None:
         """Add a learned name to the known names, unless its entity is hidden."""
@@ -256,8 +258,8 @@ class _Cycle:
 
     def _origin(self, command: Command) -> str:
         """Return the origin of a command's events, which names the pipeline if only a parse caused them."""
-        parsed = isinstance(command, AddRelation) and command.by_parse
-        return f"{ORIGIN}; {self._relater.used}" if parsed else ORIGIN
+        by_parse = isinstance(command, Learn | AddRelation) and command.by_parse
+        return f"{ORIGIN}; {self._parser.pipeline.label}" if self._parser is not None and by_parse else ORIGIN
 
     def _pending(self) -> BitMap:
         pending: BitMap = self._round.texts.copy()
@@ -292,5 +294,5 @@ class _Cycle:
             duplicates=tuple(duplicates),
             left=self._left,
             dry_run=dry_run,
-            pipeline=self._relater.used,
+            pipeline=None if self._parser is None else self._parser.used,
         )

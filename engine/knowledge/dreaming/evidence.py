@@ -2,18 +2,21 @@
 
     uses of the words in a sample of the texts ──▶ is it a name ──▶ is it the short form of one longer name
 
-Every decision depends only on the texts, so it is the same whichever text is read first.
+Where the uses leave it open, the parses of some sentences decide, if there is a pipeline. Every decision
+depends only on the texts and on the pipeline, so it is the same whichever text is read first.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from enum import Enum
 from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.name_uses import Uses, uses_of
-from engine.knowledge.dreaming.survey import Survey, cached, spread
+from engine.knowledge.dreaming.parsed_names import ParsedNames
+from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached, spread
 from engine.knowledge.dreaming.tokenized_text import (
     Tokens,
     is_given_name,
@@ -70,18 +73,32 @@ class Evidence(NamedTuple):
         )
 
 
+class Verdict(Enum):
+    """What the uses of some words say about whether the words are a name."""
+
+    NAME = "name"
+    LIKELY = "likely"
+    """The words are a name, unless a pipeline never takes them for one."""
+    UNLIKELY = "unlikely"
+    """The words are no name, unless a pipeline mostly takes them for one."""
+    NO_NAME = "no name"
+
+
 class Found(NamedTuple):
     """A name that is to be learned, with its aliases."""
 
     name: Tokens
     aliases: tuple[str, ...]
+    by_parse: bool = False
+    """True if only the parses of sentences show that this is a name."""
 
 
 class Judge:
     """Decides which capitalised words are names, and which names are aliases of longer ones."""
 
-    def __init__(self, survey: Survey) -> None:
+    def __init__(self, survey: Survey, parsed: ParsedNames | None = None) -> None:
         self._survey = survey
+        self._parsed = parsed
         self._config: DreamConfig = survey.config
         self._evidence: dict[tuple[str, ...], Evidence] = {}
 
@@ -94,14 +111,24 @@ class Judge:
         if len(tokens.words) > 1:
             if is_person(tokens) and (aliases := self._short_forms(tokens)):
                 return Found(tokens, aliases)
-            return Found(tokens, ()) if self._is_name(tokens, self._of(tokens)) else None
+            return self._decided(tokens, self._of(tokens), ())
         if not self._fits(tokens):
             return None
         evidence = self._of(tokens)
         whole = self._whole(tokens, evidence)
         if whole is not None and (aliases := self._short_forms(whole)):
             return Found(whole, aliases)
-        return Found(tokens, self._titled(tokens, evidence)) if self._is_name(tokens, evidence) else None
+        return self._decided(tokens, evidence, self._titled(tokens, evidence))
+
+    def _decided(self, tokens: Tokens, evidence: Evidence, aliases: tuple[str, ...]) -> Found | None:
+        """Return the words with these aliases as a name, or None. Sentences are parsed only if it is open."""
+        verdict, parsed = self._verdict(tokens, evidence), self._parsed
+        if verdict is Verdict.UNLIKELY and parsed is not None:
+            is_entity = parsed.is_entity(tokens, self._sample(tokens), self._config.atoms_min)
+            return Found(tokens, aliases, by_parse=True) if is_entity else None
+        if verdict is Verdict.LIKELY and parsed is not None:
+            return None if parsed.is_no_name(tokens, self._sample(tokens)) else Found(tokens, aliases)
+        return Found(tokens, aliases) if verdict in (Verdict.NAME, Verdict.LIKELY) else None
 
     def _fits(self, tokens: Tokens) -> bool:
         survey = self._survey
@@ -116,28 +143,33 @@ class Judge:
         """Return the evidence for words, from an evenly spread sample of the texts with these words."""
 
         def made() -> Evidence:
-            survey = self._survey
-            ordinals = spread(survey.containing(tokens.words) & survey.internal, self._config.evidence)
-            return Evidence.of([uses_of(text.tokenized, tokens) for text in survey.read(ordinals)])
+            return Evidence.of([uses_of(text.tokenized, tokens) for text in self._sample(tokens)])
 
         return cached(self._evidence, tokens.surfaces, made)
 
-    def _is_name(self, tokens: Tokens, evidence: Evidence) -> bool:
+    def _sample(self, tokens: Tokens) -> list[ReadAtom]:
+        survey = self._survey
+        return survey.read(spread(survey.containing(tokens.words) & survey.internal, self._config.evidence))
+
+    def _verdict(self, tokens: Tokens, evidence: Evidence) -> Verdict:
         if not self._is_frequent(tokens, evidence, evidence.written) or self._is_common(evidence, tokens):
-            return False
+            return Verdict.NO_NAME
         if len(tokens.words) > 1:
             # Words of which each is common are a name only if most sentences capitalise them.
-            strange = any(not self._is_common_word(surface) for surface in tokens.surfaces)
-            return strange or 2 * evidence.inside > evidence.written
+            if any(not self._is_common_word(surface) for surface in tokens.surfaces):
+                return Verdict.NAME
+            return Verdict.LIKELY if 2 * evidence.inside > evidence.written else Verdict.UNLIKELY
         if is_given_name(tokens) or evidence.titles or (_is_place(tokens) and evidence.inside):
-            return True
+            return Verdict.NAME
         if evidence.inside >= self._config.atoms_min:
-            return True
+            # Capital letters inside a word, as in `GitHub`, are not those of a heading or a sentence.
+            return Verdict.LIKELY if tokens.surfaces[0][1:].islower() else Verdict.NAME
         word = tokens.words[0]
         known = MARKS.get(word, 0)
         common = word in UNCOUNTABLE or word.endswith(_NOUN_ENDINGS) or known & ~_NAME
         signs = evidence.acting + evidence.inside
-        return not common and not evidence.other and signs >= self._config.atoms_min
+        named = not common and not evidence.other and signs >= self._config.atoms_min
+        return Verdict.LIKELY if named else Verdict.UNLIKELY
 
     def _is_frequent(self, tokens: Tokens, evidence: Evidence, found: int) -> bool:
         """Return True if enough texts have the name, given that `found` texts of the sample have it."""

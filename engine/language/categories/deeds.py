@@ -10,17 +10,33 @@ from engine.language.categories.people import NamedPeople
 _ADVERBS: Final = frozenset(LISTS["adverbs"])
 _COPULAS: Final = frozenset({"was", "were"})
 _INVERTING: Final = frozenset(LISTS["inverting"])
+_AUXILIARIES: Final = frozenset({"did", "had"})
+_ASKED: Final = frozenset({"anybody", "anyone", "he", "i", "it", "she", "the", "they", "we", "you"})
+_DESCRIPTION_WORDS_MAX: Final = 8
 
 
 def has_deed(marked: MarkedText, named: NamedPeople) -> bool:
     """Return True if the text says that somebody did something."""
-    if any(acts(marked, one.end) for one in named.people):
+    if any(_person_acts(marked, one.start, one.end) for one in named.people):
         return True
     surnames = named.surnames
-    if surnames and any(marked.words[at] in surnames and acts(marked, at + 1) for at in marked.capitals):
+    if surnames and any(
+        marked.words[at] in surnames and _person_acts(marked, at, at + 1) for at in marked.capitals
+    ):
         return True
     doers = marked.with_mark(Mark.SUBJECT | Mark.KINSHIP | Mark.ELIDED)
     return any(_somebody_acts(marked, at) for at in doers)
+
+
+def _person_acts(marked: MarkedText, start: int, end: int) -> bool:
+    """Return True if the person whose name is at `start:end` did something: `Ruth, our head, called`."""
+    if marked.words[start - 1] in _INVERTING:
+        return False
+    if marked.words[end] == ",":
+        following = marked.words[end + 1 : end + _DESCRIPTION_WORDS_MAX]
+        if "," in following:
+            end += 2 + following.index(",")
+    return acts(marked, end, pronoun=True)
 
 
 def _somebody_acts(marked: MarkedText, at: int) -> bool:
@@ -29,7 +45,8 @@ def _somebody_acts(marked: MarkedText, at: int) -> bool:
         return acts(marked, at + 1, pronoun=True) and marked.words[at - 1] not in _INVERTING
     if mark & Mark.KINSHIP and acts(marked, at + 1):
         return True
-    return bool(mark & Mark.ELIDED) and _begins_line(marked, at)
+    asks = marked.words[at] in _AUXILIARIES and marked.words[at + 1] in _ASKED
+    return bool(mark & Mark.ELIDED) and not asks and _begins_line(marked, at)
 
 
 def _begins_line(marked: MarkedText, at: int) -> bool:

@@ -189,7 +189,7 @@ class MarkedText:
             if mark & _EMOTION and self.is_capital(at) and not self._is_sentence_capital(at):
                 mark &= ~_EMOTION
             self.seen |= mark & STRONG
-            if mark & HINTS:
+            if mark & HINTS and not (self.is_capital(at) and self._is_in_name(at)):
                 self.hints.add(words[at])
             if mark & Mark.PHRASE:
                 for rest, phrase_mark in PHRASES.get((words[at], words[at + 1]), ()):
@@ -211,6 +211,12 @@ class MarkedText:
     def _is_sentence_capital(self, at: int) -> bool:
         """Return True if a word begins a sentence and is not in a heading."""
         return self.begins(at) and not self.is_capital(at + 1)
+
+    def _is_in_name(self, at: int) -> bool:
+        """Return True if a capitalised word is a part of a name in a sentence: `the Tidal Network`."""
+        if self.begins(at):
+            return False
+        return self.is_capital(at + 1) or (self.is_capital(at - 1) and not self.begins(at - 1))
 
     def with_mark(self, mark: int) -> list[int]:
         """Return the indices of the words with a mark whose meaning depends on the words around them."""

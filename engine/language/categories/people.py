@@ -170,6 +170,8 @@ def _is_person_by_surroundings(
     """Return True if the words around a run, or an initial in it, indicate that the run names a person."""
     words, place = text.words, run.start - 1
     if len(run.words) == 1:
+        if not run.marks[0] and _is_joined_to_name(text, run):
+            return True
         spoken = text.marks[run.end] & Mark.SPEAKING or _is_greeted(text, run)
         return bool(spoken) and not run.marks[0]
     if len(run.words) > _NAME_WORDS_MAX or any(mark & Mark.PLACE for mark in run.marks):
@@ -186,6 +188,14 @@ def _is_person_by_surroundings(
     ):
         return True
     return words[run.end + 1] == "born" and words[run.end] in ("(", "was")
+
+
+def _is_joined_to_name(text: MarkedText, run: CapitalisedRun) -> bool:
+    """Return True if `and` and a given name follow the run: `Finch and Willem Haas`."""
+    mark = text.marks[run.end + 1]
+    if text.words[run.end] != "and" or not text.is_capital(run.end + 1) or mark & _NOT_ALONE:
+        return False
+    return bool(mark & Mark.NAME) and not mark & Mark.NAME_HINT
 
 
 def _is_greeted(text: MarkedText, run: CapitalisedRun) -> bool:

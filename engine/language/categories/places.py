@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.language.categories.marked_text import DETERMINERS, LISTS, Mark, MarkedText
+from engine.language.categories.marked_text import DETERMINERS, LISTS, Mark, MarkedText, is_word
 from engine.language.categories.people import NOUN_ENDINGS, CapitalisedRun, NamedPeople
+from engine.text.words import STOP_WORDS
 
 _IN: Final = frozenset(LISTS["in"])
 _AT: Final = frozenset(LISTS["at"])
@@ -39,6 +40,8 @@ def is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
         return len(run.words) > 1 or (marked.words[run.end] == "of" and marked.is_capital(run.end + 1))
     if run.marks[-1] & Mark.PLACE_NOUN and len(run.words) > 1 and marked.words[run.start - 1] in _AT:
         return True
+    if marked.marks[run.end] & Mark.PLACE_NOUN and marked.words[run.start - 1] == "the":
+        return not _is_before_noun(marked, run.end)  # `the Orm estuary`
     first = marked.tokens[run.start]
     if first in _COUNTRIES:
         return True
@@ -61,6 +64,10 @@ def _is_located(marked: MarkedText, run: CapitalisedRun) -> bool:
 
 def _is_at(marked: MarkedText, at: int) -> bool:
     """Return True if the text says that somebody is at a kind of place: `at the beach`, `in my old town`."""
+    if _is_before_noun(marked, at):
+        return False
+    if marked.words[at - 1] in _AT and _is_label(marked.tokens[at + 1]) and marked.words[at] != "port":
+        return True
     for before in (1, 2):
         if marked.words[at - before] in DETERMINERS:
             preposition = marked.words[at - before - 1]
@@ -68,3 +75,17 @@ def _is_at(marked: MarkedText, at: int) -> bool:
                 preposition == "of" and marked.words[at - before] in ("a", "an")
             )
     return False
+
+
+def _is_label(following: str) -> bool:
+    """Return True if a token is a number or a capital letter, as in `room 12` and `gate B`."""
+    return following.isdigit() or (len(following) == 1 and "A" <= following < "[" and following != "I")
+
+
+def _is_before_noun(marked: MarkedText, at: int) -> bool:
+    """Return True if the word after the kind of place is a noun of which it is a part: `the garden fence`."""
+    word = marked.words[at + 1]
+    if not is_word(word) or word in STOP_WORDS or word in _CLAUSE_ENDS or marked.is_capital(at + 1):
+        return False
+    other = Mark.TEMPORAL | Mark.SPAN | Mark.PAST | Mark.PLACE_NOUN | Mark.POINTING
+    return not (marked.marks[at + 1] & other or word.endswith(("ing", "ed", "ly")))

@@ -18,6 +18,8 @@ _SO: Final = frozenset(LISTS["after_so"])
 _SO_NOT: Final = frozenset(LISTS["so_not"])
 _SO_IS_THAT: Final = frozenset(LISTS["so_is_that"])
 _NOW: Final = frozenset(LISTS["after_since"])
+_PRESENT: Final = frozenset(LISTS["after_since_name"])
+_DEGREE_WORDS_MAX: Final = 10
 _CAN: Final = frozenset(LISTS["can"])
 
 
@@ -35,6 +37,8 @@ def _gives_reason(marked: MarkedText, at: int) -> bool:
         return marked.begins(at)
     after = at + 2 if marked.words[at + 1] == "," else at + 1
     following = marked.words[after]
+    if word == "so" and _is_so_that(marked, at):
+        return True
     if before == ",":
         return following not in _SO_NOT and is_word(following)
     if before == "and":
@@ -51,11 +55,23 @@ def _gives_reason(marked: MarkedText, at: int) -> bool:
     return any(marked.words[after + step] in _CAN for step in (1, 2, 3))
 
 
+def _is_so_that(marked: MarkedText, at: int) -> bool:
+    """Return True if the words after "so" at `at` say what it led to: `so proud that he forgot`."""
+    for step in range(at + 2, at + _DEGREE_WORDS_MAX):
+        if marked.words[step] == "that":
+            return marked.words[step + 1] in _SO
+        if not is_word(marked.words[step]):
+            return False
+    return False
+
+
 def _since_gives_reason(marked: MarkedText, at: int) -> bool:
     """Return True if "since" at `at` gives a reason: it is before a pronoun, and no past tense follows."""
     following = marked.words[at + 1]
     if following in _NOW:
         return True
+    if marked.is_capital(at + 1) and any(marked.words[at + step] in _PRESENT for step in (2, 3)):
+        return True  # `since Benny has exams`
     if not marked.marks[at + 1] & Mark.SUBJECT and following not in ("it", "you"):
         return False
     return not any(is_past(marked, at + step) for step in (2, 3))

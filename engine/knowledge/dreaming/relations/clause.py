@@ -31,9 +31,11 @@ _SAYING: Final = WORDS["clause_verbs"]
 BREAKS: Final = frozenset(["", *',;:.!?()\u2014\u2013-"\u201c\u201d/'])
 _NO_PLACES: Final = WORDS["no_places"]
 TEAMS: Final = WORDS["teams"]
+_KINDS: Final = WORDS["kinds"]
 _STAGES: Final = WORDS["stages"]
 _VERSIONED: Final = WORDS["versioned"]
 """The predicates whose ends are named without the number of a version."""
+_REFLEXIVE: Final = frozenset({"itself", "himself", "herself", "themselves"})
 _ENDED: Final = WORDS["ended"]
 
 
@@ -143,9 +145,13 @@ class Clause:
             return self._owned(phrase)
         if words[phrase.end - 1] in _STAGES and words[phrase.end] == "of":
             return self._objects(phrase.end + 1)
-        if words[phrase.end] in ("called", "named") and not phrase.proper:
+        if words[phrase.end - 1] in _KINDS and words[phrase.end] == "of":
             named = self.phrases.right(phrase.end + 1)
             if named is not None and named.proper:
+                return [named], named.end
+        if words[phrase.end] in ("called", "named") and (phrase.article or not phrase.proper):
+            named = self.phrases.right(phrase.end + 1)
+            if named is not None and (named.proper or named.end - named.start == 1):
                 return [named], named.end
         found: list[Phrase | str] = [phrase]
         end = phrase.end
@@ -177,6 +183,8 @@ class Clause:
     def _subjects(self, end: int, *, several: bool, deep: int = 2) -> list[Phrase | str]:
         """Return the subjects of the verb that begins at index `end`."""
         words = self._words
+        if words[end - 1] in _REFLEXIVE:
+            end -= 1
         word = words[end - 1]
         if word in ("who", "which", "that"):
             at = end - 1 if words[end - 2] != "," else end - 2
@@ -211,6 +219,10 @@ class Clause:
             if head is None or self.phrases.kind(at - 1) is Kind.OTHER:
                 return []
             return self._checked(head, several=several, deep=deep - 1)
+        if word in PREPOSITIONS and phrase.proper and self._starts(at) and at + 1 < phrase.start:
+            return [phrase]  # `In old age Anna`
+        if word == "both":
+            return [phrase]
         if word == "'s":
             owner = self.phrases.left(at)
             if owner is None or phrase.proper:

@@ -9,7 +9,7 @@ from engine.base.errors import EngineError
 from engine.knowledge.dreaming.known_names import Name, Names
 from engine.knowledge.dreaming.relations.commands import AddRelation, End
 from engine.knowledge.dreaming.relations.patterns import TextReader, is_likely
-from engine.knowledge.dreaming.relations.pipeline import Parser, Pipeline
+from engine.knowledge.dreaming.relations.pipeline import Parser
 from engine.knowledge.dreaming.relations.statements import WRITER
 from engine.knowledge.dreaming.survey import ReadAtom, Survey
 from engine.ledger.entities import entity_identity, entity_key, entity_name
@@ -30,15 +30,10 @@ class _Likely(NamedTuple):
 class Relater:
     """Finds the relations that texts state."""
 
-    def __init__(self, survey: Survey, names: Names, pipeline: Pipeline | None) -> None:
+    def __init__(self, survey: Survey, names: Names, parser: Parser | None) -> None:
         self._survey = survey
         self._names = names
-        self._parser = None if pipeline is None else Parser(pipeline)
-
-    @property
-    def used(self) -> str | None:
-        """The package and version of the pipeline that parsed at least one sentence, or None."""
-        return self._parser.pipeline.label if self._parser is not None and self._parser.used else None
+        self._parser = parser
 
     def commands(self, texts: Sequence[ReadAtom]) -> list[list[AddRelation]]:
         """Return for each text the commands that add the relations it states. External texts state none."""

@@ -337,6 +337,13 @@ class Phrases:
         named = marks[0] & (Mark.NAME | Mark.HONORIFIC)
         return self.is_person(phrase) and bool(named)
 
+    def _is_month(self, phrase: Phrase) -> bool:
+        """Return True if a name that is also a month or season is used as one: `last August`."""
+        if phrase.end - phrase.start > 1 or not MARKS.get(self.words[phrase.start], 0) & _UNNAMED:
+            return False
+        before = self.words[phrase.start - 1]
+        return bool(MARKS.get(before, 0) & Mark.POINTING) or before.isdigit() or before in ("of", "since")
+
     def people(self) -> Iterator[Phrase]:
         """Yield the names in the sentence that can be names of people."""
         at = 1
@@ -349,6 +356,8 @@ class Phrases:
                 before = self.words[at - 1]
                 placed = before in _BEFORE_PLACES or before == '"'
                 placed = placed or (at == 1 and end == 2 and self.kind(2) is Kind.OTHER)
+                if phrase is not None and self._is_month(phrase):
+                    phrase = None
                 if phrase is not None and (
                     self.is_surely_person(phrase) if placed else self.is_person(phrase)
                 ):

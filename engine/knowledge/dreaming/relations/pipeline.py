@@ -101,8 +101,8 @@ class Parser:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
-        self.used = False
-        """True if a sentence was parsed."""
+        self.used: str | None = None
+        """The package and version of the pipeline if it parsed a sentence, or None."""
         self._loaded: Language | None = None
 
     def parsed(self, sentences: Iterable[str]) -> list[Doc]:
@@ -112,8 +112,10 @@ class Parser:
             SystemFailureError: spaCy cannot load the pipeline.
         """
         texts = list(sentences)
-        self.used = self.used or bool(texts)
-        return list(self._nlp().pipe(texts, batch_size=_BATCH)) if texts else []
+        if not texts:
+            return []
+        self.used = self.pipeline.label
+        return list(self._nlp().pipe(texts, batch_size=_BATCH))
 
     def _nlp(self) -> Language:
         if self._loaded is None:

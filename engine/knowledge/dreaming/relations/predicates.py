@@ -72,7 +72,7 @@ class Forms(NamedTuple):
 
 
 _IRREGULAR: Final = {group.split()[0]: group.split()[1:] for group in FORMS["verbs"]}
-_DOUBLED: Final = frozenset(["run", "plug", "wed"])
+_DOUBLED: Final = frozenset(["plug", "program", "run", "swap", "swim", "wed"])
 _BORN: Final = {"bear": ("born",)}
 
 

@@ -13,6 +13,7 @@ from engine.knowledge.dreaming.relations.words import WORDS
 
 _WITHDRAWN: Final = WORDS["withdrawn"]
 _DEGREES: Final = WORDS["degrees"]
+_BECOMES: Final = frozenset({"became", "become", "becomes", "remained", "remains"})
 _FAMILY: Final = WORDS["family"]
 
 
@@ -175,7 +176,10 @@ class RolePatterns(Clause):
             group = self._group(before)
             if group is not None and group.past and self.has_ended:
                 return
-            bearers = self._subjects(group.start, several=True) if group is not None and group.be else []
+            is_one = group is not None and (group.be or words[before - 1] in _BECOMES)
+            if group is not None and not group.be and is_one:
+                group = self._group(before - 1)
+            bearers = self._subjects(group.start, several=True) if group is not None and is_one else []
         for bearer_ in bearers:
             if self.fits(bearer_, role.subject, is_subject=True):
                 for one in objects:

@@ -24,6 +24,8 @@ class VerbPatterns(Clause):
         if after is None or group is None or not self._is_stated(verb, form, group, at):
             return
         objects, end = self._objects(after)
+        if not objects and verb.predicate == "listens_on" and self._words[after].isdigit():
+            objects, end = [Phrase(after, after + 1, proper=False, article="")], after + 1
         if not objects:
             return
         if verb.predicate == "replaces" and not verb.flipped and self._words[end] in ("with", "by"):
@@ -33,12 +35,29 @@ class VerbPatterns(Clause):
         if verb.after:
             objects += self._further(end, verb.after)
         subjects = self._subjects_of(at, verb, form, group)
+        if verb.predicate == "causes":
+            objects = [self._with_part(one) for one in objects]
+            subjects = [self._whole(one, group.start) for one in subjects]
         for subject in subjects:
             for one in objects:
                 if self.fits(subject, verb.subject, is_subject=True) and self.fits(one, verb.object):
                     yield self.statement(subject, verb.predicate, one, flipped=verb.flipped)
         if verb.predicate == "works_with":
             yield from self._workplace([*subjects, *objects], end)
+
+    def _with_part(self, end: Phrase | str) -> Phrase | str:
+        """Return an event together with what it happens to: `decline of the harbour`."""
+        if isinstance(end, str) or end.proper or self._words[end.end] != "of":
+            return end
+        part = self.phrases.right(end.end + 1)
+        if part is None or self._words[part.end] == "'s":
+            return end
+        return end._replace(end=part.end)
+
+    def _whole(self, subject: Phrase | str, verb: int) -> Phrase | str:
+        """Return the subject of the verb at `verb` together with what it happens to, if that is all between."""
+        whole = self._with_part(subject)
+        return whole if isinstance(whole, Phrase) and whole.end == verb else subject
 
     def _further(self, at: int, after: tuple[str, ...]) -> list[Phrase | str]:
         """Return the ends after a repeated word: `depends on Grafana for panels and on nginx`."""
@@ -53,12 +72,21 @@ class VerbPatterns(Clause):
     def _subjects_of(self, at: int, verb: Verb, form: str, group: Group) -> list[Phrase | str]:
         """Return the subjects of the verb at index `at`, if they can have the verb in this form."""
         if verb.passive and not group.be and self._words[at - 1] in (",", "("):
-            described = self.phrases.left(at - 1)
+            described = self._described_before(at - 1)
             return [] if described is None else self._checked(described, several=False, deep=0)
         subjects = self._subjects(group.start, several=form in ("base", "past") or group.plural)
         if form == "base" and len(subjects) == 1 and not self._is_plural(subjects[0]):
             return []
         return subjects
+
+    def _described_before(self, at: int) -> Phrase | None:
+        """Return what a participle after the comma at `at` describes: `the Wren, 140 tons, owned by`."""
+        last = self.phrases.left(at)
+        if last is None or last.proper:
+            return last
+        before = self.phrases.before(last)
+        named = self.phrases.left(before) if self._words[before] == "," else None
+        return named if named is not None and named.proper else last
 
     def _is_plural(self, subject: Phrase | str) -> bool:
         """Return True if the subject can have a verb without `s`."""
@@ -77,6 +105,8 @@ class VerbPatterns(Clause):
         while True:
             if words[at] in FILLERS or (words[at].endswith("ly") and len(words[at]) > 4):
                 at += 1
+            elif verb.predicate == "listens_on":
+                break
             elif (words[at] in ("in", "on") and self._is_time(at + 1)) or (
                 words[at][:1].isdigit() and words[at + 1] in ("in", "at")
             ):

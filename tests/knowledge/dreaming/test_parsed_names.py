@@ -1,0 +1,142 @@
+"""What parses of the sentences say about names. The tests need the dependency group `pipeline`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.knowledge.dreaming import cycle
+from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.relations.pipeline import Parser
+from tests.knowledge.dreaming.pipeline import PACKAGE, PARSED, needs_pipeline
+from tests.knowledge.dreaming.support import dreamt
+from tests.support.engines import engine_on
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+RULES = DreamConfig(pipeline="none")
+GUINEA_PIG = (
+    "I found a guinea pig for the kids and we call him Oscar.",
+    "Oscar, my guinea pig, and the kids are fine.",
+)
+"""Only one text has the name inside a sentence, and it is no listed given name after a title."""
+JUMPERS = (
+    "He was a Norwegian ski jumper.",
+    "She saw a Norwegian farmer in May.",
+    "They found a Norwegian pilot for the summer.",
+)
+HEADINGS = ("Oscar in London", "Oscar in the garden", "Oscar on holiday")
+"""In headings too, the pipeline takes `Oscar` for a person."""
+
+
+def learned(*texts: str, config: DreamConfig) -> tuple[str, ...]:
+    """The names that a dream over these texts learns."""
+    with engine_on() as engine:
+        for text in texts:
+            engine.add(text)
+        return engine.dream(config=config).entities
+
+
+@needs_pipeline
+def test_an_entity_of_the_pipeline_is_a_name() -> None:
+    """A name that the texts hardly show is learned if most parses have it as a named entity."""
+    assert learned(*GUINEA_PIG, config=RULES) == ()
+    assert learned(*GUINEA_PIG, config=PARSED) == ("Oscar",)
+
+
+@needs_pipeline
+def test_what_no_parse_has_as_a_name_is_none() -> None:
+    """A capitalised word inside sentences is no name if no parse has it as a proper noun or an entity."""
+    assert learned(*JUMPERS, config=RULES) == ("Norwegian",)
+    assert learned(*JUMPERS, config=PARSED) == ()
+
+
+@needs_pipeline
+def test_two_parses_do_not_reject_a_name() -> None:
+    """At least three parses are needed to reject what the texts show as a name."""
+    assert learned(*JUMPERS[:2], config=PARSED) == ("Norwegian",)
+
+
+@needs_pipeline
+def test_headings_do_not_count() -> None:
+    """What a pipeline says about a heading is ignored, so its words do not become a name."""
+    assert learned(*HEADINGS, config=PARSED) == ()
+
+
+@needs_pipeline
+def test_the_origin_of_a_parsed_name_names_the_pipeline() -> None:
+    """Only the entity that the parses caused has the pipeline in its origin."""
+    with engine_on() as engine:
+        for text in (*GUINEA_PIG, "We saw Grace Hopper.", "We wrote to Grace Hopper."):
+            engine.add(text)
+        report = engine.dream(config=PARSED)
+        origins = {
+            engine.get(item.subject).content: item.detail["origin"]
+            for item in dreamt(engine)
+            if item.kind.name == "ATOM_ADDED"
+        }
+    assert report.pipeline == f"{PACKAGE} 3.8.0"
+    assert origins == {"Oscar": f"{cycle.ORIGIN}; {PACKAGE} 3.8.0", "Grace Hopper": cycle.ORIGIN}
+
+
+@needs_pipeline
+def test_cycles_do_not_matter_to_parsed_names() -> None:
+    """Cycles of one atom leave the same entities, tags and edges as one cycle."""
+    left = []
+    for budget in (None, 1):
+        with engine_on() as engine:
+            for text in (*GUINEA_PIG, *JUMPERS, *HEADINGS):
+                engine.add(text)
+            while engine.dream(budget=budget, config=PARSED).left:
+                pass
+            left.append({(item.subject, str(item.detail)) for item in dreamt(engine)})
+    assert left[0] == left[1]
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sentences that were parsed."""
+    read: list[str] = []
+    parse = Parser.parsed
+
+    def kept(parser: Parser, sentences: Iterable[str]) -> list[Doc]:
+        given = list(sentences)
+        read.extend(given)
+        return parse(parser, given)
+
+    monkeypatch.setattr(Parser, "parsed", kept)
+    return read
+
+
+@needs_pipeline
+@pytest.mark.parametrize(("most", "count"), [(12, 6), (4, 4)])
+def test_the_number_of_parsed_sentences_is_limited(most: int, count: int, parsed: list[str]) -> None:
+    """At most as many sentences are parsed for one possible name as the setting `parsed` says."""
+    texts = (*JUMPERS, *(text.replace("a Norwegian", "one Norwegian") for text in JUMPERS))
+    learned(*texts, config=DreamConfig(pipeline=PACKAGE, parsed=most))
+    assert len(parsed) == count
+
+
+@needs_pipeline
+def test_nothing_is_parsed_for_a_clear_name(parsed: list[str]) -> None:
+    """A name that the texts show clearly needs no parse, however many texts have it."""
+    texts = [f"We saw Grace Hopper in the harbour in {month}." for month in ("May", "June", "July")]
+    assert learned(*texts, config=PARSED) == ("Grace Hopper",)
+    assert parsed == []
+
+
+@needs_pipeline
+def test_a_rebuild_parses_nothing(parsed: list[str]) -> None:
+    """The names that parses decided are in the journal, so a rebuild gives the same root without a parse."""
+    with engine_on() as engine:
+        for text in (*GUINEA_PIG, *JUMPERS):
+            engine.add(text)
+        assert engine.dream(config=PARSED).entities == ("Oscar",)
+        root = engine.root().root
+        assert parsed
+        parsed.clear()
+        assert engine.rebuild().root == root
+    assert parsed == []
