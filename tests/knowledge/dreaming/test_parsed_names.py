@@ -123,7 +123,7 @@ def test_the_number_of_parsed_sentences_is_limited(most: int, count: int, parsed
 @needs_pipeline
 def test_nothing_is_parsed_for_a_clear_name(parsed: list[str]) -> None:
     """A name that the texts show clearly needs no parse, however many texts have it."""
-    texts = [f"We saw Grace Hopper in the harbour in {month}." for month in ("May", "June", "July")]
+    texts = [f"We thought of Grace Hopper in {month}." for month in ("May", "June", "July")]
     assert learned(*texts, config=PARSED) == ("Grace Hopper",)
     assert parsed == []
 
