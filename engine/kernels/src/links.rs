@@ -1,7 +1,7 @@
 //! Events that add edges: their headers, payloads and records. The twin is in `engine/ledger/linking.py`.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::cbor;
 use crate::limits::EDGE_ADDED;
@@ -42,16 +42,22 @@ impl Subject for NewEdge {
         if edge.len() != 3 || body.len() != BODY_FIELDS {
             return Err(Declined);
         }
-        // Bodies with further fields are rare and left to the twin.
-        if !body.get_item(2)?.is_none() || !body.get_item(3)?.is_none() {
-            return Err(Declined);
-        }
         let weight: [u8; 4] = sized(&body.get_item(0)?)?;
         let data = body.get_item(1)?;
         let data = raw(&data)?;
-        cbor::array(payload, 2);
+        let further = [body.get_item(2)?, body.get_item(3)?];
+        let given = further.iter().filter(|field| !field.is_none()).count() as u64;
+        cbor::array(payload, 2 + u64::from(given > 0));
         cbor::bytes(payload, &weight);
         cbor::bytes(payload, data);
+        if given > 0 {
+            cbor::map(payload, given);
+        }
+        for (number, field) in (0..).zip(&further).filter(|(_, field)| !field.is_none()) {
+            cbor::uint(payload, number);
+            let field = field.cast_exact::<PyString>().map_err(|_| Declined)?;
+            cbor::text(payload, field.to_str().map_err(|_| Declined)?);
+        }
         let mut new = NewEdge {
             src: sized(&edge.get_item(0)?)?,
             code: raw(&edge.get_item(1)?)?.to_vec(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import repeat
 from typing import Final
 
 from engine.language.wordlists import read_lists
@@ -156,7 +157,7 @@ class MarkedText:
         """True if a word of the text has a capital letter inside but not at its beginning, such as
         `camelCase`."""
         self._find_capitals()
-        self.marks = [MARKS.get(word, 0) for word in words]
+        self.marks = list(map(MARKS.get, words, repeat(0)))
         """The marks of each word in `words`: for each word, a combination of the bits of `Mark`."""
         self.seen = 0
         """The combined marks of all phrases found, and of all words whose marks do not depend on the
