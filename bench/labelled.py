@@ -2,7 +2,7 @@
 
 Question: how many of the categories, names and relations of a text are found, and how many of those found are
     right?
-Data: `tests/knowledge/dreaming/labelled`, three memories of 80 to 100 short texts, with labels by hand.
+Data: `tests/knowledge/dreaming/labelled`, four memories of 80 to 100 short texts, with labels by hand.
 How: each field has a function that returns one `Score` for each label, or for the field as a whole. Precision
     is the share of what was found that has a label; recall is the share of the labels that was found. The
     last row is the sum over all rows. The half `odd` or `even` of the texts can be measured alone, to see
@@ -21,7 +21,7 @@ from typing import Any, Final
 from engine.language.categories import Category, categories_of
 
 LABELLED: Final = Path(__file__).parent.parent / "tests" / "knowledge" / "dreaming" / "labelled"
-MEMORIES: Final = ("home", "work", "harbour")
+MEMORIES: Final = ("home", "work", "harbour", "valley")
 HALVES: Final = {"all": (0, 1), "odd": (1,), "even": (0,)}
 
 

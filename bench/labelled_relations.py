@@ -1,7 +1,7 @@
 """Measure the relations that a dream finds in labelled texts: `python -m bench.labelled_relations`.
 
 Question: how many of the relations that a dream adds are right, and how many of the labelled ones are found?
-Data: `tests/knowledge/dreaming/labelled`, three memories of 80 to 100 atoms with the relations that people
+Data: `tests/knowledge/dreaming/labelled`, four memories of 80 to 100 atoms with the relations that people
     found.
 How: each memory is dreamt once without and once with the installed pipeline for English. An edge is right if
     a label has its predicate and its ends. Names are compared by their aliases, and other ends by their last
@@ -23,7 +23,7 @@ from engine.knowledge.dreaming.relations.pipeline import AUTO, NONE, find_pipeli
 from engine.knowledge.dreaming.relations.predicates import SYMMETRIC
 
 FOLDER = Path(__file__).parent.parent / "tests" / "knowledge" / "dreaming" / "labelled"
-SETS = ("home", "work", "harbour")
+SETS = ("home", "work", "harbour", "valley")
 WRITER = "i"
 
 Triple = tuple[str, str, str]
