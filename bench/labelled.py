@@ -1,19 +1,17 @@
-"""Compare what is found in the labelled atoms with their labels: `python -m bench.labelled [FIELD ...]`.
+"""Compare the categories of the labelled atoms with their labels: `python -m bench.labelled`.
 
-Question: how many of the categories, names and relations of a text are found, and how many of those found are
-    right?
+Question: how many of the categories of a text are found, and how many of those found are right?
 Data: `tests/knowledge/dreaming/labelled`, four memories of 80 to 100 short texts, with labels by hand.
-How: each field has a function that returns one `Score` for each label, or for the field as a whole. Precision
-    is the share of what was found that has a label; recall is the share of the labels that was found. The
-    last row is the sum over all rows. The half `odd` or `even` of the texts can be measured alone, to see
-    whether a rule that was made for one half helps the other.
+How: each category has a `Score`. Precision is the share of the found categories that have a label; recall is
+    the share of the labels that were found. The last row is the sum over all rows. The half `odd` or `even`
+    of the texts can be measured alone, to see whether a rule that was made for one half helps the other.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -56,14 +54,16 @@ class Memory:
     """The other spellings of each name."""
 
 
+def read_memory(name: str) -> Memory:
+    """Return the labelled memory with this name. The last line of its file has the aliases."""
+    lines = (LABELLED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    *texts, last = map(json.loads, lines)
+    return Memory(name, texts, last["aliases"])
+
+
 def memories(names: Sequence[str] = MEMORIES) -> list[Memory]:
     """Return the labelled memories with these names."""
-    found = []
-    for name in names:
-        lines = (LABELLED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        *texts, last = map(json.loads, lines)
-        found.append(Memory(name, texts, last["aliases"]))
-    return found
+    return [read_memory(name) for name in names]
 
 
 def categories(given: Sequence[Memory], half: str = "all", *, show: str | None = None) -> list[Score]:
@@ -83,30 +83,24 @@ def categories(given: Sequence[Memory], half: str = "all", *, show: str | None =
     return list(scores.values())
 
 
-FIELDS: Final[Mapping[str, Callable[..., list[Score]]]] = {"categories": categories}
-"""The function for each field. Its arguments are the memories, the half, and `show`."""
-
-
 def main() -> None:
     """Print the scores as a table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("fields", nargs="*", choices=[*FIELDS, []], help="the fields; default: all")
     parser.add_argument("--memory", choices=MEMORIES, action="append", help="a memory; default: all")
     parser.add_argument("--half", choices=HALVES, default="all")
     parser.add_argument("--show", metavar="LABEL", help="print the texts with mistakes in this label")
     options = parser.parse_args()
-    for field in options.fields or FIELDS:
-        scores = FIELDS[field](memories(options.memory or MEMORIES), options.half, show=options.show)
-        total = Score("together")
-        for score in scores:
-            total.right, total.wrong = total.right + score.right, total.wrong + score.wrong
-            total.missed += score.missed
-        print(f"| {field} | labels | precision | recall |\n|---|---|---|---|")
-        for score in [*scores, total]:
-            labels = score.right + score.missed
-            print(f"| {score.name} | {labels} | {score.precision:.2f} | {score.recall:.2f} |")
+    scores = categories(memories(options.memory or MEMORIES), options.half, show=options.show)
+    total = Score("together")
+    for score in scores:
+        total.right, total.wrong = total.right + score.right, total.wrong + score.wrong
+        total.missed += score.missed
+    print("| categories | labels | precision | recall |\n|---|---|---|---|")
+    for score in [*scores, total]:
+        labels = score.right + score.missed
+        print(f"| {score.name} | {labels} | {score.precision:.2f} | {score.recall:.2f} |")
 
 
 if __name__ == "__main__":

@@ -14,29 +14,14 @@ How: the atoms of a memory are added in order, and one dream reads them. The fou
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
 
+from bench.labelled import Memory, memories
 from engine import Engine
 from engine.base.model import Direction
 from engine.ledger.entities import ENTITY, MENTIONS, entity_identity
-
-LABELLED: Final = Path("tests/knowledge/dreaming/labelled")
-MEMORIES: Final = ("home", "work", "harbour", "valley")
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledMemory:
-    """The atoms of a labelled memory, and the aliases of its names."""
-
-    name: str
-    atoms: tuple[dict[str, Any], ...]
-    aliases: Mapping[str, Sequence[str]]
-    """Canonical name → its other names."""
 
 
 @dataclass(slots=True)
@@ -58,33 +43,27 @@ class NameScore:
         return self.right / max(1, self.right + len(self.missing))
 
 
-def read_labelled(name: str, folder: Path = LABELLED) -> LabelledMemory:
-    """Return a labelled memory. The last line of its file has the aliases."""
-    lines = [json.loads(line) for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()]
-    return LabelledMemory(name, tuple(lines[:-1]), lines[-1]["aliases"])
-
-
-def add_labelled(engine: Engine, memory: LabelledMemory) -> list[str]:
+def add_labelled(engine: Engine, memory: Memory) -> list[str]:
     """Add the atoms of a labelled memory in order. Return their ids."""
     return [
         engine.add(atom["text"], source=atom["source"], sequence=number, key=atom["id"]).subject
-        for number, atom in enumerate(memory.atoms)
+        for number, atom in enumerate(memory.texts)
     ]
 
 
-def score_names(engine: Engine, ids: Sequence[str], memory: LabelledMemory) -> tuple[NameScore, NameScore]:
+def score_names(engine: Engine, ids: Sequence[str], memory: Memory) -> tuple[NameScore, NameScore]:
     """Return the scores for all names, and for the names that at least two atoms have."""
     canonical = {
         entity_identity(other): name
         for name, others in [
             *memory.aliases.items(),
-            *((name, ()) for atom in memory.atoms for name in atom["names"]),
+            *((name, ()) for atom in memory.texts for name in atom["names"]),
         ]
         for other in (name, *others)
     }
-    often = Counter(name for atom in memory.atoms for name in set(atom["names"]))
+    often = Counter(name for atom in memory.texts for name in set(atom["names"]))
     every, several = NameScore(), NameScore()
-    for atom, identifier in zip(memory.atoms, ids, strict=True):
+    for atom, identifier in zip(memory.texts, ids, strict=True):
         names = (_canonical(names, canonical) for names in _names_of(engine, identifier))
         found = {name for name in names if name in often or name != name.lower()}
         labelled = set(atom["names"])
@@ -120,14 +99,13 @@ def _canonical(names: Sequence[str], canonical: Mapping[str, str]) -> str:
 
 def main() -> None:
     """Dream over each labelled memory and print the scores."""
-    for name in MEMORIES:
-        memory = read_labelled(name)
+    for memory in memories():
         with Engine.open("memory:") as engine:
             ids = add_labelled(engine, memory)
             engine.dream()
             scores = score_names(engine, ids, memory)
         for which, score in zip(("all names", "names of >= 2 atoms"), scores, strict=True):
-            print(f"{name}, {which}: precision {score.precision:.3f}, recall {score.recall:.3f}")
+            print(f"{memory.name}, {which}: precision {score.precision:.3f}, recall {score.recall:.3f}")
 
 
 if __name__ == "__main__":

@@ -13,17 +13,14 @@ How: each memory is dreamt once without and once with the installed pipeline for
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 from typing import NamedTuple
 
+from bench.labelled import MEMORIES, read_memory
 from engine import Engine
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.relations.pipeline import AUTO, NONE, find_pipeline
 from engine.knowledge.dreaming.relations.predicates import SYMMETRIC
 
-FOLDER = Path(__file__).parent.parent / "tests" / "knowledge" / "dreaming" / "labelled"
-SETS = ("home", "work", "harbour", "valley")
 WRITER = "i"
 
 Triple = tuple[str, str, str]
@@ -88,14 +85,13 @@ class Score(NamedTuple):
 
 def labelled(name: str) -> Labelled:
     """Return the labelled memory with this name."""
-    lines = [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text().splitlines()]
-    aliases = lines.pop()["aliases"]
-    names = {one.lower(): one.lower() for line in lines for one in line["names"]}
-    for canonical, others in aliases.items():
+    given = read_memory(name)
+    names = {one.lower(): one.lower() for text in given.texts for one in text["names"]}
+    for canonical, others in given.aliases.items():
         names |= {one.lower(): canonical.lower() for one in (canonical, *others)}
-    memory = Labelled([line["text"] for line in lines], set(), names)
-    for line in lines:
-        for subject, predicate, object_ in line["relations"]:
+    memory = Labelled([text["text"] for text in given.texts], set(), names)
+    for text in given.texts:
+        for subject, predicate, object_ in text["relations"]:
             memory.relations.add((memory.end(subject), predicate, memory.end(object_)))
     return memory
 
@@ -127,7 +123,7 @@ def score(memory: Labelled, found: set[Triple]) -> Score:
 def main() -> None:
     """Print a table, and with `--show` the relations that are wrong or missed."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    arguments.add_argument("sets", nargs="*", default=SETS)
+    arguments.add_argument("sets", nargs="*", default=MEMORIES)
     arguments.add_argument("--show", action="store_true", help="Print what is wrong or missed.")
     wanted = arguments.parse_args()
     pipeline = find_pipeline(AUTO)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench.labelled_names import add_labelled, read_labelled, score_names
+from bench.labelled import read_memory
+from bench.labelled_names import add_labelled, score_names
 from tests.support.engines import engine_on
 
 PRECISION_MIN = 0.9
@@ -14,7 +15,7 @@ RECALL_MIN = 0.7
 @pytest.mark.parametrize("name", ["home", "work"])
 def test_names_are_found_as_a_reader_finds_them(name: str) -> None:
     """At least 9 of 10 found names are right, and at least 7 of 10 labelled names are found."""
-    memory = read_labelled(name)
+    memory = read_memory(name)
     with engine_on() as engine:
         ids = add_labelled(engine, memory)
         engine.dream()
