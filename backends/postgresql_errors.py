@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from typing import Final
+from typing import Final, NamedTuple
 
 import psycopg
 
@@ -27,19 +27,56 @@ _GONE: Final = frozenset({"57P01", "57P02", "57P03", "57P05"})
 _MISSING: Final = frozenset({"42P01", "3F000"})
 """The tables do not exist."""
 
-_FULL: Final = {"53100": errno.ENOSPC, "53200": errno.ENOMEM, "53300": errno.EMFILE}
+
+class _Refusal(NamedTuple):
+    """What an SQLSTATE means if the server, or the system it runs on, cannot or may not do the work."""
+
+    what: str
+    """What the server does, as the end of a sentence that begins with its address."""
+    number: int
+    """The errno with the same meaning."""
+    hint: str
+
+
+_REFUSALS: Final = {
+    "53100": _Refusal(
+        "refused: its disk is full",
+        errno.ENOSPC,
+        "free some space on the server's disk, then repeat the command",
+    ),
+    "53200": _Refusal(
+        "refused: it is short of memory",
+        errno.ENOMEM,
+        "the server is short of memory; repeat the command later",
+    ),
+    "53300": _Refusal(
+        "refused: it accepts no more connections",
+        errno.EMFILE,
+        "the server has no connection left; close some, or raise its max_connections",
+    ),
+    "57014": _Refusal(
+        "took too long and gave up",
+        errno.ETIMEDOUT,
+        "repeat the command, or raise the server's statement_timeout",
+    ),
+    "25006": _Refusal(
+        "accepts no writes: it is a standby, or set to read-only",
+        errno.EROFS,
+        "connect to the primary (`?target_session_attrs=read-write`)",
+    ),
+    "42501": _Refusal(
+        "denies access to the tables of memroot",
+        errno.EACCES,
+        "grant the role SELECT, INSERT, UPDATE and DELETE on memroot_memories, memroot_locks and "
+        "memroot_rows",
+    ),
+}
 
 _UNUSABLE: Final = {
     "3D000": "the database does not exist; create it first (`createdb NAME`)",
     "28P01": "the password is wrong",
     "28000": "the server does not let this user in",
     "0A000": "the server lacks a feature",
-}
-
-_REMEDY: Final = {
-    errno.ENOSPC: "free some space on the server's disk, then repeat the command",
-    errno.ENOMEM: "the server is short of memory; repeat the command later",
-    errno.EMFILE: "the server has no connection left; close some, or raise its max_connections",
 }
 
 
@@ -69,35 +106,14 @@ def convert(where: str, error: psycopg.Error) -> BackendError:
     state = error.sqlstate or ""
     if state in _BUSY or is_again(error):
         return BackendBusy(where, "another connection")
-    if state in _FULL:
-        number = _FULL[state]
-        what = {errno.ENOSPC: "its disk is full", errno.ENOMEM: "it is short of memory"}
-        why = what.get(number, "it accepts no more connections")
-        return BackendEnvironment(f"{where} refused: {why}", number=number, hint=_REMEDY[number])
+    refusal = _REFUSALS.get(state)
+    if refusal is not None:
+        return BackendEnvironment(f"{where} {refusal.what}", number=refusal.number, hint=refusal.hint)
     if is_lost(error):
         return BackendEnvironment(
             f"{where} cannot be reached: {_first_line(error)}",
             number=errno.ECONNRESET,
             hint="check that the server runs and that the address is right, then repeat the command",
-        )
-    if state == "57014":
-        return BackendEnvironment(
-            f"{where} took too long and gave up",
-            number=errno.ETIMEDOUT,
-            hint="repeat the command, or raise the server's statement_timeout",
-        )
-    if state == "25006":
-        return BackendEnvironment(
-            f"{where} accepts no writes: it is a standby, or set to read-only",
-            number=errno.EROFS,
-            hint="connect to the primary (`?target_session_attrs=read-write`)",
-        )
-    if state == "42501":
-        return BackendEnvironment(
-            f"{where} denies access to the tables of memroot",
-            number=errno.EACCES,
-            hint="grant the role SELECT, INSERT, UPDATE and DELETE on memroot_memories, memroot_locks and "
-            "memroot_rows",
         )
     if state.startswith("XX"):
         return BackendCorrupt(f"{where} is damaged: {_first_line(error)}")
