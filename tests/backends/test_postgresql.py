@@ -27,5 +27,5 @@ class TestPostgreSQL(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):
         return shared_server().table_files()
 
     def found_in(self, folder: Path) -> list[str]:
-        """Return the names of the files of the server's tables that contain the secret."""
-        return [path.name for path in self.files_of(self.open(folder)) if SECRET in path.read_bytes()]
+        """Return the names of the tables' files that contain the secret; all memories share the tables."""
+        return [path.name for path in shared_server().table_files() if SECRET in path.read_bytes()]
