@@ -88,6 +88,7 @@ class PostgreSQLBackend(Backend):
     ) -> None:
         self._address = parse(path, memory)
         self._busy_seconds = busy_seconds
+        self._lock_timeout = f"{int(busy_seconds * 1000)}ms"
         self._settle_seconds = settle_seconds
         self._lent: set[Connection] = set()
         self._writing = threading.RLock()
@@ -206,8 +207,8 @@ class PostgreSQLBackend(Backend):
     def _begun(self) -> Connection:
         """Return a connection with an open transaction that reads.
 
-        A connection of the pool may have been lost while nobody used it. Nothing was sent on it, so another
-        one is taken.
+        A pooled connection may have been lost while it was idle. No write was sent on it, so the method tries
+        the next connection.
         """
         for attempt in range(_AGAIN_MAX):
             connection = self._pool.take()
@@ -312,9 +313,7 @@ class PostgreSQLBackend(Backend):
         try:
             with connection.pipeline():
                 connection.execute(sql.BEGIN_WRITING)
-                connection.execute(sql.CHOOSE_MEMORY, [str(memory)])
-                connection.execute(sql.SYNCHRONOUS, [level])
-                connection.execute(sql.LOCK_TIMEOUT, [f"{int(self._busy_seconds * 1000)}ms"])
+                connection.execute(sql.SET_UP_WRITE, [str(memory), level, self._lock_timeout])
                 if self._excluding is None:
                     connection.execute(sql.SHARE_LOCK, [memory])
                 counted = connection.execute(
@@ -435,7 +434,7 @@ class PostgreSQLBackend(Backend):
     def _exclude(self, connection: Connection) -> None:
         """Lock the memory against other writers, until the transaction of the connection ends."""
         connection.execute(sql.BEGIN_WRITING)
-        connection.execute(sql.LOCK_TIMEOUT, [f"{int(self._busy_seconds * 1000)}ms"])
+        connection.execute(sql.LOCK_TIMEOUT, [self._lock_timeout])
         connection.execute(sql.HOLD_LOCK, [self._rows.memory])
         self._excluding = connection
 
@@ -472,7 +471,7 @@ class PostgreSQLBackend(Backend):
                 raise BackendBusy(self._address.shown, "an open snapshot or scan")
             time.sleep(_pause(attempt))
             attempt += 1
-        connection.execute(sql.PURGE["timeout"], [f"{int(self._busy_seconds * 1000)}ms"])
+        connection.execute(sql.PURGE["timeout"], [self._lock_timeout])
         try:
             connection.execute(sql.PURGE["rewrite"])
         finally:

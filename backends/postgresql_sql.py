@@ -82,8 +82,11 @@ ENTER_MEMORY: Final = (
     "SELECT set_config('memroot.memory', %s, true), writes FROM memroot_memories WHERE number = %s"
 )
 """Choose a memory, and find out in the same statement whether it still exists."""
+SET_UP_WRITE: Final = (
+    "SELECT set_config('memroot.memory', %s, true), set_config('synchronous_commit', %s, true), "
+    "set_config('lock_timeout', %s, true)"
+)
 LOCK_TIMEOUT: Final = "SELECT set_config('lock_timeout', %s, true)"
-SYNCHRONOUS: Final = "SELECT set_config('synchronous_commit', %s, true)"
 SETTINGS: Final = "SELECT current_setting('synchronous_commit'), current_setting('fsync', true)"
 
 GET: Final = "SELECT value, sum FROM memroot_rows WHERE memory = %s AND key = %s"
