@@ -195,8 +195,7 @@ def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> B
         BackendEnvironment: the system fails or refuses an operation.
     """
     location = locate(url)
-    scheme, path = location
-    if scheme == "memory":
+    if location.kind == "memory":
         from backends.memory import MemoryBackend
 
         return MemoryBackend()
@@ -206,13 +205,13 @@ def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> B
     if read_only is not None:
         return read_only
     try:
-        if scheme == "leveldb":
+        if location.kind == "leveldb":
             from backends.leveldb import LevelDBBackend
 
-            return LevelDBBackend(path, create=create, temporary=temporary)
+            return LevelDBBackend(location.path, create=create, temporary=temporary)
         from backends.sqlite import SQLiteBackend
 
-        return SQLiteBackend(path, create=create, memory=location.memory)
+        return SQLiteBackend(location.path, create=create, memory=location.memory)
     except BackendEnvironment as error:
         full = _on_full_disk(location, error.number)
         if full is None:
@@ -236,24 +235,18 @@ def _on_full_disk(location: Location, number: int) -> Backend | None:
     LevelDB and SQLite write even when they open a store, for instance to read their logs into tables. Returns
     None if `number` is not the errno of a full disk, or if there is no store.
     """
-    from backends.files import resolve_path
-
-    place = resolve_path(location.path)
-    if number not in FULL or not (place.is_file() or (place / "lock").is_file()):
+    place = location.file
+    if number not in FULL or place is None or not (place.is_file() or (place / "lock").is_file()):
         return None
     from backends.read_only import ReadOnlyBackend
 
-    kind = "leveldb" if location.scheme == "leveldb" else "sqlite"
-    return ReadOnlyBackend(kind, place, location.memory, number)
+    return ReadOnlyBackend(location.kind, place, location.memory, number)
 
 
 def _read_only(location: Location) -> Backend | None:
     """Open an existing store that this process cannot write; return None for every other store."""
-    from backends.files import resolve_path
-
-    place = resolve_path(location.path)
-    kind = "leveldb" if location.scheme == "leveldb" else "sqlite"
-    if not place.exists() or (kind == "sqlite") is not place.is_file():
+    kind, place = location.kind, location.file
+    if place is None or not place.exists() or (kind == "sqlite") is not place.is_file():
         return None
     from backends.unwritable import why_unwritable
 
@@ -272,17 +265,12 @@ def store_exists(url: str) -> bool:
         BackendUnusable: the URL is invalid, or the path cannot be inspected.
     """
     location = locate(url)
-    scheme, path = location
-    if scheme == "memory":
-        return False
-    if location.kind == "postgresql":
-        return _has_memory(url)
-    from backends.files import resolve_path
-
-    place = resolve_path(path)
+    place = location.file
+    if place is None:
+        return location.kind == "postgresql" and _has_memory(url)
     if location.memory is not None:
         return _is_sqlite(place) and _has_memory(url)
-    if scheme == "sqlite":
+    if location.kind == "sqlite":
         return _is_sqlite(place)
     from backends.leveldb_place import is_leveldb_store
 
