@@ -1,4 +1,4 @@
-"""A page as one file that loads nothing. It has its modules and styles in it, and its policy names their hashes.
+"""A page as one file that loads nothing: modules and styles stand in it, and its policy names their hashes.
 
 The modules stay readable: each becomes a function that returns what it exports. This file knows only those
 forms of JavaScript's module syntax that the modules of this folder use, and refuses all others:

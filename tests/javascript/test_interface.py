@@ -1,4 +1,4 @@
-"""What `engine/window/verifier/index.mjs` offers: what is trusted, what is shown, and whether a log continues."""
+"""What `verifier/index.mjs` offers: what is trusted, what is shown, and whether a log continues."""
 
 from __future__ import annotations
 

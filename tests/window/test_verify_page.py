@@ -143,7 +143,7 @@ def test_a_proof_is_verified_against_the_root_that_is_given(browser: Browser, gi
 
 
 def test_a_proof_is_verified_against_a_checkpoint(browser: Browser, given: Given) -> None:
-    """A dropped checkpoint is trusted. With its key the signature is checked; without, the page says it is not."""
+    """A dropped checkpoint is trusted. Its signature is checked with its key, and only then."""
     with page_of(browser, given) as page:
         page.set_input_files("#files", given.files("then.proof", "kept.checkpoint"))
         page.fill("#claims", "no-term unicorn")
