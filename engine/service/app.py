@@ -24,6 +24,7 @@ from engine.service.following import Following
 from engine.service.memories import Memories
 from engine.service.naming import Naming
 from engine.service.openapi import document
+from engine.service.pages import PATHS, page
 
 if TYPE_CHECKING:
     from engine.secrets.policy import SecretsPolicy
@@ -61,6 +62,7 @@ def application(memories: Memories, access: Access) -> Starlette:
             Route(f"{memory}/export", calls.export, methods=["GET"]),
             Route(f"{memory}/bulk", calls.bulk, methods=["POST"]),
             Route(f"{memory}/{{operation}}", calls.operation, methods=["GET", "POST"]),
+            *(Route(path, page, methods=["GET"]) for path in PATHS),
             Route("/mcp", agents),
             Route("/mcp/{memory}", agents),
         ],
