@@ -1,0 +1,1 @@
+"""The service: memories over HTTP, for programs that are elsewhere."""
