@@ -50,6 +50,7 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         "verify-checkpoint": ["kept.checkpoint"],
         "key": ["new", "signing.key"],
         "memory": ["list", "--store", "memories"],
+        "token": ["list"],
         "secrets": ["scan"],
         "ingest": ["notes"],
         "import": ["mcp-memory", "memory.jsonl"],
