@@ -1,1 +1,1 @@
-"""The service: memories over HTTP, for programs that are elsewhere."""
+"""The service: one ASGI program that serves memories over HTTP."""
