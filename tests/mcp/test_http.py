@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -158,6 +159,14 @@ def test_pages_of_elsewhere_are_forbidden(served: Served, origin: str) -> None:
 def test_a_body_over_the_limit_is_refused(served: Served) -> None:
     """A body of more than 4 MiB gets status 413."""
     assert served.request(b'{"x": "' + b"y" * (4 << 20) + b'"}')[0] == 413
+
+
+def test_idle_connections_do_not_keep_out_a_client_with_the_token(served: Served) -> None:
+    """With 200 open connections that send nothing, a client with the token is served."""
+    with ExitStack() as idle:
+        for _ in range(200):
+            idle.enter_context(socket.create_connection(("127.0.0.1", served.port), TIMEOUT))
+        assert served.request()[0] == 200
 
 
 def test_there_are_no_sessions_to_guess(served: Served) -> None:

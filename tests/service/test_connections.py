@@ -16,7 +16,7 @@ from engine.base.errors import RefusedError
 from engine.service.connections import Connections, Place, Standing
 from engine.service.listening import listening
 from engine.service.settings import Limits, Settings
-from tests.service.support import GOOD, answer_of, rest_of, seen_to_stay_open, serving, status_of
+from tests.service.raw import GOOD, answer_of, rest_of, seen_to_stay_open, serving, status_of
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.service.settings import Limits
-from tests.service.support import Served, rest_of, seen_to_stay_open, serving, status_of
+from tests.service.raw import Served, rest_of, seen_to_stay_open, serving, status_of
 
 SHORT = Limits(
     head_seconds=0.2,

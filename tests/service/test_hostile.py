@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.service.support import GOOD, Served, rest_of, serving, status_of
+from tests.service.raw import GOOD, Served, rest_of, serving, status_of
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.service.listening import listening
 from engine.service.settings import Settings, network_of
-from tests.service.support import Served, serving, status_of
+from tests.service.raw import Served, serving, status_of
 
 
 @pytest.fixture(scope="module")

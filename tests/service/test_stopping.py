@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.support import GOOD, TIMEOUT, rest_of, serving, status_of
+from tests.service.raw import GOOD, TIMEOUT, rest_of, serving, status_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -60,7 +60,7 @@ def test_a_client_that_does_not_read_cannot_stop_the_end() -> None:
 PROGRAM = """
     from engine.service.server import serve
     from engine.service.settings import Settings
-    from tests.service.support import App
+    from tests.service.raw import App
     serve(App(), Settings(), lambda text: print(text, flush=True))
     print("closed")
 """

@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
 from engine.service.listening import listening
 from engine.service.settings import Limits, Settings
-from tests.service.support import TIMEOUT, rest_of, serving, status_of
+from tests.service.raw import TIMEOUT, rest_of, serving, status_of
 
 
 def new_key() -> ec.EllipticCurvePrivateKey:
