@@ -1,4 +1,4 @@
-"""Answers of the server that refuse a request: problem details (RFC 9457)."""
+"""Answers of the server itself, which come before those of the application: problem details (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
-CONTENT_TYPE: Final = b"application/problem+json"
+from engine.wire.problems import MEDIA_TYPE
+
+CONTENT_TYPE: Final = MEDIA_TYPE.encode()
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,13 @@ class Problem:
     def body(self) -> bytes:
         """The JSON text."""
         title = http.HTTPStatus(self.status).phrase
-        fields = {"title": title, "status": self.status, "code": self.code, "detail": self.detail}
+        fields = {
+            "type": "about:blank",
+            "title": title,
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+        }
         return json.dumps(fields).encode()
 
     def head(self) -> list[tuple[bytes, bytes]]:

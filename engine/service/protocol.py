@@ -147,10 +147,10 @@ class Connection(H11Protocol):
     def _end(self, stage: Stage) -> None:
         match stage:
             case Stage.HEAD | Stage.BODY:
-                self._refuse(Problem(408, "timeout", f"the server waited too long for {stage.value}"))
+                self._refuse(Problem(408, "busy", f"the server waited too long for {stage.value}"))
             case Stage.ANSWER:
                 detail = "the request took too long; it may have been carried out"
-                self._refuse(Problem(503, "timeout", detail))
+                self._refuse(Problem(504, "in_doubt", detail))
             case Stage.READER | Stage.CLOSING:
                 self.transport.abort()
             case _:

@@ -86,10 +86,10 @@ def test_a_body_after_the_answer_is_timed_out(served: Served) -> None:
 
 
 def test_an_answer_that_does_not_begin_is_timed_out(served: Served) -> None:
-    """If the application does not answer, the client gets status 503."""
+    """If the application does not answer, the client gets status 504."""
     served.app.seen.clear()
     answer = served.raw(served.head("/never"))
-    assert status_of(answer) == 503
+    assert status_of(answer) == 504
     assert b"it may have been carried out" in answer
     assert served.app.seen == ["/never", "gone"]
 

@@ -162,9 +162,9 @@ def test_a_body_over_the_limit_is_refused(served: Served) -> None:
 
 
 def test_idle_connections_do_not_keep_out_a_client_with_the_token(served: Served) -> None:
-    """With 200 open connections that send nothing, a client with the token is served."""
+    """With 300 open connections that send nothing, a client with the token is served."""
     with ExitStack() as idle:
-        for _ in range(200):
+        for _ in range(300):
             idle.enter_context(socket.create_connection(("127.0.0.1", served.port), TIMEOUT))
         assert served.request()[0] == 200
 
@@ -238,12 +238,10 @@ def test_a_signal_ends_the_server(tmp_path: Path, number: signal.Signals) -> Non
 
 
 def test_what_a_request_says_cannot_reach_a_terminal_by_the_log(tmp_path: Path) -> None:
-    """Control characters in a header are escaped in the log."""
+    """The log says nothing of headers, so that nobody can write to it."""
     with Served(tmp_path / "store", ENGINE_MCP_TOKEN=TOKEN) as server:
         assert server.request(Host="evil\x9b2J")[0] == 421
-        code, _, log = server.end()
-    assert code == 0
-    assert "evil\\x9b2J" in log
+        assert server.end() == (0, "", "")
 
 
 def refused(store: Path, *more: str, **env: str) -> tuple[int, str]:
