@@ -17,12 +17,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.service.listening import Listener
 from engine.service.problems import Problem
-from engine.service.protocol import STREAM
+from engine.service.request_state import STREAM
 from engine.service.settings import LOOPBACK, Settings, address_of
 
 log: Final = logging.getLogger("engine.service")
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+BULK: Final = "/bulk"
+"""The end of the paths whose requests are read line by line."""
+
 _LOOPBACK: Final = (LOOPBACK, "localhost", "[::1]")
 
 
@@ -40,7 +43,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = _Exchange(scope, receive, send, self._limits.body_bytes)
+        exchange = _Exchange(scope, receive, send, self._body_bytes(scope))
         refusal = self._refusal(scope)
         if refusal is not None:
             await refusal(scope, receive, exchange.send)
@@ -72,7 +75,13 @@ class Guard:
             return refusal
         # h11 has checked that there is one length, in digits.
         length = next((int(value) for name, value in headers if name == b"content-length"), 0)
-        return _too_large(self._limits.body_bytes) if length > self._limits.body_bytes else None
+        most = self._body_bytes(scope)
+        return _too_large(most) if length > most else None
+
+    def _body_bytes(self, scope: Scope) -> int:
+        """Return the limit for the body of a request: a bulk request is never kept as a whole."""
+        is_bulk = scope["method"] == "POST" and scope["path"].endswith(BULK)
+        return self._limits.bulk_bytes if is_bulk else self._limits.body_bytes
 
 
 def _too_large(most: int) -> Problem:

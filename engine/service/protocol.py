@@ -25,13 +25,8 @@ from uvicorn.server import ServerState
 
 from engine.service.connections import Place, Standing
 from engine.service.problems import Problem
+from engine.service.request_state import STREAM, TOKEN
 from engine.service.settings import BODY_BYTES_A_SECOND, Limits
-
-TOKEN: Final = "token"  # noqa: S105  the name of a key, not a token
-"""The key of `scope["state"]` under which the application names the token that it has accepted."""
-
-STREAM: Final = "stream"
-"""The key of `scope["state"]` under which the guard says that the answer is a stream of events."""
 
 # uvicorn warns of each invalid request and each offer of another protocol: strangers could fill the log.
 _log: Final = logging.getLogger("engine.service.http")

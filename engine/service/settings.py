@@ -35,6 +35,9 @@ class Limits:
     body_bytes: int = 16 << 20
     """The maximum size of a request's body."""
 
+    bulk_bytes: int = 1 << 30
+    """The maximum size of the body of a bulk request, which is carried out while it arrives."""
+
     head_seconds: float = 10
     """The time for the TLS handshake, and the time for the headers of a request."""
 

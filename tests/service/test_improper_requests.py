@@ -143,6 +143,14 @@ def test_a_body_of_the_largest_size_is_served(served: Served) -> None:
     assert b'"length": 1000' in answer
 
 
+def test_a_bulk_request_has_a_limit_of_its_own() -> None:
+    """Only a path for bulk requests takes more than the usual limit."""
+    with serving(body_bytes=10, bulk_bytes=20) as served:
+        for path, size, status in (("/bulk", 20, 200), ("/bulk", 21, 413), ("/bulk/x", 20, 413)):
+            answer = served.request(path, f"Content-Length: {size}", method="POST", body=b"x" * size)
+            assert status_of(answer) == status
+
+
 def test_an_offer_of_another_protocol_is_ignored(served: Served) -> None:
     """A request for WebSocket or HTTP/2 is answered in HTTP/1.1."""
     for other in ("websocket", "h2c"):

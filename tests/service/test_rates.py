@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from httpx2 import Response
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.testclient import TestClient
 
+from engine.service.access import Access
+from engine.service.app import application
+from engine.service.memories import Memories
 from engine.service.rates import Rates
+from engine.wire.operations import Scope
+from tests.service.support import KnownTokens
 
 
 class Clock:
@@ -56,3 +65,29 @@ def test_tokens_that_are_quiet_are_forgotten() -> None:
     clock.now += 1
     rates.wait("new")
     assert len(rates) == 1
+
+
+def test_a_token_over_its_limit_is_told_when_to_come_back(tmp_path: Path) -> None:
+    """The answer is status 429 with the header Retry-After; another token is served."""
+    tokens = KnownTokens(reader={"*": Scope.READ}, other={"*": Scope.READ})
+    access = Access(tokens, read_only=True, rates=Rates(0.01, 2, Clock()))
+    memories = Memories(f"sqlite:{tmp_path / 'memories.db'}", read_only=True)
+    with TestClient(application(memories, access)) as client:
+
+        def listed(token: str) -> Response:
+            return client.get("/v1/memories", headers={"authorization": f"Bearer {token}"})
+
+        assert [listed("reader").status_code != 429 for _ in range(3)] == [True, True, False]
+        answer = listed("reader")
+        assert (answer.headers["retry-after"], answer.json()["code"]) == ("100", "too_many_requests")
+        assert listed("other").status_code != 429
+
+
+def test_a_request_without_a_valid_token_is_not_counted(tmp_path: Path) -> None:
+    """Nobody can use up the requests of a token without having it."""
+    access = Access(KnownTokens(reader={"*": Scope.READ}), read_only=True, rates=Rates(0.01, 1, Clock()))
+    memories = Memories(f"sqlite:{tmp_path / 'memories.db'}", read_only=True)
+    with TestClient(application(memories, access)) as client:
+        for token in ("wrong", "wrong", "reade"):
+            answer = client.get("/v1/memories", headers={"authorization": f"Bearer {token}"})
+            assert answer.status_code == 401
