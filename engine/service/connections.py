@@ -49,6 +49,10 @@ class Connections:
         self._most_of_peer = most_of_peer
         self._places: dict[Place, None] = {}
         self._of_peer: Counter[str] = Counter()
+        self.dropped = 0
+        """The connections that made room for others."""
+        self.refused = 0
+        """The connections that got no place."""
 
     def __len__(self) -> int:
         return len(self._places)
@@ -60,14 +64,18 @@ class Connections:
             peer: The address of the client.
             exempt: True if the limit for one address does not apply: the address of a proxy.
         """
-        if not exempt and self._of_peer[peer] >= self._most_of_peer and not self._make_room(peer):
-            return None
-        if len(self._places) >= self._most and not self._make_room():
+        if not self._has_room(peer, exempt=exempt):
+            self.refused += 1
             return None
         place = Place(self, peer, exempt=exempt)
         self._places[place] = None
         self._of_peer[peer] += not exempt
         return place
+
+    def _has_room(self, peer: str, *, exempt: bool) -> bool:
+        if not exempt and self._of_peer[peer] >= self._most_of_peer and not self._make_room(peer):
+            return False
+        return len(self._places) < self._most or self._make_room()
 
     def leave(self, place: Place) -> None:
         """Free a place. Freeing it twice is allowed."""
@@ -97,5 +105,6 @@ class Connections:
         share = Counter(place.peer for place in candidates)
         dropped = max(candidates, key=lambda place: share[place.peer])  # `max` takes the first, the oldest
         self.leave(dropped)
+        self.dropped += 1
         dropped.drop()
         return True

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import traceback
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.service.listening import Listener
+from engine.service.logs import where
 from engine.service.problems import Problem
 from engine.service.request_state import STREAM
 from engine.service.settings import LOOPBACK, Settings, address_of
@@ -53,8 +53,9 @@ class Guard:
         except asyncio.CancelledError:
             await exchange.fail(Problem(503, "closed", "the server is shutting down"))
         except Exception as error:  # noqa: BLE001  the last line of defence: a bug must not end the server
+            # Without the message, which could quote a text or a token.
             if not exchange.refused:
-                log.error("%s %s", type(error).__name__, _where(error))
+                log.error("%s: %s", type(error).__name__, " < ".join(where(error.__traceback__)))
             await exchange.fail(Problem(500, "failure", "the server failed; its log says where"))
 
     def _refusal(self, scope: Scope) -> Problem | None:
@@ -98,12 +99,6 @@ def _head_bytes(scope: Scope) -> int:
     """Return the size of the request line and the headers, as short as they can be written."""
     target = len(scope["raw_path"]) + len(scope["query_string"])
     return target + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"])
-
-
-def _where(error: BaseException) -> str:
-    """Return where an error was raised. Its message is left out: it could quote a text or a token."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return " < ".join(f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in reversed(frames[-8:]))
 
 
 class Names:

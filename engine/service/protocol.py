@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
+from collections.abc import Sequence
 from typing import Any, Final
 
 import h11
@@ -24,8 +25,9 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol, Request
 from uvicorn.server import ServerState
 
 from engine.service.connections import Place, Standing
+from engine.service.observing import Observer, refused
 from engine.service.problems import Problem
-from engine.service.request_state import STREAM, TOKEN
+from engine.service.request_state import STATUS, STREAM, TOKEN
 from engine.service.settings import BODY_BYTES_A_SECOND, Limits
 
 # uvicorn warns of each invalid request and each offer of another protocol: strangers could fill the log.
@@ -56,12 +58,14 @@ class Connection(H11Protocol):
         app_state: dict[str, Any],
         place: Place,
         limits: Limits,
+        observers: Sequence[Observer] = (),
     ) -> None:
         """Take the place of a connection that was accepted."""
         super().__init__(config, state, app_state, asyncio.get_running_loop())
         self.logger = _log
         self._limits = limits
         self._place = place
+        self._observers = observers
         self._received = 0
         self._read_by_client = 0
         self._watched: tuple[object, ...] = ()
@@ -157,8 +161,12 @@ class Connection(H11Protocol):
         cycle = self._exchange()
         if cycle is not None and not cycle.response_complete:
             # The application learns that nobody waits for its answer.
+            cycle.scope["state"][STATUS] = problem.status
             cycle.disconnected = True
             cycle.message_event.set()
+        else:
+            for observer in self._observers:
+                observer(refused(problem.status, self.client))
         if begun:
             self.transport.abort()
             return

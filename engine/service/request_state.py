@@ -9,3 +9,6 @@ TOKEN: Final = "token"  # noqa: S105  the name of a key, not a token
 
 STREAM: Final = "stream"
 """True if the answer is a stream of events, which may take any time and is ended when the server stops."""
+
+STATUS: Final = "status"
+"""The status with which the server has answered instead of the application."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 import uvicorn
@@ -17,6 +17,8 @@ from engine.service.accepting import Acceptor
 from engine.service.connections import Connections, Place
 from engine.service.guard import Guard
 from engine.service.listening import Listener, listening
+from engine.service.metrics import Metrics
+from engine.service.observing import Observed, Observer
 from engine.service.protocol import Connection
 from engine.service.settings import Settings
 
@@ -24,7 +26,13 @@ _TICKS_A_LOOK: Final = 5
 """The ticks of uvicorn, 0.1 s each, after which all connections are looked at."""
 
 
-def serve(app: ASGIApp, settings: Settings, note: Callable[[str], None]) -> None:
+def serve(
+    app: ASGIApp,
+    settings: Settings,
+    note: Callable[[str], None],
+    observers: Sequence[Observer] = (),
+    metrics: Metrics | None = None,
+) -> None:
     """Serve `app` until SIGTERM or SIGINT; then let running requests end.
 
     When the application has accepted a token, it sets `scope["state"]["token"]` to the name of the token.
@@ -34,30 +42,42 @@ def serve(app: ASGIApp, settings: Settings, note: Callable[[str], None]) -> None
         app: The ASGI application.
         settings: The address and the limits.
         note: A function that shows a text to the person who started the server.
+        observers: Functions that are told of each request, such as `engine.service.logs.log_requests`.
+        metrics: The metrics in which the server counts requests and connections.
 
     Raises:
         EngineError: the settings are refused, or the address is not available.
     """
     with listening(settings) as listener:
-        run(app, listener, lambda: note(f"serving {listener.url}"))
+        run(app, listener, lambda: note(f"serving {listener.url}"), observers, metrics)
 
 
-def run(app: ASGIApp, listener: Listener, ready: Callable[[], None]) -> None:
+def run(
+    app: ASGIApp,
+    listener: Listener,
+    ready: Callable[[], None],
+    observers: Sequence[Observer] = (),
+    metrics: Metrics | None = None,
+) -> None:
     """Serve `app` on a socket that already listens; otherwise as `serve`.
 
     `ready` is called when a signal would stop the server properly, shortly before it answers.
     """
-    server = server_of(app, listener)
+    server = server_of(app, listener, observers, metrics)
     # uvicorn has its own handlers while it runs. At the end it raises the signal again: not a failure.
     with at_end(server.stop):
         ready()
         server.run()
 
 
-def server_of(app: ASGIApp, listener: Listener) -> Server:
+def server_of(
+    app: ASGIApp, listener: Listener, observers: Sequence[Observer] = (), metrics: Metrics | None = None
+) -> Server:
     """Return a server of `app` that is not started yet."""
     settings = listener.settings
-    guarded: ASGIApp = Guard(app, listener)
+    if metrics is not None:
+        observers = (*observers, metrics.count)
+    guarded: ASGIApp = Observed(Guard(app, listener), observers)
     if settings.proxies:
         proxies = [str(network) for network in settings.proxies]
         guarded = cast("ASGIApp", ProxyHeadersMiddleware(guarded, trusted_hosts=proxies))  # type: ignore[arg-type]
@@ -74,22 +94,38 @@ def server_of(app: ASGIApp, listener: Listener) -> Server:
         h11_max_incomplete_event_size=settings.limits.head_bytes,
         timeout_graceful_shutdown=settings.limits.stop_seconds,
     )
-    return Server(config, listener)
+    server = Server(config, listener, observers)
+    if metrics is not None:
+        server.show_in(metrics)
+    return server
 
 
 class Server(uvicorn.Server):
     """uvicorn's server with its own way to take connections, and with an eye on all of them."""
 
-    def __init__(self, config: uvicorn.Config, listener: Listener) -> None:
-        """Serve on `listener`."""
+    def __init__(self, config: uvicorn.Config, listener: Listener, observers: Sequence[Observer]) -> None:
+        """Serve on `listener`; tell `observers` of bytes that are not requests."""
         super().__init__(config)
         limits = listener.settings.limits
         self._limits = limits
+        self._observers = observers
         self._connections = Connections(limits.connections, limits.connections_of_peer)
         self._acceptor = Acceptor(listener, self._connections, self._protocol)
 
     def _protocol(self, place: Place) -> Connection:
-        return Connection(self.config, self.server_state, self.lifespan.state, place, self._limits)
+        state = self.lifespan.state
+        return Connection(self.config, self.server_state, state, place, self._limits, self._observers)
+
+    def show_in(self, metrics: Metrics) -> None:
+        """Add the numbers of connections and of running requests to metrics."""
+        connections, tasks = self._connections, self.server_state.tasks
+        for name, kind, about, value in (
+            ("requests_in_progress", "gauge", "Requests that run.", lambda: len(tasks)),
+            ("connections", "gauge", "Open connections.", lambda: len(connections)),
+            ("connections_dropped_total", "counter", "That made room.", lambda: connections.dropped),
+            ("connections_refused_total", "counter", "That got no place.", lambda: connections.refused),
+        ):
+            metrics.watch(f"memroot_http_{name}", kind, about, value)
 
     def stop(self) -> None:
         """End soon. Safe in a signal handler and in another thread."""

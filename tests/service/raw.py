@@ -6,13 +6,15 @@ import asyncio
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.service.listening import Listener, listening
+from engine.service.metrics import Metrics
+from engine.service.observing import Observer
 from engine.service.server import Server, server_of
 from engine.service.settings import Limits, Settings
 
@@ -182,13 +184,19 @@ def status_of(answer: bytes) -> int:
 
 
 @contextmanager
-def serving(settings: Settings | Limits | None = None, **limits: float) -> Iterator[Served]:
-    """Run a server of `App` in a thread."""
+def serving(
+    settings: Settings | Limits | None = None,
+    program: ASGIApp | None = None,
+    observers: Sequence[Observer] = (),
+    metrics: Metrics | None = None,
+    **limits: float,
+) -> Iterator[Served]:
+    """Run a server of `program`, or of an `App`, in a thread."""
     if not isinstance(settings, Settings):
         settings = Settings(limits=settings or Limits(**limits))  # type: ignore[arg-type]
     with listening(settings) as listener:
         app = App()
-        server = server_of(app, listener)
+        server = server_of(program or app, listener, observers, metrics)
         thread = threading.Thread(target=server.run)
         thread.start()
         try:

@@ -177,4 +177,4 @@ def test_an_error_of_the_application_shows_nothing(server: Served, caplog: pytes
         assert not server.request("/half").endswith(b"0\r\n\r\n")
     assert b"secret" not in answer
     assert "secret content" not in caplog.text
-    assert "RuntimeError broken (" in caplog.text
+    assert "RuntimeError: broken (" in caplog.text
