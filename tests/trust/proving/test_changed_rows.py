@@ -53,7 +53,7 @@ KINDS = sorted(
     set(FAMILIES.values()) - {b"i/", ERASURE, DESTROYED, NAMES, META_ENTRIES, REQUESTS}
     | {b"i/doc/", b"i/head", INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES}
 )
-"""The prefixes of the keys of each kind of row. The store has no erasures (tests/erase), names, meta or requests."""
+"""The prefixes of the keys of each kind of row. The store has no row of the other kinds."""
 
 
 def one_bit(rows: Rows, chosen: Random) -> Changes:
