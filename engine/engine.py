@@ -35,7 +35,7 @@ from engine.base.validation import (
     show_id,
 )
 from engine.erase.stages import Stage, ignore_stage
-from engine.followers.requests import Once
+from engine.followers.requests import FIRST_MAX, Once
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, random_salt, read_entries, read_entry, read_log
 from engine.ledger.layout import ERASING
@@ -276,8 +276,8 @@ class Engine:
         * `apply_many` and `revert` write in several batches. If they are broken off, repeat them with the
           same key: the batches that were written are only answered, and the call continues after them.
         * `erase` and `checkpoint` return the recorded events. The other values of an erasure are then 0.
-        * `dream`, `ingest` and `mirror_pull` have actors of their own and record no key. Repeated, they add
-          only what is still missing.
+        * `dream`, `ingest`, `mirror_pull` and `checkpoint_note` record no key. Repeated, they add only what
+          is still missing.
         * Erasing an atom destroys the keys of its events, too. If a part of the content that a call concerned
           was erased, repeating the call is refused or decided again, as for a new key.
         * Queries and upkeep ignore the key.
@@ -388,6 +388,31 @@ class Engine:
             yield from self.store.commit_many(
                 checked, self._actor(actor), request=self._key(request), origin=origin
             )
+
+    def apply_part(self, commands: Iterable[Command], first: int) -> list[Receipt]:
+        """Carry out a part of a call that has too many commands to be passed at once.
+
+        The part is one batch, or several if one would be too large. With a request key (`acting_as`), the
+        parts of a call are numbered by their commands. A call that was broken off can be repeated from its
+        first command on, also in parts of other sizes.
+
+        Args:
+            commands: Command objects, as for `apply_many`.
+            first: The number of commands of the call in the parts before this one.
+
+        Returns:
+            One receipt for each command, in order.
+
+        Raises:
+            ConflictError: As for `apply`. The batches before the one with the failing command were written.
+            NotFoundError: As for `apply`.
+            RefusedError: As for `apply`.
+            InDoubtError: As for `apply`.
+        """
+        checked = [command for command in several(commands, "commands") if _is_command(command)]
+        number = integer(first, "first", FIRST_MAX)
+        with self._writing(now=False), translated():
+            return list(self.store.commit_parts(checked, self.actor, self._once, None, number))
 
     @contextmanager
     def _writing(self, *, now: bool = True) -> Iterator[None]:

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _HASH_BYTES: Final = 16
 _CHUNK_BYTES: Final = 6
+FIRST_MAX: Final = 10**12 - 1
+"""The highest number of a command in a call of several commits."""
+
 _PART: Final = re.compile(r"#(0|[1-9][0-9]{0,11})\+([1-9][0-9]{0,3})\Z", re.ASCII)
 
 

@@ -461,7 +461,7 @@ class Store:
         behind = at = 0
         with Alongside(self._follow_more) as followers:
             while chunk := list(islice(remaining, COMMIT_CHUNK)):
-                for receipt in self._commit_parts(chunk, actor, request, origin, at):
+                for receipt in self.commit_parts(chunk, actor, request, origin, at):
                     behind += len(receipt.events)
                     yield receipt
                 at += len(chunk)
@@ -483,7 +483,7 @@ class Store:
         with self._unless_unwritable(), rare_collection():
             self.follow(more=True)
 
-    def _commit_parts(
+    def commit_parts(
         self,
         commands: Sequence[Command],
         actor: str,
@@ -505,8 +505,8 @@ class Store:
             if len(commands) == 1:
                 raise
             cut = error.count if isinstance(error, OtherParts) else len(commands) // 2
-            yield from self._commit_parts(commands[:cut], actor, request, origin, first)
-            yield from self._commit_parts(commands[cut:], actor, request, origin, first + cut)
+            yield from self.commit_parts(commands[:cut], actor, request, origin, first)
+            yield from self.commit_parts(commands[cut:], actor, request, origin, first + cut)
         else:
             yield from receipts
 

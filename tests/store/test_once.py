@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from backends import open_backend
-from engine import Add, Engine
+from engine import Add, Engine, Revive, Tombstone
 from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
+from engine.commands import Command
 from engine.store.maintenance import copy
 from engine.store.once import KEY_BYTES_MAX
 from tests.query.recall.support import id_of
@@ -167,9 +169,7 @@ def test_a_bulk_continues_after_the_part_that_was_committed(memory: Engine) -> N
     """A bulk call that was broken off after two batches commits only the rest when it is repeated."""
     lines = [Add(f"line {number}") for number in range(2500)]
     acting, size = memory.acting_as("ann", request="key"), memory.size
-    broken_off = acting.apply_many(lines)
-    first = [next(broken_off) for _ in range(1001)]
-    broken_off.close()
+    first = list(islice(acting.apply_many(lines), 1001))
     assert memory.size == size + 2000
     memory.add("a note of somebody else")
     whole = list(acting.apply_many(lines))
@@ -192,10 +192,10 @@ def test_a_bulk_may_be_cut_in_other_places(memory: Engine, monkeypatch: pytest.M
 def test_a_part_without_events_is_not_decided_again(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """A first part that changed nothing stays without effect after a later part has changed its subject."""
     monkeypatch.setattr("engine.store.store.COMMIT_CHUNK", 1)
-    from engine import Revive, Tombstone
 
     memory.tombstone(A)
-    acting, wanted = memory.acting_as("ann", request="key"), [Tombstone(A), Revive(A)]
+    acting = memory.acting_as("ann", request="key")
+    wanted: list[Command] = [Tombstone(A), Revive(A)]
     first, size = list(acting.apply_many(wanted)), memory.size
     assert [one.changed for one in first] == [False, True]
     assert list(acting.apply_many(wanted)) == first
