@@ -18,7 +18,7 @@ from fastapi import Depends, FastAPI, HTTPException, Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from engine import AsyncEngine, EngineError, InvalidInputError, NotFoundError
+from engine import AsyncEngine, EngineError, InvalidInputError, NotFoundError, State
 
 
 @asynccontextmanager
@@ -72,6 +72,6 @@ async def recall(memory: Memory, q: Annotated[str, Query(min_length=1)], limit: 
 async def read(note: str, memory: Memory) -> Note:
     """Return one text."""
     atom = await memory.get(note)
-    if atom.content is None:
+    if atom.state is State.ERASED:
         raise HTTPException(410, "this note was erased")
     return Note(text=atom.content, tags=list(atom.tags))

@@ -140,6 +140,10 @@ class AsyncEngine:
     ) -> None:
         await self.close()
 
+    def acting_as(self, actor: str, **options: Any) -> Self:
+        """Return the same open memory with another author, as `Engine.acting_as` does."""
+        return self._made(self.engine.acting_as(actor, **options), self._calls, self._release)
+
     @asynccontextmanager
     async def as_of(self, moment: Any) -> AsyncIterator[AsyncEngine]:
         """Open the memory as it was at `moment`, as `Engine.as_of` does, for `async with`."""

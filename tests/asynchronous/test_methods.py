@@ -162,6 +162,21 @@ def test_the_past_is_a_memory_of_its_own(run: Run) -> None:
     run(main)
 
 
+def test_another_author_shares_the_memory(run: Run) -> None:
+    """`acting_as` gives the same memory with another author; closing one closes both."""
+
+    async def main() -> None:
+        async with AsyncEngine.open("memory:") as memory:
+            other = memory.acting_as("ben")
+            await other.add("one")
+            assert [event.actor async for event in memory.log(1)] == ["ben"]
+            await other.close()
+            with pytest.raises(ClosedError):
+                await memory.size()
+
+    run(main)
+
+
 def test_an_exploration_is_awaited(run: Run) -> None:
     """The explorer's methods are awaited, and its costs add up."""
 

@@ -65,6 +65,7 @@ class AsyncExplorer:
 
 OWN: Final = {
     "open": "Opening[Self]",
+    "acting_as": "Self",
     "as_of": "AbstractAsyncContextManager[AsyncEngine]",
     "explorer": "AsyncExplorer",
 }
@@ -110,7 +111,7 @@ def _made(method: ast.FunctionDef) -> ast.FunctionDef | ast.AsyncFunctionDef:
         args.kw_defaults.append(ast.Constant(8))
     if name in READING:
         decorators = []
-    plain = bool(decorators) or name == "as_of" or result.startswith("Iterator[")
+    plain = bool(decorators) or name in ("acting_as", "as_of") or result.startswith("Iterator[")
     result = OWN.get(name, result.replace("Iterator[", "Parts["))
     kind = ast.FunctionDef if plain else ast.AsyncFunctionDef
     body: list[ast.stmt] = [ast.Expr(ast.Constant(...))]

@@ -1,0 +1,53 @@
+"""The ASGI application: the addresses, and what answers at each.
+
+It keeps nothing between requests except open memories, so that any number of them can serve one database.
+"""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from engine.base.errors import EngineError
+from engine.service.access import Access
+from engine.service.answers import answer, on_engine_error, on_failure, on_http_error
+from engine.service.calls import Calls
+from engine.service.following import Following
+from engine.service.memories import Memories
+from engine.service.naming import Naming
+from engine.service.openapi import document
+
+
+def application(memories: Memories, access: Access) -> Starlette:
+    """Return the application that serves memories to clients with tokens."""
+    calls = Calls(memories, access)
+    naming, following = Naming(calls), Following(calls)
+    memory = "/v1/memories/{memory}"
+    return Starlette(
+        routes=[
+            Route("/v1/openapi.json", _openapi),
+            Route("/v1/memories", naming.listed, methods=["GET"]),
+            Route("/v1/memories", naming.create, methods=["POST"]),
+            Route(memory, naming.described, methods=["GET"]),
+            Route(memory, naming.rename, methods=["PATCH"]),
+            Route(memory, naming.delete, methods=["DELETE"]),
+            Route(f"{memory}/events", following.events, methods=["GET"]),
+            Route(f"{memory}/export", calls.export, methods=["GET"]),
+            Route(f"{memory}/bulk", calls.bulk, methods=["POST"]),
+            Route(f"{memory}/{{operation}}", calls.operation, methods=["GET", "POST"]),
+        ],
+        exception_handlers={
+            EngineError: on_engine_error,
+            HTTPException: on_http_error,
+            Exception: on_failure,
+        },
+    )
+
+
+async def _openapi(request: Request) -> Response:
+    """Answer with the description of the service, which needs no token."""
+    del request
+    return answer(document())
