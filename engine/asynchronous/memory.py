@@ -123,6 +123,20 @@ class AsyncEngine:
         """
         return Opening(Calls(threads), partial(Engine.open, url, **options), cls._made)
 
+    @classmethod
+    def connect(cls, url: str, *, threads: int = THREADS, **options: Any) -> Opening[Self]:
+        """Connect to a memory on a service, as `Engine.connect` does: await it, or use it in `async with`.
+
+        Args:
+            url: The address of the service or of the memory.
+            threads: The number of calls that may run at the same time, besides one command; 1 to 1,000.
+            options: The keyword arguments of `Engine.connect`.
+
+        Raises:
+            EngineError: As for `Engine.connect`.
+        """
+        return Opening(Calls(threads), partial(Engine.connect, url, **options), cls._made)
+
     async def close(self) -> None:
         """Refuse new calls, wait for the calls that run, then close the memory. Repeating has no effect.
 

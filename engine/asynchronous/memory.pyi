@@ -73,6 +73,20 @@ class AsyncEngine:
     def open(
         cls, url: str, *, create: bool = True, memory: str | None = None, threads: int = 8, **options: Any
     ) -> Opening[Self]: ...
+    @classmethod
+    def connect(
+        cls,
+        url: str,
+        *,
+        memory: str | None = None,
+        token: str | None = None,
+        trust: str | Path | None = None,
+        ca: str | Path | None = None,
+        timeout: float = 60.0,
+        retries: int = 4,
+        encrypted: bool = True,
+        threads: int = 8,
+    ) -> Opening[Self]: ...
     @property
     def read_only(self) -> str | None: ...
     async def close(self) -> None: ...

@@ -65,6 +65,7 @@ class AsyncExplorer:
 
 OWN: Final = {
     "open": "Opening[Self]",
+    "connect": "Opening[Self]",
     "acting_as": "Self",
     "as_of": "AbstractAsyncContextManager[AsyncEngine]",
     "explorer": "AsyncExplorer",
@@ -106,7 +107,7 @@ def _made(method: ast.FunctionDef) -> ast.FunctionDef | ast.AsyncFunctionDef:
         for at, value in enumerate(defaults):
             if value is not None and not _is_plain(value):
                 defaults[at] = ast.Constant(...)
-    if name == "open":
+    if name in ("connect", "open"):
         args.kwonlyargs.append(ast.arg("threads", ast.Name("int")))
         args.kw_defaults.append(ast.Constant(8))
     if name in READING:
