@@ -44,7 +44,7 @@ def client_of(
     url: str | Path,
     *,
     read_only: bool = False,
-    token: str = "admin",  # noqa: S107  a name
+    as_: str = "admin",
     **scopes: Mapping[str, Scope],
 ) -> TestClient:
     """Return a client of a service on the memories at `url`."""
@@ -52,7 +52,7 @@ def client_of(
     tokens = KnownTokens(**(scopes or USUAL))
     app = application(memories, Access(tokens, read_only=read_only))
     client = TestClient(app, raise_server_exceptions=False)
-    client.headers["authorization"] = f"Bearer {token}"
+    client.headers["authorization"] = f"Bearer {as_}"
     return client
 
 

@@ -78,7 +78,7 @@ def test_a_token_for_one_memory_does_not_see_another(tmp_path: Path) -> None:
     url = f"sqlite:{tmp_path / 'memories.db'}"
     for name in ("mine", "yours"):
         Engine.open(url, memory=name).close()
-    with client_of(url, token="me", me={"mine": Scope.ADMIN}) as client:  # noqa: S106  a name
+    with client_of(url, as_="me", me={"mine": Scope.ADMIN}) as client:
         assert client.get("/v1/memories").json() == {"memories": ["mine"]}
         for name in ("yours", "none"):
             assert client.get(f"/v1/memories/{name}").status_code == 403
