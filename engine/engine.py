@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from engine.query.named import Page
     from engine.query.recall.answer import Recall
     from engine.query.recall.config import RecallConfig
+    from engine.remote.memory import RemoteEngine
     from engine.secrets.policy import SecretsPolicy
     from engine.store.status import Status
     from engine.transfer.ingest.run import IngestProgress, IngestReport
@@ -204,6 +205,55 @@ class Engine:
         except BaseException:
             backend.close()
             raise
+
+    @classmethod
+    def connect(
+        cls,
+        url: str,
+        *,
+        memory: str | None = None,
+        token: str | None = None,
+        trust: str | Path | None = None,
+        ca: str | Path | None = None,
+        timeout: float = 60.0,
+        retries: int = 4,
+        encrypted: bool = True,
+    ) -> RemoteEngine:
+        """Connect to a memory on a service (`engine serve`). The result has the methods of `Engine`.
+
+        What a client may not do raises a RefusedError. The attribute `proved` answers with proofs that the
+        client verifies, and `prove` verifies before it returns (docs/client.md).
+
+        Args:
+            url: `https://HOST`, or the whole address `https://HOST/v1/memories/NAME`.
+            memory: The name of the memory; None for the name in `url`, or for the memory without a name.
+            token: The token to send. Its name is the actor of all events.
+            trust: The file in which the client keeps the newest checkpoint that it has verified. If the file
+                exists, the memory must continue this checkpoint; otherwise the first one is believed. None
+                keeps the checkpoint only for the life of the result.
+            ca: A file with certificates of authorities in PEM, which alone are trusted; None for the
+                authorities that the system trusts.
+            timeout: The time in seconds after which a connection on which nothing arrives counts as lost.
+            retries: How often a request is repeated if its answer is lost.
+            encrypted: If true, `http:` is refused, except to this machine.
+
+        Returns:
+            The connected memory, which the caller must close.
+
+        Raises:
+            InvalidInputError: An argument is not valid.
+            RefusedError: The token would be sent without encryption.
+            UnauthorizedError: The service does not know the token.
+            ForbiddenError: The token does not permit reading this memory.
+            NotFoundError: There is no such memory.
+            SystemFailureError: The service cannot be reached, or its certificate is not trusted.
+        """
+        from engine.remote.memory import connect
+
+        return connect(
+            url, memory=memory, token=token, trust=trust, ca=ca, timeout=timeout, retries=retries,
+            encrypted=encrypted,
+        )  # fmt: skip
 
     @property
     def store(self) -> Store:

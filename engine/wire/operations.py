@@ -35,6 +35,7 @@ _SCOPES: Final = {
 
 NOT_OFFERED: Final = {
     "open": "a memory is named by the address",
+    "connect": "it is for clients",
     "store": "it is for internal use",
     "view": "it is for internal use",
     "close": "the service keeps memories open",
