@@ -157,6 +157,7 @@ class Engine:
             from engine.secrets.policy import policy_of
 
             store.secret_filter = SecretFilter(policy_of(secrets, "secrets"))
+        self._request: str | None = None
         self._mirror: FollowingMirror | None = None
         if mirror is not None:
             from engine.transfer.mirror.following import FollowingMirror
@@ -228,6 +229,23 @@ class Engine:
     ) -> None:
         self.close()
 
+    def acting_as(self, actor: str, *, request: str | None = None) -> Engine:
+        """Return the same open memory with another author and key for the events that it appends.
+
+        Both memories share one store: closing one closes the other, too.
+
+        Args:
+            actor: The author that events record, as for `Engine(...)`.
+            request: The key of the request that every event of `apply` records; None for no key.
+
+        Raises:
+            InvalidInputError: `actor` is not valid.
+        """
+        other = object.__new__(type(self))
+        other.actor, other.view, other._mirror = label(actor, "actor"), self.view, self._mirror
+        other._request = request
+        return other
+
     @contextmanager
     def as_of(self, moment: AsOf) -> Iterator[Engine]:
         """Open the memory as it was at `moment`. The opened memory answers queries and refuses commands.
@@ -249,7 +267,7 @@ class Engine:
             with translated():  # errors of the caller's block are not translated
                 view = stack.enter_context(self.view.at(moment))
             past = object.__new__(Engine)
-            past.actor, past.view, past._mirror = self.actor, view, None
+            past.actor, past.view, past._mirror, past._request = self.actor, view, None, None
             yield past
 
     @contextmanager
@@ -299,7 +317,7 @@ class Engine:
         checked = [command for command in several(commands, "commands") if _is_command(command)]
         with self._writing(now=False), translated():
             return self.store.commit(
-                checked, self._actor(actor), if_head=if_head, request=request, origin=origin
+                checked, self._actor(actor), if_head=if_head, request=request or self._request, origin=origin
             )
 
     def apply_many(

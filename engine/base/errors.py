@@ -115,6 +115,34 @@ class SystemFailureError(EngineError):
     exit_code = 10
 
 
+class UnauthorizedError(EngineError):
+    """A request to a service has no token, or a token that the service does not know."""
+
+    code = "unauthorized"
+    exit_code = 7
+
+
+class ForbiddenError(EngineError):
+    """The token of a request does not permit the operation on this memory."""
+
+    code = "forbidden"
+    exit_code = 7
+
+
+class TooManyRequestsError(EngineError):
+    """A client has sent more requests than the service permits, or a limit of connections is reached.
+
+    `seconds` is the time after which the client may try again.
+    """
+
+    code = "too_many_requests"
+    exit_code = 5
+
+    def __init__(self, message: str, *, hint: str = "", seconds: int = 1) -> None:
+        super().__init__(message, hint=hint or f"try again after {seconds} s")
+        self.seconds = seconds
+
+
 class ClosedError(EngineError):
     """The engine was closed, or was opened in a parent process before a fork."""
 

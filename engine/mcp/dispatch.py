@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from engine.base.errors import EngineError, RefusedError
 from engine.base.invisible import visible
 from engine.base.json_text import dumped
 from engine.mcp.definition import Arguments, Fields, Profile, Prompt, Resource, Tool
-from engine.mcp.lease import Lease
 from engine.mcp.lines import error_lines
 from engine.mcp.protocol import (
     ENVELOPE_VERSIONS,
@@ -29,6 +29,7 @@ from engine.mcp.protocol import (
 )
 
 if TYPE_CHECKING:
+    from engine.engine import Engine
     from engine.mcp.arguments import Checker
 
 THREADS: Final = 8
@@ -45,13 +46,20 @@ BOUNDS: Final = frozenset(
 log = logging.getLogger(__name__)
 
 
+class Opening(Protocol):
+    """What a dispatcher uses to open the store: a `engine.mcp.lease.Lease`, for instance."""
+
+    def memory(self) -> AbstractContextManager[Engine]:
+        """Return a context in which the store is open."""
+
+
 class Dispatcher:
     """The request handler of one profile on one store.
 
     It keeps no state between requests and is thread-safe.
     """
 
-    def __init__(self, profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> None:
+    def __init__(self, profile: Profile, lease: Opening, refused: tuple[Tool, ...] = ()) -> None:
         """Offer `profile` on the store of `lease`; calls of the tools in `refused` are refused."""
         self.profile = profile
         self._lease = lease

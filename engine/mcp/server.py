@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -29,13 +30,20 @@ PATH: Final = "/mcp"
 Context = ServerRequestContext[Any, Any]
 
 
-def server_of(dispatcher: Dispatcher) -> Server[Any]:
-    """Return an SDK server that forwards requests to `dispatcher`."""
+def server_of(dispatcher: Dispatcher, choose: Callable[[Any], Dispatcher] | None = None) -> Server[Any]:
+    """Return an SDK server that forwards requests to a dispatcher.
+
+    Args:
+        dispatcher: The dispatcher. It also gives the instructions and the names of the methods.
+        choose: A function that returns the dispatcher for one HTTP request; it must have the same methods. If
+            None, `dispatcher` answers all requests.
+    """
     limiter: list[anyio.CapacityLimiter] = []
 
     async def answer(context: Context, params: types.RequestParams) -> Fields:
         del params  # the dispatcher checks the params
-        call = partial(dispatcher.answer, context.method, context.params or {})
+        chosen = dispatcher if choose is None else choose(context.request)
+        call = partial(chosen.answer, context.method, context.params or {})
         try:
             if context.method not in WAITING:
                 return call()
@@ -76,7 +84,7 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        await self._app(scope, receive, _Escaping(send))
+        await self._app(scope, receive, Escaping(send))
 
     async def _refusal(self, scope: Scope) -> Response | None:
         wrong_name = await self._names.validate_request(Request(scope))
@@ -100,15 +108,17 @@ def _is_bearer(header: str | None, token: str) -> bool:
     return same and scheme.lower() == "bearer"
 
 
-class _Escaping:
+class Escaping:
     """A JSON response in which `<` and control characters are escaped, as in messages over stdout."""
 
     def __init__(self, send: Send) -> None:
+        """Send the escaped response to `send`."""
         self._send = send
         self._start: Message | None = None
         self._body = bytearray()
 
     async def __call__(self, message: Message) -> None:
+        """Send one message of the response (ASGI)."""
         if message["type"] == "http.response.start":
             kind = Headers(raw=message["headers"]).get("content-type", "")
             if kind.startswith("application/json"):

@@ -1,0 +1,1 @@
+"""The service: one ASGI program that serves memories over HTTP."""

@@ -1,0 +1,66 @@
+"""Who may call what: the token of a request, and what it permits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from engine.base.errors import ForbiddenError, RefusedError, UnauthorizedError
+from engine.wire.operations import Scope
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+
+class Grant(Protocol):
+    """What a token permits."""
+
+    @property
+    def name(self) -> str:
+        """The name of the token, which is the actor of the events that it causes."""
+
+    def allows(self, scope: Scope, memory: str) -> bool:
+        """Return True if the token permits operations of this scope on a memory."""
+
+
+class Tokens(Protocol):
+    """The tokens that a service accepts."""
+
+    def check(self, bearer: str) -> Grant | None:
+        """Return what a token permits, or None if there is no such token."""
+
+
+class Access:
+    """The checks that each request passes before a memory is touched."""
+
+    def __init__(self, tokens: Tokens, *, read_only: bool) -> None:
+        self._tokens = tokens
+        self._read_only = read_only
+
+    def grant_of(self, request: Request) -> Grant:
+        """Return what the token of a request permits.
+
+        Raises:
+            UnauthorizedError: There is no valid token.
+        """
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        grant = self._tokens.check(bearer.strip()) if scheme.lower() == "bearer" else None
+        if grant is None:
+            raise UnauthorizedError(
+                "this request needs a valid token", hint="send the header `Authorization: Bearer TOKEN`"
+            )
+        return grant
+
+    def require(self, grant: Grant, scope: Scope, memory: str) -> None:
+        """Check that an operation is permitted.
+
+        Raises:
+            ForbiddenError: The token does not permit it.
+            RefusedError: The service is read-only.
+        """
+        if not grant.allows(scope, memory):
+            raise ForbiddenError(
+                f"the token does not permit operations of the scope {scope.name.lower()} on this memory",
+                hint="ask for a token with this scope",
+            )
+        if self._read_only and scope is not Scope.READ:
+            raise RefusedError("this service is read-only", hint="start `engine serve` with --write")

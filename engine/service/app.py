@@ -1,0 +1,84 @@
+"""The ASGI application: the addresses, and what answers at each.
+
+It keeps nothing between requests except open memories, so that any number of them can serve one database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from engine.base.errors import EngineError
+from engine.service.access import Access
+from engine.service.agents import Agents
+from engine.service.answers import answer, on_engine_error, on_failure, on_http_error
+from engine.service.calls import Calls
+from engine.service.following import Following
+from engine.service.memories import Memories
+from engine.service.naming import Naming
+from engine.service.openapi import document
+
+if TYPE_CHECKING:
+    from engine.secrets.policy import SecretsPolicy
+
+END_SECONDS: Final = 5.0
+"""The time, in seconds, that running calls get to end when the service ends."""
+
+
+def application(memories: Memories, access: Access) -> Starlette:
+    """Return the application that serves memories to clients with tokens.
+
+    When the application ends, it closes the memories.
+    """
+    calls = Calls(memories, access)
+    agents = Agents(calls, mode_of(memories.secrets))
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        del app
+        async with agents.running():
+            yield
+        memories.close(END_SECONDS)
+
+    naming, following = Naming(calls), Following(calls)
+    memory = "/v1/memories/{memory}"
+    return Starlette(
+        routes=[
+            Route("/v1/openapi.json", _openapi),
+            Route("/v1/memories", naming.listed, methods=["GET"]),
+            Route("/v1/memories", naming.create, methods=["POST"]),
+            Route(memory, naming.described, methods=["GET"]),
+            Route(memory, naming.rename, methods=["PATCH"]),
+            Route(memory, naming.delete, methods=["DELETE"]),
+            Route(f"{memory}/events", following.events, methods=["GET"]),
+            Route(f"{memory}/export", calls.export, methods=["GET"]),
+            Route(f"{memory}/bulk", calls.bulk, methods=["POST"]),
+            Route(f"{memory}/{{operation}}", calls.operation, methods=["GET", "POST"]),
+            Route("/mcp", agents),
+            Route("/mcp/{memory}", agents),
+        ],
+        lifespan=lifespan,
+        exception_handlers={
+            EngineError: on_engine_error,
+            HTTPException: on_http_error,
+            Exception: on_failure,
+        },
+    )
+
+
+def mode_of(secrets: SecretsPolicy | str | None) -> str:
+    """Return the mode of a secrets policy."""
+    return secrets if isinstance(secrets, str) else "off" if secrets is None else secrets.mode
+
+
+async def _openapi(request: Request) -> Response:
+    """Answer with the description of the service, which needs no token."""
+    del request
+    return answer(document())

@@ -1,0 +1,265 @@
+"""The operations on one memory: `/v1/memories/{memory}/{operation}`."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import IO, Any, Final, TypeVar
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from engine.base import limits
+from engine.base.errors import EngineError, InvalidInputError, NotFoundError
+from engine.base.json_text import JsonError, parse
+from engine.base.validation import quoted
+from engine.engine import Engine
+from engine.service.access import Access, Grant
+from engine.service.answers import HEADERS, LINES, answer, line, problem
+from engine.service.memories import Memories
+from engine.wire.commands import command_shape
+from engine.wire.encoding import encode
+from engine.wire.operations import Operation, Scope, operations
+
+BODY_BYTES_MAX: Final = 16 << 20
+"""The largest body of a request that is read as a whole."""
+
+LINE_BYTES_MAX: Final = 8 << 20
+"""The longest line of a bulk request."""
+
+BATCH: Final = 1_000
+"""The largest number of commands that a bulk request carries out at once."""
+
+BATCH_BYTES: Final = 4 << 20
+"""The number of bytes of lines after which a bulk request carries out the commands that it has read."""
+
+SPOOLED_BYTES: Final = 4 << 20
+"""The number of bytes of receipts that a bulk request keeps in memory; the others go to a file."""
+
+THREADS: Final = 40
+"""The largest number of calls that run at the same time."""
+
+KEY_HEADER: Final = "idempotency-key"
+
+Result = TypeVar("Result")
+
+
+@dataclass
+class Calls:
+    """The endpoints for one memory."""
+
+    memories: Memories
+    access: Access
+    _limiter: anyio.CapacityLimiter | None = None
+
+    async def run(self, call: Callable[[], Result]) -> Result:
+        """Return the result of a call that may wait, run in a thread."""
+        if self._limiter is None:  # it belongs to the event loop, which does not exist before the first call
+            self._limiter = anyio.CapacityLimiter(THREADS)
+        return await anyio.to_thread.run_sync(call, limiter=self._limiter)
+
+    async def granted(self, request: Request, scope: Scope) -> tuple[str, Grant]:
+        """Return the memory that a request names, and the grant of its token.
+
+        Raises:
+            UnauthorizedError: There is no valid token.
+            ForbiddenError: The token does not permit the operation.
+            RefusedError: The service is read-only.
+        """
+        memory: str = request.path_params["memory"]
+        grant = await self.run(partial(self.access.grant_of, request))
+        self.access.require(grant, scope, memory)
+        return memory, grant
+
+    async def operation(self, request: Request) -> Response:
+        """Answer `GET` or `POST /v1/memories/{memory}/{operation}`."""
+        name: str = request.path_params["operation"]
+        found = operations().get(name)
+        if found is None:
+            await self.granted(request, Scope.READ)
+            raise NotFoundError(
+                f"there is no operation {quoted(name)}", hint="GET /v1/openapi.json describes the operations"
+            )
+        memory, grant = await self.granted(request, found.scope)
+        if request.method == "GET" and not found.is_read:
+            raise InvalidInputError(f"{name} changes the memory", hint="use POST")
+        arguments = found.arguments(await _given(request, found))
+        if found.streams:
+            return StreamingResponse(self._log_lines(memory, **arguments), headers=HEADERS, media_type=LINES)
+        key = idempotency_key(request)
+        return answer(await self.run(partial(self._call, found, memory, grant.name, key, arguments)))
+
+    def _call(
+        self, found: Operation, memory: str, actor: str, key: str | None, arguments: dict[str, Any]
+    ) -> Any:
+        with self.memories.use(memory) as engine:
+            return found.encoded(found.call(acting(engine, actor, key), arguments))
+
+    async def _log_lines(self, memory: str, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
+        """Yield the events of a memory as lines. The memory is not kept open between two parts."""
+        while True:
+            part = await self.run(partial(self.events, memory, start, stop))
+            if not part:
+                return
+            yield b"".join(map(line, part))
+            start += len(part)
+
+    def events(self, memory: str, start: int, stop: int | None) -> list[Any]:
+        """Return the next events of a memory as JSON, at most as many as are read at once."""
+        end = start + limits.FOLLOW_EVENTS_MAX
+        with self.memories.use(memory) as engine:
+            return [encode(item) for item in engine.log(start, end if stop is None else min(stop, end))]
+
+    async def export(self, request: Request) -> Response:
+        """Answer `GET /v1/memories/{memory}/export` with the journal as lines of JSON."""
+        memory, _ = await self.granted(request, Scope.READ)
+        return StreamingResponse(self._parts(memory), headers=HEADERS, media_type=LINES)
+
+    async def _parts(self, memory: str) -> AsyncIterator[bytes]:
+        send, receive = anyio.create_memory_object_stream[bytes](2)
+
+        def produce() -> None:
+            with self.memories.use(memory) as engine:
+                engine.export(lambda part: anyio.from_thread.run(send.send, part))
+
+        async def run() -> None:
+            async with send:
+                await self.run(produce)
+
+        async with anyio.create_task_group() as tasks, receive:
+            tasks.start_soon(run)
+            async for part in receive:
+                yield part
+
+    async def bulk(self, request: Request) -> Response:
+        """Answer `POST /v1/memories/{memory}/bulk`: one command on each line, one receipt on each line.
+
+        The commands are carried out in batches while the body arrives, and the receipts are sent after its
+        end. An answer with an error tells the number of commands that were carried out.
+        """
+        memory, grant = await self.granted(request, Scope.WRITE)
+        key = idempotency_key(request)
+        done = 0
+        receipts = tempfile.SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115  the answer closes it
+        try:
+            async for batch in _batches(request.stream()):
+                part = None if key is None else f"{key}#{done}"
+                carry_out = partial(self._apply, memory, grant.name, part, batch, done, receipts)
+                done += await self.run(carry_out)
+        except EngineError as error:
+            receipts.close()
+            return problem(error, done=done)
+        except BaseException:
+            receipts.close()
+            raise
+        receipts.seek(0)
+        return StreamingResponse(_read(receipts), headers=HEADERS, media_type=LINES)
+
+    def _apply(
+        self, memory: str, actor: str, key: str | None, batch: list[bytes], done: int, receipts: IO[bytes]
+    ) -> int:
+        commands = [_command(text, done + at) for at, text in enumerate(batch)]
+        with self.memories.use(memory) as engine:
+            for receipt in acting(engine, actor, key).apply(commands):
+                receipts.write(line(encode(receipt)))
+        return len(commands)
+
+
+def acting(engine: Engine, actor: str, key: str | None) -> Engine:
+    """Return an open memory with the actor of a token and the key of a request."""
+    return engine.acting_as(actor, request=key)
+
+
+def idempotency_key(request: Request) -> str | None:
+    """Return the header `Idempotency-Key` of a request, or None.
+
+    Raises:
+        InvalidInputError: The key is empty, too long, or has other characters than visible ASCII.
+    """
+    key = request.headers.get(KEY_HEADER)
+    if key is not None and not (
+        0 < len(key) <= limits.REQUEST_BYTES_MAX - 16 and key.isascii() and key.isprintable()
+    ):
+        raise InvalidInputError(
+            f"Idempotency-Key must have 1 to {limits.REQUEST_BYTES_MAX - 16} visible ASCII characters"
+        )
+    return key
+
+
+async def _given(request: Request, found: Operation) -> dict[str, Any]:
+    """Return the arguments that a request gives, as JSON values."""
+    if request.method == "GET":
+        texts: dict[str, list[str]] = {}
+        for name, text in request.query_params.multi_items():
+            texts.setdefault(name, []).append(text)
+        return found.read_query(texts)
+    return await object_of(request)
+
+
+async def object_of(request: Request) -> dict[str, Any]:
+    """Return the JSON object in the body of a request; an empty body is an empty object.
+
+    Raises:
+        InvalidInputError: The body is not a JSON object.
+        LimitError: The body is too large.
+    """
+    body = await request.body()
+    if not body:
+        return {}
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise InvalidInputError("the body must be JSON", hint="send Content-Type: application/json")
+    try:
+        value = parse(body, bytes_max=BODY_BYTES_MAX)
+    except JsonError as error:
+        raise InvalidInputError(f"the body is not valid JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise InvalidInputError("the body must be a JSON object with the parameters")
+    return value
+
+
+async def _batches(parts: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:
+    """Yield the lines of a body, in batches of a bounded number of lines and bytes."""
+    batch: list[bytes] = []
+    size = 0
+    async for text in _lines(parts):
+        batch.append(text)
+        size += len(text)
+        if len(batch) == BATCH or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+async def _lines(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    left = b""
+    async for part in parts:
+        *whole, left = (left + part).split(b"\n")
+        for text in whole:
+            if text.strip():
+                yield text
+        if len(left) > LINE_BYTES_MAX:
+            raise InvalidInputError(f"a line has more than {LINE_BYTES_MAX} bytes")
+    if left.strip():
+        yield left
+
+
+def _command(text: bytes, at: int) -> Any:
+    where = f"line {at + 1}"
+    try:
+        value = parse(text, bytes_max=LINE_BYTES_MAX)
+    except JsonError as error:
+        raise InvalidInputError(f"{where} is not valid JSON: {error}") from error
+    return command_shape().decode(value, where)
+
+
+def _read(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while part := file.read(1 << 16):
+            yield part

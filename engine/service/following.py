@@ -1,0 +1,100 @@
+"""Following a memory: its events as server-sent events, in the order of the journal.
+
+A client that was cut off goes on with the header `Last-Event-ID`, which browsers send by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from engine.base.errors import EngineError, InvalidInputError
+from engine.base.json_text import dumped
+from engine.service.answers import HEADERS
+from engine.service.calls import Calls
+from engine.wire.operations import Scope
+
+POLL_SECONDS: Final = 0.5
+"""The time, in seconds, between two looks at the head of a memory. All of its followers share a look."""
+
+SIGN_SECONDS: Final = 15.0
+"""The time, in seconds, after which a quiet stream sends an empty comment and checks its token again."""
+
+
+@dataclass
+class _Look:
+    """The last look at the head of a memory."""
+
+    size: int = 0
+    at: float = float("-inf")
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+
+
+@dataclass
+class Following:
+    """The endpoint `/v1/memories/{memory}/events`."""
+
+    calls: Calls
+    _looks: dict[str, _Look] = field(default_factory=dict)
+
+    async def events(self, request: Request) -> Response:
+        """Answer with the events from `start` on, and with further events until the client closes."""
+        memory, _ = await self.calls.granted(request, Scope.READ)
+        start = _start(request)
+        if start is None:
+            start = await self._head(memory)
+        return StreamingResponse(
+            self._stream(request, memory, start), headers=HEADERS, media_type="text/event-stream"
+        )
+
+    async def _stream(self, request: Request, memory: str, start: int) -> AsyncIterator[str]:
+        signed = anyio.current_time()
+        yield ": following\n\n"
+        while True:
+            if await self._head(memory) > start:
+                part = await self.calls.run(partial(self.calls.events, memory, start, None))
+                yield "".join(
+                    f"id: {item['seq']}\nevent: {item['kind']}\ndata: {dumped(item)}\n\n" for item in part
+                )
+                start += len(part)
+                continue
+            await anyio.sleep(POLL_SECONDS)
+            if anyio.current_time() - signed >= SIGN_SECONDS:
+                signed = anyio.current_time()
+                try:
+                    await self.calls.granted(request, Scope.READ)
+                except EngineError:
+                    return
+                yield ":\n\n"
+
+    async def _head(self, memory: str) -> int:
+        """Return the number of events of a memory, as of at most `POLL_SECONDS` ago."""
+        look = self._looks.setdefault(memory, _Look())
+        async with look.lock:
+            if anyio.current_time() - look.at >= POLL_SECONDS:
+                look.size = await self.calls.run(partial(self._size, memory))
+                look.at = anyio.current_time()
+            return look.size
+
+    def _size(self, memory: str) -> int:
+        with self.calls.memories.use(memory) as engine:
+            return engine.size
+
+
+def _start(request: Request) -> int | None:
+    """Return the seq of the first event to send; None for those that are appended from now on."""
+    after = request.headers.get("last-event-id")
+    text = request.query_params.get("start") if after is None else after
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
+        raise InvalidInputError(
+            f"{'start' if after is None else 'Last-Event-ID'} must be the seq of an event"
+        )
+    return int(text) + (after is not None)

@@ -1,0 +1,245 @@
+"""The memories that a service offers, and the handles of those that are open."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from backends import locate, open_backend
+from engine.base.error_translation import translated
+from engine.base.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
+from engine.base.validation import quoted
+from engine.front.opening import engine_opener
+from engine.mcp.lease import DEFAULT_WAIT, Lease
+from engine.named import changing
+from engine.store.named_places import root_of
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+    from engine.secrets.policy import SecretsPolicy
+
+UNNAMED: Final = "~"
+"""The name in addresses of the memory without a name: the store itself."""
+
+OPEN_MAX: Final = 64
+"""The number of memories that are kept open. If more are used, the one unused for longest is closed."""
+
+ACTOR: Final = "service"
+"""The author of what the service itself records: the first event of a new memory."""
+
+
+class UnknownMemoryError(NotFoundError):
+    """There is no memory of this name, or the service does not offer it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no memory {quoted(name)}", hint="GET /v1/memories lists the memories")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A memory that a service offers."""
+
+    name: str
+    """The name in addresses; `~` for the memory without a name."""
+    store_id: str
+    live_atoms: int
+    events: int
+    root: str
+    """The overall root, as 64 hex digits."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """An open memory, and the number of calls that use it."""
+
+    lease: Lease
+    users: int = 0
+
+
+@dataclass
+class Memories:
+    """The memories of one store, folder, file or database. All methods may be called by several threads."""
+
+    url: str
+    read_only: bool = True
+    secrets: SecretsPolicy | str | None = None
+    wait: float = DEFAULT_WAIT
+    """The time, in seconds, that a call waits for a store that another process keeps locked."""
+    only: str | None = None
+    """The name of the only memory that is served; None to serve all."""
+    _held: OrderedDict[str, _Held] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        """Find out what the URL names.
+
+        Raises:
+            InvalidInputError: The URL is not valid.
+        """
+        with translated():
+            location = locate(self.url)
+        if location.memory is not None:
+            raise InvalidInputError("give the memory with --memory, not in the URL")
+        try:
+            root_of(self.url)
+            self.has_names = True
+        except InvalidInputError:
+            self.has_names = False
+        self._is_folder = self.has_names and root_of(self.url).kind == "folder"
+
+    def names(self) -> list[str]:
+        """Return the names of the memories, sorted; the memory without a name comes first, as `~`."""
+        found = changing.memories(self.url) if self.has_names else []
+        if self.only is not None:
+            return [name for name in (UNNAMED, *found) if name == self.only]
+        return [*([UNNAMED] if self._has_unnamed() else []), *found]
+
+    def _has_unnamed(self) -> bool:
+        if not self.has_names:
+            return True
+        if self._is_folder:
+            return False
+        try:
+            with translated(), open_backend(self.url, create=False):
+                return True
+        except NotFoundError:
+            return False
+
+    def described(self, name: str) -> Described:
+        """Return the counts and the root of a memory.
+
+        Raises:
+            NotFoundError: There is no such memory.
+        """
+        with self.use(name) as memory:
+            counts, root = memory.status(), memory.root().root
+        return Described(name, counts.store_id, counts.live_atoms, counts.events, root)
+
+    @contextmanager
+    def use(self, name: str) -> Iterator[Engine]:
+        """Yield a memory, which stays open until the block ends.
+
+        Raises:
+            NotFoundError: There is no such memory, or the service does not offer it.
+            BusyError: Another process keeps the memory locked.
+        """
+        held = self._take(name)
+        try:
+            with held.lease.memory() as memory:
+                yield memory
+        except UnknownMemoryError:
+            with self._lock:
+                self._held.pop(name, None)
+            raise
+        finally:
+            with self._lock:
+                held.users -= 1
+
+    def _take(self, name: str) -> _Held:
+        with self._lock:
+            held = self._held.get(name)
+            if held is None:
+                held = self._held[name] = _Held(self._lease(name))
+            self._held.move_to_end(name)
+            held.users += 1
+            surplus = self._surplus()
+        for old in surplus:
+            old.lease.close(0)
+        return held
+
+    def _lease(self, name: str) -> Lease:
+        # A missing memory is not created by using it, except for a store that is given by itself.
+        create = name == UNNAMED and not self.has_names and not self.read_only
+        opener = engine_opener(self._url_of(name), ACTOR, create=create, secrets=self.secrets)
+
+        def opened() -> Engine:
+            try:
+                return opener()
+            except NotFoundError:
+                raise UnknownMemoryError(name) from None
+
+        return Lease(opened, self.wait)
+
+    def _surplus(self) -> list[_Held]:
+        """Remove the memories from the table that were used longest ago, and return them."""
+        idle = [name for name, held in self._held.items() if not held.users]
+        return [self._held.pop(name) for name in idle[: max(len(self._held) - OPEN_MAX, 0)]]
+
+    def _url_of(self, name: str) -> str:
+        if self.only is not None and name != self.only:
+            raise UnknownMemoryError(name)
+        if name == UNNAMED:
+            if self._is_folder:
+                raise UnknownMemoryError(name)
+            return self.url
+        if not self.has_names:
+            raise UnknownMemoryError(name)
+        try:
+            return root_of(self.url).url_of(name)
+        except InvalidInputError:
+            raise UnknownMemoryError(name) from None
+
+    def create(self, name: str, actor: str) -> None:
+        """Create a memory.
+
+        Raises:
+            ConflictError: There is a memory of this name.
+            RefusedError: The service is read-only, or its store cannot contain named memories.
+            InvalidInputError: The name is not valid.
+        """
+        self._require_names()
+        if not changing.create(self.url, name, actor=actor):
+            raise ConflictError(f"a memory named {quoted(name)} already exists", hint="choose another name")
+
+    def rename(self, old: str, new: str) -> None:
+        """Rename a memory.
+
+        Raises:
+            NotFoundError: There is no memory named `old`.
+            ConflictError: There is a memory named `new`.
+            BusyError: The memory is in use.
+        """
+        self._require_names()
+        self._release(old)
+        changing.rename(self.url, old, new)
+
+    def delete(self, name: str) -> None:
+        """Delete a memory with all of its data.
+
+        Raises:
+            NotFoundError: There is no such memory.
+            BusyError: The memory is in use.
+        """
+        self._require_names()
+        self._release(name)
+        changing.delete(self.url, name)
+
+    def _require_names(self) -> None:
+        if self.read_only:
+            raise RefusedError("this service is read-only", hint="start `engine serve` with --write")
+        if not self.has_names or self.only is not None:
+            raise RefusedError(
+                "this service serves a single memory",
+                hint="start it on a folder, a SQLite file or a database",
+            )
+
+    def _release(self, name: str) -> None:
+        """Close a memory that no call uses, so that it can be renamed or deleted."""
+        with self._lock:
+            held = self._held.get(name)
+            if held is None or held.users:
+                return
+            del self._held[name]
+        held.lease.close(0)
+
+    def close(self, seconds: float) -> bool:
+        """Refuse new calls, wait for running ones, and close all memories. Return True if all calls ended."""
+        with self._lock:
+            held = list(self._held.values())
+            self._held.clear()
+        ended = [one.lease.close(seconds) for one in held]
+        return all(ended)

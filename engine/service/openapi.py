@@ -1,0 +1,216 @@
+"""The description of the service as an OpenAPI 3.1 document, generated from the operations."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+from engine.base.version import __version__
+from engine.service.answers import LINES
+from engine.wire.commands import command_shape
+from engine.wire.hints import record_of
+from engine.wire.operations import Operation, Scope, operations
+from engine.wire.problems import MEDIA_TYPE, STATUS
+from engine.wire.shapes import Plain, Schema, Schemas
+
+_MEMORY: Final = {
+    "name": "memory",
+    "in": "path",
+    "required": True,
+    "description": "The name of the memory; `~` for the memory without a name.",
+    "schema": {"type": "string", "pattern": "^(~|[a-z0-9_-][a-z0-9._-]{0,31})$"},
+}
+
+_KEY: Final = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "A key that the client chooses. If a request with this key was carried out already, the "
+    "answer is that of the first request, and nothing is appended.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 112, "pattern": "^[!-~ ]+$"},
+}
+
+_NAME: Final = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+@cache
+def document() -> dict[str, Any]:
+    """Return the OpenAPI document."""
+    schemas: Schemas = {"Problem": _problem()}
+    paths = _fixed_paths(schemas)
+    for operation in operations().values():
+        paths[f"/v1/memories/{{memory}}/{operation.name}"] = _path(operation, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "memroot",
+            "version": __version__,
+            "summary": "A verifiable memory: JSON over HTTP for the methods of Engine.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": dict(sorted(schemas.items())),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "responses": {
+                "Problem": {
+                    "description": "The request failed; `code` tells why.",
+                    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+                }
+            },
+        },
+    }
+
+
+def _problem() -> Schema:
+    return {
+        "type": "object",
+        "description": "Problem details (RFC 9457), with the code and hint of the error.",
+        "properties": {
+            "type": {"type": "string"},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "code": {"type": "string", "enum": sorted(STATUS)},
+            "detail": {"type": "string"},
+            "hint": {"type": "string"},
+        },
+        "required": ["type", "title", "status", "code", "detail"],
+    }
+
+
+def _path(operation: Operation, schemas: Schemas) -> Schema:
+    path: Schema = {"parameters": [_MEMORY]}
+    post = _described(operation, schemas, operation.name)
+    post["requestBody"] = {
+        "required": any(parameter.required for parameter in operation.parameters),
+        "content": {"application/json": {"schema": _body(operation, schemas)}},
+    }
+    if not operation.is_read:
+        post["parameters"] = [_KEY]
+    path["post"] = post
+    if operation.is_read:
+        get = _described(operation, schemas, f"{operation.name}_by_query")
+        get["parameters"] = _query(operation, schemas)
+        path["get"] = get
+    return path
+
+
+def _described(operation: Operation, schemas: Schemas, name: str) -> Schema:
+    kind = LINES if operation.streams else "application/json"
+    return {
+        "operationId": name,
+        "summary": operation.summary,
+        "description": f"{operation.about}\n\nScope: {operation.scope.name.lower()}.".strip(),
+        "tags": [operation.scope.name.lower()],
+        "responses": _responses({kind: {"schema": operation.result.schema(schemas)}}),
+    }
+
+
+def _responses(content: Schema, status: str = "200") -> Schema:
+    return {
+        status: {"description": "The result.", **({"content": content} if content else {})},
+        "default": {"$ref": "#/components/responses/Problem"},
+    }
+
+
+def _body(operation: Operation, schemas: Schemas) -> Schema:
+    return {
+        "type": "object",
+        "properties": {
+            parameter.name: parameter.shape.schema(schemas) | {"description": parameter.about}
+            for parameter in operation.parameters
+        },
+        "required": [parameter.name for parameter in operation.parameters if parameter.required],
+        "additionalProperties": False,
+    }
+
+
+def _query(operation: Operation, schemas: Schemas) -> list[Schema]:
+    found = []
+    for parameter in operation.parameters:
+        schema = parameter.shape.schema(schemas)
+        is_simple = isinstance(parameter.shape, Plain) or "object" not in str(schema)
+        found.append(
+            {
+                "name": parameter.name,
+                "in": "query",
+                "required": parameter.required,
+                "description": parameter.about,
+                **(
+                    {"schema": schema} if is_simple else {"content": {"application/json": {"schema": schema}}}
+                ),
+            }
+        )
+    return found
+
+
+def _fixed_paths(schemas: Schemas) -> dict[str, Schema]:
+    """Return the addresses that are not operations."""
+    from engine.base.model import Receipt
+    from engine.service.memories import Described
+
+    described = record_of(Described).schema(schemas)
+    receipt = record_of(Receipt).schema(schemas)
+    names = {"type": "array", "items": {"type": "string"}}
+    listed = {"type": "object", "properties": {"memories": names}, "required": ["memories"]}
+    start = {"name": "start", "in": "query", "schema": {"type": "integer", "minimum": 0}}
+    return {
+        "/v1/memories": {
+            "get": _fixed("list_memories", Scope.READ, "List the memories.", _json(listed)),
+            "post": _fixed("create_memory", Scope.ADMIN, "Create a memory.", _json(_NAME), "201")
+            | {"requestBody": {"required": True, "content": _json(_NAME)}},
+        },
+        "/v1/memories/{memory}": {
+            "parameters": [_MEMORY],
+            "get": _fixed("describe_memory", Scope.READ, "Describe a memory.", _json(described)),
+            "patch": _fixed("rename_memory", Scope.ADMIN, "Rename a memory.", _json(_NAME))
+            | {"requestBody": {"required": True, "content": _json(_NAME)}},
+            "delete": _fixed("delete_memory", Scope.ADMIN, "Delete a memory.", {}, "204"),
+        },
+        "/v1/memories/{memory}/events": {
+            "parameters": [_MEMORY],
+            "get": _fixed(
+                "follow", Scope.READ, "Follow the journal: server-sent events.",
+                {"text/event-stream": {"schema": {"type": "string"}}},
+            ) | {"parameters": [start]},
+        },
+        "/v1/memories/{memory}/export": {
+            "parameters": [_MEMORY],
+            "get": _fixed(
+                "export", Scope.READ, "Export the whole journal, one event on each line.",
+                {LINES: {"schema": {"type": "object"}}},
+            ),
+        },
+        "/v1/memories/{memory}/bulk": {
+            "parameters": [_MEMORY],
+            "post": _fixed(
+                "bulk", Scope.WRITE, "Carry out commands, one on each line.", {LINES: {"schema": receipt}}
+            )
+            | {
+                "parameters": [_KEY],
+                "requestBody": {
+                    "required": True,
+                    "content": {LINES: {"schema": command_shape().schema(schemas)}},
+                },
+            },
+        },
+    }  # fmt: skip
+
+
+def _json(schema: Schema) -> Schema:
+    return {"application/json": {"schema": schema}}
+
+
+def _fixed(name: str, scope: Scope, summary: str, content: Schema, status: str = "200") -> Schema:
+    return {
+        "operationId": name,
+        "summary": summary,
+        "description": f"Scope: {scope.name.lower()}.",
+        "tags": [scope.name.lower()],
+        "responses": _responses(content, status),
+    }

@@ -1,0 +1,1 @@
+"""The values of `Engine` as JSON, and the methods of `Engine` that a service offers."""

@@ -1,0 +1,78 @@
+"""Values of `Engine` as JSON values."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import Enum, IntEnum
+from functools import cache
+from pathlib import PurePath
+from typing import Any
+
+from engine.base.unchanged import UNCHANGED
+from engine.wire.times import FIELDS, shown_time
+
+
+def encode(value: Any, field: str = "") -> Any:
+    """Return `value` as a JSON value.
+
+    Dataclasses become objects, enums their names in lower case or their texts, times ISO 8601, and bytes
+    base64 (RFC 4648). Fields with the value `UNCHANGED` are left out.
+
+    Args:
+        value: A value that a method of `Engine` returns or accepts.
+        field: The name of the field that contains the value. It decides whether an integer is a time.
+
+    Raises:
+        TypeError: There is no JSON form for `value`.
+    """
+    if value is None or isinstance(value, (str, bool, float)):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, int):
+        return _number(value, field)
+    if is_dataclass(value) and not isinstance(value, type):
+        return _object(value)
+    if isinstance(value, (bytes, bytearray)):
+        return b64encode(value).decode("ascii")
+    if isinstance(value, Mapping):
+        return _mapping(value, field)
+    if isinstance(value, Collection):
+        return [encode(item) for item in value]
+    return _other(value)
+
+
+def _number(value: int, field: str) -> Any:
+    if isinstance(value, IntEnum):
+        return value.name.lower()
+    return shown_time(value) if field in FIELDS and not isinstance(value, bool) else int(value)
+
+
+def _object(value: object) -> dict[str, Any]:
+    kind: Any = type(value)
+    return {
+        name: encode(item, name) for name in _names(kind) if (item := getattr(value, name)) is not UNCHANGED
+    }
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    """Return the names of the fields of a dataclass."""
+    return tuple(field.name for field in fields(kind))
+
+
+def _mapping(value: Mapping[Any, Any], field: str) -> dict[str, Any]:
+    # The keys of `meta` are chosen by the caller: a key may have the name of a field that contains a time.
+    own_names = field in {"meta", "detail", "fields"}
+    return {str(key): encode(item, "" if own_names else str(key)) for key, item in value.items()}
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    if isinstance(value, PurePath):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -1,0 +1,193 @@
+"""The addresses of the service: what each answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from engine.engine import Engine
+from engine.service.openapi import document
+from engine.wire.operations import Scope, operations
+from tests.service.support import client_of
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    """A client with the scope admin, of a service with the memory `work`."""
+    with client_of(tmp_path / "memories.db") as client:
+        pass
+    with client_of(f"sqlite:{tmp_path / 'memories.db'}") as client:
+        assert client.post("/v1/memories", json={"name": "work"}).status_code == 201
+        yield client
+
+
+def added(client: TestClient, content: str, **fields: Any) -> str:
+    """Add an atom to `work`, and return its id."""
+    answer = client.post("/v1/memories/work/add", json={"content": content, **fields})
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["subject"])
+
+
+def test_what_is_added_is_recalled(client: TestClient) -> None:
+    """An atom that was added by POST is found by GET and by POST."""
+    atom = added(client, "The kettle is descaled on Mondays.")
+    by_get = client.get("/v1/memories/work/recall", params={"query": "kettle"}).json()
+    by_post = client.post("/v1/memories/work/recall", json={"query": "kettle"}).json()
+    assert by_get == by_post
+    assert [hit["id"] for hit in by_get["hits"]] == [atom]
+
+
+def test_the_actor_of_an_event_is_the_name_of_the_token(client: TestClient) -> None:
+    """The journal records who changed the memory."""
+    atom = added(client, "The kettle is descaled on Mondays.")
+    (event,) = client.get("/v1/memories/work/history", params={"id": atom}).json()
+    assert event["actor"] == "admin"
+
+
+@pytest.mark.parametrize("token", ["", "unknown"])
+def test_without_a_token_nothing_is_answered(client: TestClient, token: str) -> None:
+    """A request without a valid token gets status 401, whatever it asks."""
+    headers = {"authorization": f"Bearer {token}"}
+    for path in ("/v1/memories", "/v1/memories/work", "/v1/memories/nothing", "/v1/memories/work/export"):
+        answer = client.get(path, headers=headers)
+        assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+def test_a_scope_permits_the_operations_of_its_rank(tmp_path: Path) -> None:
+    """Each token may call exactly the operations of its scope and of lower scopes."""
+    with client_of(f"sqlite:{tmp_path / 'memories.db'}") as client:
+        client.post("/v1/memories", json={"name": "work"})
+        for rank, token in enumerate(("reader", "writer", "admin"), 1):
+            for found in operations().values():
+                answer = client.post(
+                    f"/v1/memories/work/{found.name}",
+                    json={"nonsense": 1},
+                    headers={"authorization": f"Bearer {token}"},
+                )
+                assert (answer.status_code == 403) == (found.scope > rank), found.name
+
+
+def test_a_token_for_one_memory_does_not_see_another(tmp_path: Path) -> None:
+    """Other memories are forbidden, whether they exist or not, and are not listed."""
+    url = f"sqlite:{tmp_path / 'memories.db'}"
+    for name in ("mine", "yours"):
+        Engine.open(url, memory=name).close()
+    with client_of(url, as_="me", me={"mine": Scope.ADMIN}) as client:
+        assert client.get("/v1/memories").json() == {"memories": ["mine"]}
+        for name in ("yours", "none"):
+            assert client.get(f"/v1/memories/{name}").status_code == 403
+            assert client.delete(f"/v1/memories/{name}").status_code == 403
+        assert client.patch("/v1/memories/mine", json={"name": "yours"}).status_code == 403
+
+
+def test_a_read_only_service_refuses_to_write(tmp_path: Path) -> None:
+    """Even a token with the scope admin cannot change a memory of a read-only service."""
+    url = f"sqlite:{tmp_path / 'notes.db'}"
+    Engine.open(url).close()
+    with client_of(url, read_only=True) as client:
+        answer = client.post("/v1/memories/~/add", json={"content": "x"})
+        assert (answer.status_code, answer.json()["code"]) == (422, "refused")
+        assert client.post("/v1/memories", json={"name": "new"}).status_code == 422
+        assert client.get("/v1/memories/~/size").json() == 1
+
+
+def test_memories_are_made_renamed_and_deleted(client: TestClient) -> None:
+    """A memory keeps its content under its new name, and is gone when it is deleted."""
+    added(client, "The kettle is descaled on Mondays.")
+    assert client.post("/v1/memories", json={"name": "work"}).status_code == 409
+    assert client.patch("/v1/memories/work", json={"name": "office"}).json() == {"name": "office"}
+    assert client.get("/v1/memories/office").json()["live_atoms"] == 1
+    assert client.get("/v1/memories/work").status_code == 404
+    assert client.delete("/v1/memories/office").status_code == 204
+    assert "office" not in client.get("/v1/memories").json()["memories"]
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", "UPPER", "%2e%2e", "x" * 33, "nothing", "~"])
+def test_an_unknown_memory_is_not_found(client: TestClient, name: str) -> None:
+    """A name that is not valid, or not taken, never becomes a path."""
+    answer = client.get(f"/v1/memories/{name}/size")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert "/tmp" not in answer.text  # noqa: S108  the folder of the test
+
+
+def test_errors_have_the_codes_of_the_family(client: TestClient) -> None:
+    """The code, the message and the hint of an error reach the client."""
+    missing = client.get(
+        "/v1/memories/work/get", params={"id": "0" * 8 + "-0000-8000-8000-" + "0" * 12}
+    ).json()
+    assert missing["code"] == "not_found"
+    assert client.get("/v1/memories/work/get").json()["code"] == "invalid"
+    assert client.get("/v1/nothing").json()["code"] == "not_found"
+    assert client.put("/v1/memories").json()["code"] == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [(b"{", "application/json"), (b"[1]", "application/json"), (b'{"content": "x"}', "text/plain")],
+)
+def test_a_body_that_is_not_a_json_object_is_refused(client: TestClient, body: bytes, kind: str) -> None:
+    """Nothing is written for a body of another form."""
+    answer = client.post("/v1/memories/work/add", content=body, headers={"content-type": kind})
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+    assert client.get("/v1/memories/work/size").json() == 1
+
+
+def test_bulk_carries_out_one_command_a_line(client: TestClient) -> None:
+    """The answer has one receipt for each command, in order."""
+    lines = [json.dumps({"add": {"content": f"text {number}"}}) for number in range(2_500)]
+    answer = client.post("/v1/memories/work/bulk", content="\n".join(lines))
+    receipts = [json.loads(text) for text in answer.text.splitlines()]
+    assert len(receipts) == len(lines)
+    assert client.get("/v1/memories/work/size").json() == len(lines) + 1
+    assert (
+        client.get("/v1/memories/work/get", params={"id": receipts[7]["subject"]}).json()["content"]
+        == "text 7"
+    )
+
+
+def test_a_wrong_line_of_a_bulk_request_is_named(client: TestClient) -> None:
+    """The error names the line, and says how many commands were carried out."""
+    lines = [*(json.dumps({"add": {"content": f"x{number}"}}) for number in range(1_000)), '{"add": {}}']
+    answer = client.post("/v1/memories/work/bulk", content="\n".join(lines)).json()
+    assert answer["code"] == "invalid"
+    assert answer["detail"].startswith("line 1001")
+    assert answer["done"] == 1_000
+
+
+def test_export_gives_the_journal(client: TestClient, tmp_path: Path) -> None:
+    """The exported lines are those that `Engine.export` writes."""
+    added(client, "The kettle is descaled on Mondays.")
+    parts: list[bytes] = []
+    exported = client.get("/v1/memories/work/export").content
+    with Engine.open(f"sqlite:{tmp_path / 'memories.db'}", memory="work") as memory:
+        memory.export(parts.append)
+    assert exported == b"".join(parts)
+
+
+def test_the_log_is_sent_line_by_line(client: TestClient) -> None:
+    """Each line is one event, from `start` up to `stop`."""
+    for number in range(3):
+        added(client, f"text {number}")
+    lines = client.get("/v1/memories/work/log", params={"start": 1, "stop": 3}).text.splitlines()
+    assert [json.loads(text)["seq"] for text in lines] == [1, 2]
+
+
+def test_the_description_names_every_address(client: TestClient) -> None:
+    """The OpenAPI document has a path for each operation, and needs no token."""
+    found = client.get("/v1/openapi.json", headers={"authorization": ""}).json()
+    assert found == json.loads(json.dumps(document()))
+    assert found["openapi"] == "3.1.0"
+    assert {f"/v1/memories/{{memory}}/{name}" for name in operations()} < set(found["paths"])
+
+
+def test_references_of_the_description_exist() -> None:
+    """Every `$ref` of the OpenAPI document leads to a schema."""
+    text = json.dumps(document())
+    names = {part.split('"')[0] for part in text.split('"#/components/schemas/')[1:]}
+    assert names == names & set(document()["components"]["schemas"])
