@@ -27,7 +27,7 @@ from engine.base.errors import (
     RefusedError,
 )
 from engine.base.validation import label
-from engine.followers.base import Follower, are_current, catch_up, is_current
+from engine.followers.base import Follower, are_current, catch_up, catch_up_at_once, is_current
 from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
@@ -48,7 +48,7 @@ from engine.ledger.journal import (
     read_identity,
     read_log,
 )
-from engine.ledger.layout import COUNTERS, LOG, cursor_key
+from engine.ledger.layout import COUNTERS, ERASING, INDEX_HEAD, LOG, cursor_key, journal_key, payload_key
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
 from engine.store.together import Alongside, catch_up_together
@@ -129,6 +129,16 @@ _NO_WAIT = nullcontext()
 
 _META = (LOG, cursor_key(Records.name), cursor_key(TreesFollower.name), COUNTERS)
 """The rows that every commit reads."""
+
+_OPENING = (
+    *_META,
+    *(cursor_key(name) for name in ("index", "tags", "log", "names")),
+    ERASING,
+    INDEX_HEAD,
+    journal_key(0),
+    payload_key(0),
+)
+"""The rows that are read when a store is opened."""
 
 COMMIT_CHUNK = 1000
 """The maximum number of commands in one batch of `commit_many`. Measured: larger batches are not faster."""
@@ -241,9 +251,11 @@ class Store:
         self._request_keys: RequestKeys | None = None
         self._written: tuple[Guard, Guard] | None = None
         """The guards that are satisfied until another process writes."""
+        backend.read_ahead(_OPENING)
         if sources is not None and _is_empty(backend):
             self._write_genesis(sources)
-        self.identity = read_identity(backend)
+        with backend.snapshot() as rows:
+            self.identity = read_identity(rows)
         if check:
             check_analyzer(self.identity, ANALYZER_NAME, current_fingerprint())
         self._checks = check
@@ -620,6 +632,9 @@ class Store:
         return [follower for follower in projections() if follower.name in names]
 
     def _catch_up_all(self, followers: Sequence[Follower]) -> None:
+        with self._follow_lock:
+            if catch_up_at_once(self.backend, self.records, followers, self.read):
+                return
         self._finish_records()
         if followers:
             self.follow(*followers)
