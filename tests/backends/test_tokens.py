@@ -126,13 +126,15 @@ def test_a_damaged_row_of_a_database_grants_nothing(table: TokenTable, url: str)
 @in_files
 def test_a_file_of_tokens_is_no_memory(table: TokenTable, url: str) -> None:
     """The file is private, cannot be taken for a memory, and does not touch the store beside it."""
-    before = Path(url.removeprefix("sqlite:")).stat()
+    place = Path(url.removeprefix("sqlite:"))
+    place.chmod(0o777)
+    before = place.stat()
     table.add(BOB)
     file = of_files(url)
     assert not is_memory(file)
     assert not stat.S_IMODE(file.stat().st_mode) & 0o007
     if url.startswith("sqlite:"):
-        assert Path(url.removeprefix("sqlite:")).stat().st_mtime_ns == before.st_mtime_ns
+        assert place.stat().st_mtime_ns == before.st_mtime_ns
     with pytest.raises(BackendUnusable):
         open_backend(f"sqlite:{file}")
 
@@ -238,9 +240,11 @@ def test_a_service_needs_only_to_read_tokens(table: TokenTable, url: str) -> Non
 
 
 @in_a_database
-def test_a_lost_connection_is_replaced(table: TokenTable, url: str) -> None:
+def test_a_lost_connection_is_replaced(table: PostgreSQLTokens, url: str) -> None:
     """After the server has ended all connections, the next calls answer as before."""
     table.add(BOB)
+    for idle in [table._pool.take() for _ in range(9)]:
+        table._pool.give_back(idle)
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'memroot'"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(cut)
