@@ -81,9 +81,10 @@ COMMIT: Final = "COMMIT"
 ROLLBACK: Final = "ROLLBACK"
 CHOOSE_MEMORY: Final = "SELECT set_config('memroot.memory', %s, true)"
 ENTER_MEMORY: Final = (
-    "SELECT set_config('memroot.memory', %s, true), writes FROM memroot_memories WHERE number = %s"
+    "SELECT set_config('memroot.memory', %s, true), writes, substr(tokens, 1, %s) "
+    "FROM memroot_memories WHERE number = %s"
 )
-"""Choose a memory, and find out in the same statement whether it still exists."""
+"""Choose a memory, and find out in the same statement whether it still exists, and in which state it is."""
 SET_UP_WRITE: Final = (
     "SELECT set_config('memroot.memory', %s, true), set_config('synchronous_commit', %s, true), "
     "set_config('lock_timeout', %s, true)"
@@ -117,7 +118,7 @@ COUNT_WRITE: Final = """
     UPDATE memroot_memories
     SET writes = writes + 1, reaches = GREATEST(reaches, %s), tokens = substr(%s || tokens, 1, %s)
     WHERE number = %s AND fence = %s
-    RETURNING writes
+    RETURNING writes, substr(tokens, %s, %s)
 """
 """Take the turn of a write: the row stays locked until the transaction ends. The statement after it begins
 with a new snapshot, so it sees everything that earlier turns have committed."""

@@ -23,6 +23,7 @@ from engine.engine import Engine
 from engine.service.access import Access, Grant
 from engine.service.answers import HEADERS, LINES, answer, line, problem
 from engine.service.memories import Memories
+from engine.store.once import KEY_BYTES_MAX
 from engine.wire.commands import command_shape
 from engine.wire.encoding import encode
 from engine.wire.operations import Operation, operations
@@ -149,8 +150,7 @@ class Calls:
         receipts = tempfile.SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115  the answer closes it
         try:
             async for batch in _batches(request.stream()):
-                part = None if key is None else f"{key}#{done}"
-                carry_out = partial(self._apply, memory, grant.name, part, batch, done, receipts)
+                carry_out = partial(self._apply, memory, grant.name, key, batch, done, receipts)
                 done += await self.run(carry_out)
         except EngineError as error:
             receipts.close()
@@ -166,7 +166,7 @@ class Calls:
     ) -> int:
         commands = [_command(text, done + at) for at, text in enumerate(batch)]
         with self.memories.use(memory) as engine:
-            for receipt in acting(engine, actor, key).apply(commands):
+            for receipt in acting(engine, actor, key).apply_part(commands, done):
                 receipts.write(line(encode(receipt)))
         return len(commands)
 
@@ -183,12 +183,8 @@ def idempotency_key(request: Request) -> str | None:
         InvalidInputError: The key is empty, too long, or has other characters than visible ASCII.
     """
     key = request.headers.get(KEY_HEADER)
-    if key is not None and not (
-        0 < len(key) <= limits.REQUEST_BYTES_MAX - 16 and key.isascii() and key.isprintable()
-    ):
-        raise InvalidInputError(
-            f"Idempotency-Key must have 1 to {limits.REQUEST_BYTES_MAX - 16} visible ASCII characters"
-        )
+    if key is not None and not (0 < len(key) <= KEY_BYTES_MAX and key.isascii() and key.isprintable()):
+        raise InvalidInputError(f"Idempotency-Key must have 1 to {KEY_BYTES_MAX} visible ASCII characters")
     return key
 
 

@@ -35,6 +35,7 @@ _SCOPES: Final = {
 
 NOT_OFFERED: Final = {
     "open": "a memory is named by the address",
+    "connect": "it is for clients",
     "store": "it is for internal use",
     "view": "it is for internal use",
     "close": "the service keeps memories open",
@@ -42,6 +43,7 @@ NOT_OFFERED: Final = {
     "acting_as": "the token determines the actor",
     "as_of": "queries have a parameter of this name",
     "apply_many": "`bulk` takes commands line by line",
+    "apply_part": "`bulk` takes commands line by line",
     "add_once": "`add` has the parameter `once`",
     "explorer": "it keeps a state between calls; `explore` runs a whole exploration",
     "ingest": "it reads files of the service's machine",
