@@ -47,8 +47,7 @@ class Access:
             UnauthorizedError: There is no valid token.
             TooManyRequestsError: The token was used too often.
         """
-        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-        grant = self._tokens.check(bearer.strip()) if scheme.lower() == "bearer" else None
+        grant = self._checked(request)
         if grant is None:
             raise UnauthorizedError(
                 "this request needs a valid token", hint="send the header `Authorization: Bearer TOKEN`"
@@ -59,6 +58,18 @@ class Access:
         if seconds:
             raise TooManyRequestsError("the token was used for too many requests", seconds=seconds)
         return grant
+
+    def _checked(self, request: Request) -> Grant | None:
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        return self._tokens.check(bearer.strip()) if scheme.lower() == "bearer" else None
+
+    def still_permits(self, request: Request, scope: Scope, memory: str) -> bool:
+        """Return True if the token of a request that still runs is valid and permits this operation.
+
+        The question does not count as a request.
+        """
+        grant = self._checked(request)
+        return grant is not None and grant.allows(scope, memory)
 
     def require(self, grant: Grant, scope: Scope, memory: str) -> None:
         """Check that an operation is permitted.
