@@ -6,6 +6,8 @@ import contextlib
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,10 +22,12 @@ from backends.sqlite_tokens import _FIND, tokens_file
 from backends.tokens import TokenRow, TokenTable, open_tokens
 from engine.store.named_places import is_memory
 from tests.support.postgresql import shared_server
+from tests.support.read_only import WAYS, prefix_for
 
 BOB = TokenRow("bob", b"b" * 32, "write", "work-* ~", 1_700_000_000_000_000, 0)
 EVE = TokenRow("eve", b"e" * 32, "read", "*", 1_700_000_000_000_001, 1_800_000_000_000_000)
 
+ROOT = Path(__file__).parents[2]
 FILES = ("folder", "file")
 PLACES = (*FILES, "database")
 
@@ -275,3 +279,54 @@ def test_a_bare_database_has_no_tokens(url: str) -> None:
         assert (table.rows(), table.find(BOB.hash), table.remove("bob")) == ([], None, False)
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT to_regclass('memroot_tokens')").fetchone() == (None,)
+
+
+_CHECK = """
+import sys
+from backends.errors import BackendEnvironment
+from backends.tokens import TokenRow, open_tokens
+table = open_tokens(sys.argv[1])
+print(table.find(b"b" * 32).name, [row.name for row in table.rows()])
+for call in (lambda: table.remove("bob"), lambda: table.add(TokenRow("eve", b"e" * 32, "read", "*", 1, 0))):
+    try:
+        call()
+    except BackendEnvironment as error:
+        print(error.hint)
+"""
+
+
+@in_files
+@pytest.mark.parametrize("way", WAYS)
+def test_a_process_that_may_only_read_checks_tokens(
+    table: TokenTable, url: str, tmp_path: Path, way: str
+) -> None:
+    """Tokens are checked from a read-only place; making and revoking are refused by the system."""
+    table.add(BOB)
+    command = (*prefix_for(way, tmp_path), sys.executable, "-c", _CHECK, url)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    found, *hints = done.stdout.splitlines()
+    assert found == "bob ['bob']"
+    assert len(hints) == 2
+    assert all(hints)
+
+
+def test_a_killed_writer_changes_all_or_nothing(tmp_path: Path) -> None:
+    """After a process was killed in the middle of a transaction, the tokens are those from before."""
+    with contextlib.closing(open_tokens(str(tmp_path))) as table:
+        table.add(BOB)
+        script = (
+            "import os, sqlite3, sys\n"
+            "connection = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+            "connection.execute('PRAGMA cache_size = 1')\n"
+            "connection.execute('BEGIN IMMEDIATE')\n"
+            "connection.execute('DELETE FROM tokens')\n"
+            "rows = [(str(n), b'%032d' % n, 'admin', '*' * 500, 1, 0, 1) for n in range(500)]\n"
+            "connection.executemany('INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)', rows)\n"
+            "os.kill(os.getpid(), 9)\n"
+        )
+        file = tokens_file(tmp_path)
+        subprocess.run([sys.executable, "-c", script, str(file)], check=False)
+        assert file.with_name(file.name + "-journal").exists()
+        assert table.rows() == [BOB]
+        assert table.add(EVE)
