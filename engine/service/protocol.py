@@ -133,7 +133,7 @@ class Connection(H11Protocol):
             case Stage.FIRST | Stage.HEAD:
                 return limits.head_seconds
             case Stage.IDLE:
-                return limits.idle_seconds
+                return limits.proxy_idle_seconds if self._place.exempt else limits.idle_seconds
             case Stage.BODY:
                 return limits.body_seconds + (self._received - self._received_before) / BODY_BYTES_A_SECOND
             case Stage.ANSWER:
