@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from engine.base.errors import ForbiddenError, RefusedError, TooManyRequestsError, UnauthorizedError
+from engine.base.scope import Scope
 from engine.service.rates import Rates
 from engine.service.request_state import TOKEN
-from engine.wire.operations import Scope
 
 if TYPE_CHECKING:
     from starlette.requests import Request

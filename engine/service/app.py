@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from engine.base.errors import EngineError
 from engine.service.access import Access
 from engine.service.agents import Agents
-from engine.service.answers import answer, on_engine_error, on_failure, on_http_error
+from engine.service.answers import answer, on_disconnect, on_engine_error, on_failure, on_http_error
 from engine.service.calls import Calls
 from engine.service.following import Following
 from engine.service.health import Health
@@ -75,6 +75,7 @@ def application(memories: Memories, access: Access, metrics: Metrics | None = No
         exception_handlers={
             EngineError: on_engine_error,
             HTTPException: on_http_error,
+            ClientDisconnect: on_disconnect,
             Exception: on_failure,
         },
     )
