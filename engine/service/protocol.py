@@ -66,6 +66,7 @@ class Connection(H11Protocol):
         self._limits = limits
         self._place = place
         self._observers = observers
+        self._is_known = False
         self._received = 0
         self._read_by_client = 0
         self._watched: tuple[object, ...] = ()
@@ -91,12 +92,10 @@ class Connection(H11Protocol):
     def standing(self) -> Standing:
         """Return how the connection is used now."""
         cycle = self._exchange()
-        if cycle is None:
-            return Standing.STRANGER_IDLE
-        busy = not cycle.response_complete
-        if TOKEN in cycle.scope["state"]:
-            return Standing.KNOWN_BUSY if busy else Standing.KNOWN_IDLE
-        return Standing.STRANGER_BUSY if busy else Standing.STRANGER_IDLE
+        # A request that has just begun has not shown its token yet.
+        if cycle is None or not (self._is_known or TOKEN in cycle.scope["state"]):
+            return Standing.STRANGER
+        return Standing.KNOWN_IDLE if cycle.response_complete else Standing.KNOWN_BUSY
 
     def _exchange(self) -> RequestResponseCycle | None:
         """Return the last request and its answer, or None before the first request."""
@@ -183,6 +182,11 @@ class Connection(H11Protocol):
         """Refuse what is not HTTP (called by uvicorn)."""
         del msg
         self._refuse(Problem(400, "invalid", "this is not a valid HTTP request"))
+
+    def on_response_complete(self) -> None:
+        """Note whether the client had a token (called by uvicorn)."""
+        self._is_known = TOKEN in self.cycle.scope["state"]
+        super().on_response_complete()
 
     def timeout_keep_alive_handler(self) -> None:
         """Leave idle connections to `look` (called by uvicorn): a part of a request may have come."""
