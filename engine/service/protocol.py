@@ -63,6 +63,7 @@ class Connection(H11Protocol):
         """Take the place of a connection that was accepted."""
         super().__init__(config, state, app_state, asyncio.get_running_loop())
         self.logger = _log
+        self.access_log = False  # its lines have the path and the query
         self._limits = limits
         self._place = place
         self._observers = observers
