@@ -14,11 +14,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from engine.asynchronous.calls import THREADS, Calls, Parts, settled, shielded
+from engine.base.errors import RefusedError
 from engine.base.validation import instance
 from engine.engine import Engine
 
 if TYPE_CHECKING:
     from engine.asynchronous.explorer import AsyncExplorer
+    from engine.asynchronous.proved import AsyncProved
 
 M = TypeVar("M")
 
@@ -136,6 +138,22 @@ class AsyncEngine:
             EngineError: As for `Engine.connect`.
         """
         return Opening(Calls(threads), partial(Engine.connect, url, **options), cls._made)
+
+    @property
+    def proved(self) -> AsyncProved:
+        """Answers of a service that the client verifies.
+
+        Raises:
+            RefusedError: The memory is no client of a service, so its answers need no proof.
+        """
+        from engine.asynchronous.proved import AsyncProved
+        from engine.remote.memory import RemoteEngine
+
+        if not isinstance(self.engine, RemoteEngine):
+            raise RefusedError(
+                "an open store answers without proofs", hint="use `prove`, or `verify` for the whole store"
+            )
+        return AsyncProved(self.engine.proved, self._calls)
 
     async def close(self) -> None:
         """Refuse new calls, wait for the calls that run, then close the memory. Repeating has no effect.

@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, Self, TypeVar, Unpack
 
 from engine.asynchronous.calls import Parts
 from engine.asynchronous.explorer import AsyncExplorer
+from engine.asynchronous.proved import AsyncProved
 from engine.base.checkpoint import Checkpoint
 from engine.base.direction import Direction
 from engine.base.model import Atom, Edge, HistoryItem, Receipt, Scalar
@@ -69,6 +70,8 @@ class AsyncEngine:
     ) -> None: ...
     @property
     def actor(self) -> str: ...
+    @property
+    def proved(self) -> AsyncProved: ...
     @classmethod
     def open(
         cls, url: str, *, create: bool = True, memory: str | None = None, threads: int = 8, **options: Any

@@ -97,8 +97,10 @@ class Transport:
             try:
                 return self._once(operation, content, key, lines)
             except _LostError as lost:
-                # Without an answer, only a request that may be carried out twice is sent again.
-                if last or (lost.was_sent and not repeatable):
+                # Without an answer, only a request that may be carried out twice is sent again. A query that
+                # takes too long is not: it would only keep the service busier.
+                is_slow_read = lost.timed_out and key is None
+                if last or is_slow_read or (lost.was_sent and not repeatable):
                     raise self._failure(operation, lost, is_read=key is None and repeatable) from lost
                 self._sleep(_delay(attempt))
             except EngineError as error:
@@ -146,7 +148,9 @@ class Transport:
                 ) from error
             raise _LostError(str(error), was_sent=False) from error
         except httpx2.TransportError as error:
-            raise _LostError(str(error) or type(error).__name__, was_sent=True) from error
+            timed_out = isinstance(error, httpx2.TimeoutException)
+            problem = str(error) or type(error).__name__
+            raise _LostError(problem, was_sent=True, timed_out=timed_out) from error
 
     def _failure(self, what: str, lost: _LostError, *, is_read: bool) -> EngineError:
         if is_read or not lost.was_sent:
@@ -167,9 +171,9 @@ class Transport:
 class _LostError(Exception):
     """No answer arrived. `was_sent` is False if the request certainly did not reach the service."""
 
-    def __init__(self, message: str, *, was_sent: bool) -> None:
+    def __init__(self, message: str, *, was_sent: bool, timed_out: bool = False) -> None:
         super().__init__(message)
-        self.was_sent = was_sent
+        self.was_sent, self.timed_out = was_sent, timed_out
 
 
 def _value(answer: bytes, status: int, *, lines: bool = False) -> Any:

@@ -25,6 +25,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 from engine.asynchronous.calls import Parts
 from engine.asynchronous.explorer import AsyncExplorer
+from engine.asynchronous.proved import AsyncProved
 from engine.engine import Engine
 {imports}
 _M = TypeVar("_M")
@@ -48,6 +49,8 @@ class AsyncEngine:
     ) -> None: ...
     @property
     def actor(self) -> str: ...
+    @property
+    def proved(self) -> AsyncProved: ...
 {methods}
 """
 
