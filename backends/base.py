@@ -118,6 +118,9 @@ class Snapshot(Reader):
 
     On SQLite the check takes twice as long as the read. Set it to False if the caller checks the rows itself.
     """
+    from_store = False
+    """True if each read asks the store, even if the handle keeps a copy of the row. Set it to find out
+    whether stored rows are damaged."""
 
     @abstractmethod
     def close(self) -> None:
@@ -204,6 +207,9 @@ class Backend(Reader):
     def files(self) -> tuple[Path, ...]:
         """Return the paths of all files that may hold bytes of the store. A memory store has no files."""
         return ()
+
+    def read_ahead(self, keys: Sequence[bytes]) -> None:
+        """Fetch rows that are probably read soon. A backend on another machine fetches them together."""
 
     @abstractmethod
     def snapshot(self) -> Snapshot:

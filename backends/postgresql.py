@@ -28,6 +28,7 @@ from backends.base import Backend, Batch, Capabilities, Guard, Guards, Row, chec
 from backends.checksum import checksum
 from backends.errors import (
     BackendBusy,
+    BackendCorrupt,
     BackendEnvironment,
     BackendError,
     BackendInDoubt,
@@ -37,8 +38,9 @@ from backends.errors import (
 )
 from backends.handle_state import HandleState
 from backends.postgresql_address import Connection, join, leave, parse
-from backends.postgresql_errors import convert, is_again, is_lost, is_missing
-from backends.postgresql_reads import PostgreSQLSnapshot, Rows, begin
+from backends.postgresql_errors import convert, is_again, is_collision, is_lost, is_missing
+from backends.postgresql_kept import KeptRows, State
+from backends.postgresql_reads import Begun, PostgreSQLSnapshot, Rows
 
 BUSY_SECONDS: Final = 10.0
 """The time, in seconds, that a write waits for other writers before it raises BackendBusy."""
@@ -102,6 +104,7 @@ class PostgreSQLBackend(Backend):
             leave(self._address)
             raise
         self._rows = Rows(self._address.shown, number)
+        self._kept = KeptRows()
         self._writes = 0
 
     def _open(self, *, create: bool) -> tuple[int, int, str]:
@@ -166,8 +169,7 @@ class PostgreSQLBackend(Backend):
                 if connection.closed:
                     raise
                 connection.execute(sql.ROLLBACK)
-                # Two processes that create the same table collide in the catalogue.
-                if not (is_again(error) or error.sqlstate in ("23505", "42P07", "42710", "XX000")):
+                if not is_collision(error):
                     raise
                 time.sleep(_pause(attempt))
             else:
@@ -177,11 +179,12 @@ class PostgreSQLBackend(Backend):
     def _make(self, connection: Connection) -> None:
         """Create the memory, unless another process has just created it."""
         number = secrets.randbits(63)
-        connection.execute(sql.BEGIN)
         try:
-            connection.execute(sql.MAKE, [number, self._address.memory, sql.LAYOUT])
-            connection.execute(sql.MAKE_LOCK, [number])
-            connection.execute(sql.COMMIT)
+            with connection.pipeline():
+                connection.execute(sql.BEGIN)
+                connection.execute(sql.MAKE, [number, self._address.memory, sql.LAYOUT])
+                connection.execute(sql.MAKE_LOCK, [number])
+                connection.execute(sql.COMMIT)
         except psycopg.Error as error:
             if connection.closed:
                 raise
@@ -204,8 +207,8 @@ class PostgreSQLBackend(Backend):
         finally:
             self._pool.give_back(connection)
 
-    def _begun(self) -> Connection:
-        """Return a connection with an open transaction that reads.
+    def _begun(self, keys: Sequence[bytes] = ()) -> Begun:
+        """Return an open transaction that reads, and the values of `keys` in it.
 
         A pooled connection may have been lost while it was idle. No write was sent on it, so the method tries
         the next connection.
@@ -213,7 +216,7 @@ class PostgreSQLBackend(Backend):
         for attempt in range(_AGAIN_MAX):
             connection = self._pool.take()
             try:
-                writes = begin(connection, self._rows.memory)
+                begun = self._rows.begin(connection, keys)
             except psycopg.Error as error:
                 self._pool.give_back(connection)
                 self._pool.drop_idle()  # the server has probably restarted
@@ -222,12 +225,13 @@ class PostgreSQLBackend(Backend):
             except BaseException:
                 self._pool.give_back(connection)
                 raise
-            if writes is not None:
-                self._writes = writes
-                return connection
-            self._undo(connection)
-            self._pool.give_back(connection)
-            raise self._deleted()
+            else:
+                if begun is None:
+                    self._pool.give_back(connection)
+                    raise self._deleted()
+                self._writes = begun.state.writes
+                self._kept.enter(begun.state)
+                return begun
         raise AssertionError
 
     def _deleted(self) -> BackendMissing:
@@ -235,13 +239,22 @@ class PostgreSQLBackend(Backend):
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of `key`, or None."""
-        with self.snapshot() as rows:
-            return rows.get(key)
+        return self.multi_get((key,))[0]
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the values of `keys` at one moment, in the same order."""
-        with self.snapshot() as rows:
-            return rows.multi_get(keys)
+        with self._handle_state.inside():
+            begun = self._begun(keys)
+            self._pool.give_back(begun.connection)
+            return begun.values
+
+    def read_ahead(self, keys: Sequence[bytes]) -> None:
+        """Fetch rows in one round trip, and keep them as long as nobody writes."""
+        with self._handle_state.inside(), contextlib.suppress(BackendCorrupt):
+            # A damaged row is reported when it is read.
+            begun = self._begun(keys)
+            self._pool.give_back(begun.connection)
+            self._kept.keep(begun.state, dict(zip(keys, begun.values, strict=True)))
 
     def keys(self, prefix: bytes, limit: int) -> list[bytes]:
         """Return the first `limit` keys that begin with `prefix`, including the keys of damaged values."""
@@ -255,9 +268,9 @@ class PostgreSQLBackend(Backend):
     def snapshot(self) -> PostgreSQLSnapshot:
         """Return a snapshot of the current rows. It keeps a connection until it is closed."""
         with self._handle_state.inside():
-            connection = self._begun()
-            self._lent.add(connection)
-            return PostgreSQLSnapshot(self._handle_state, self._rows, connection, self._returned)
+            begun = self._begun()
+            self._lent.add(begun.connection)
+            return PostgreSQLSnapshot(self._handle_state, self._rows, begun, self._kept, self._returned)
 
     def _returned(self, connection: Connection) -> None:
         """Return the connection of a snapshot to the pool."""
@@ -318,27 +331,25 @@ class PostgreSQLBackend(Backend):
                     connection.execute(sql.SHARE_LOCK, [memory])
                 counted = connection.execute(
                     sql.COUNT_WRITE,
-                    [batch.reaches or 0, token, sql.TOKEN_BYTES * sql.TOKENS_KEPT, memory, self._fence],
-                )
+                    [
+                        batch.reaches or 0, token, sql.TOKEN_BYTES * sql.TOKENS_KEPT, memory, self._fence,
+                        sql.TOKEN_BYTES + 1, sql.TOKEN_BYTES,
+                    ],
+                    binary=True,
+                )  # fmt: skip
                 applied = connection.execute(sql.APPLY, self._values(batch, guards), binary=True)
                 connection.execute(sql.COMMIT)
             turn: Any = counted.fetchone()
             if turn is None:
                 self._learn_fence(connection)
                 return None
-            self._writes = turn[0]
+            self._writes, previous = turn
             broken: Any = applied.fetchall()
+            before, after = State(self._writes - 1, previous), State(self._writes, token)
+            self._kept.wrote(before, after, {} if broken else batch.rows)
             return [key for (key,) in broken]
-        except psycopg.Error:
-            self._undo(connection)
-            raise
         finally:
             self._pool.give_back(connection)
-
-    def _undo(self, connection: Connection) -> None:
-        if not connection.closed:
-            with contextlib.suppress(psycopg.Error):
-                connection.execute(sql.ROLLBACK)
 
     def _values(self, batch: Batch, guards: Sequence[Guard]) -> dict[str, object]:
         """Return the parameters of `APPLY`. Rows are in key order, so each page is visited once."""
@@ -377,6 +388,7 @@ class PostgreSQLBackend(Backend):
             BackendInDoubt: the server could not be reached, or too many writes came after this one.
         """
         self._unsettled = True
+        self._kept.clear()
         self._pool.drop_idle()
         before = self._writes
         try:
@@ -429,7 +441,6 @@ class PostgreSQLBackend(Backend):
                     yield
                 finally:
                     self._excluding = None
-                    self._undo(connection)
 
     def _exclude(self, connection: Connection) -> None:
         """Lock the memory against other writers, until the transaction of the connection ends."""
@@ -490,7 +501,6 @@ class PostgreSQLBackend(Backend):
 
     def _release(self) -> None:
         for connection in tuple(self._lent):
-            self._undo(connection)
             self._returned(connection)
         leave(self._address)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
 import threading
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +13,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
+from backends import postgresql_sql as sql
 from backends.errors import BackendBusy, BackendUnusable
 from backends.postgresql_errors import convert
 from backends.sqlite_tables import memory_name
@@ -65,6 +68,45 @@ def parse(path: str, memory: str | None) -> Address:
     return Address(conninfo, shown, name)
 
 
+def _end(connection: Connection) -> bool:
+    """Undo the transaction of a connection without waiting for the server's answer.
+
+    Waiting would cost every read a round trip. The answer is read by `_is_ended`.
+
+    Returns:
+        False if the connection is lost or busy, and must be closed.
+    """
+    status = connection.info.transaction_status
+    if status is TransactionStatus.IDLE:
+        return True
+    if status not in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
+        return False
+    try:
+        connection.pgconn.send_query(sql.ROLLBACK.encode())
+        return connection.pgconn.flush() == 0
+    except psycopg.Error:
+        return False
+
+
+def _is_ended(connection: Connection) -> bool:
+    """Return True if an idle connection is outside of a transaction; False if it must be closed."""
+    server = connection.pgconn
+    answered = select.poll()
+    try:
+        answered.register(server.socket, select.POLLIN)
+        if connection.info.transaction_status is TransactionStatus.ACTIVE:
+            server.consume_input()
+            # PQgetResult would wait, too, but without releasing the interpreter's lock.
+            while server.is_busy():
+                answered.poll()
+                server.consume_input()
+            while server.get_result() is not None:
+                continue
+    except psycopg.Error:
+        return False
+    return connection.info.transaction_status is TransactionStatus.IDLE
+
+
 class Pool:
     """Connections to one database, which the handles of this process share. It is thread-safe.
 
@@ -82,7 +124,7 @@ class Pool:
         """The number of handles that use the pool."""
 
     def take(self) -> Connection:
-        """Return an idle or a new connection. An idle connection may turn out to be lost.
+        """Return an idle or a new connection, outside of a transaction. An idle one may turn out to be lost.
 
         Raises:
             BackendBusy: all connections of this process stayed in use.
@@ -92,15 +134,18 @@ class Pool:
         if not self._free.acquire(timeout=WAIT_SECONDS):
             raise BackendBusy(self._address.shown, "all connections of this process")
         try:
-            try:
-                return self._idle.pop()
-            except IndexError:
-                return psycopg.connect(
-                    self._address.conninfo,
-                    autocommit=True,
-                    connect_timeout=CONNECT_SECONDS,
-                    application_name="memroot",
-                )
+            while self._idle:
+                with contextlib.suppress(IndexError):
+                    connection = self._idle.pop()
+                    if _is_ended(connection):
+                        return connection
+                    connection.close()
+            return psycopg.connect(
+                self._address.conninfo,
+                autocommit=True,
+                connect_timeout=CONNECT_SECONDS,
+                application_name="memroot",
+            )
         except psycopg.Error as error:
             self._free.release()
             raise convert(self._address.shown, error) from None
@@ -109,9 +154,8 @@ class Pool:
             raise
 
     def give_back(self, connection: Connection) -> None:
-        """Return a connection. It is closed if it was lost or if its transaction was not ended."""
-        idle = connection.info.transaction_status is TransactionStatus.IDLE
-        if idle and not self._closed:
+        """Return a connection. Its transaction, if it has one, is undone; a lost connection is closed."""
+        if not self._closed and _end(connection):
             self._idle.append(connection)
         else:
             connection.close()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, cast
 
 import psycopg
 
@@ -16,6 +16,7 @@ from backends.errors import BackendClosed
 from backends.handle_state import HandleState
 from backends.postgresql_address import Connection
 from backends.postgresql_errors import convert
+from backends.postgresql_kept import KeptRows, State
 
 PAGE_ROWS: Final = 256
 """The number of rows that a scan fetches first."""
@@ -27,17 +28,14 @@ PAGE_BYTES: Final = 1 << 22
 _OPENED: Row = (b"", b"")
 
 
-def begin(connection: Connection, memory: int) -> int | None:
-    """Begin a transaction that reads the rows of a memory as they are now.
+class Begun(NamedTuple):
+    """An open transaction that reads."""
 
-    Returns:
-        The number of writes that the memory has had; None if it was deleted.
-    """
-    with connection.pipeline():
-        connection.execute(sql.BEGIN_READING)
-        entered = connection.execute(sql.ENTER_MEMORY, [str(memory), memory])
-    found: Any = entered.fetchone()
-    return None if found is None else found[1]
+    connection: Connection
+    state: State
+    """The state of the memory in the transaction."""
+    values: list[bytes | None]
+    """The values of the keys that were asked for."""
 
 
 class Rows:
@@ -52,6 +50,22 @@ class Rows:
         self.where = where
         self.memory = memory
 
+    def begin(self, connection: Connection, keys: Sequence[bytes]) -> Begun | None:
+        """Begin a transaction that reads the rows as they are now, and read `keys` in the same round trip.
+
+        Returns:
+            The transaction; None if the memory was deleted. Then the transaction is open, too.
+        """
+        with connection.pipeline():
+            connection.execute(sql.BEGIN_READING)
+            named = [str(self.memory), sql.TOKEN_BYTES, self.memory]
+            entered = self._run(connection, sql.ENTER_MEMORY, named)
+            found = self._run(connection, sql.GET_MANY, [self.memory, list(set(keys))]) if keys else ()
+        state = entered.fetchone()
+        if state is None:
+            return None
+        return Begun(connection, State(state[1], state[2]), self._values(keys, found))
+
     def get(self, connection: Connection, key: bytes) -> bytes | None:
         """Return the value of `key`, or None."""
         found = self._run(connection, sql.GET, [self.memory, key]).fetchone()
@@ -59,11 +73,9 @@ class Rows:
 
     def get_many(self, connection: Connection, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the values of `keys`, in their order."""
-        if not keys:
-            return []
-        found = self._run(connection, sql.GET_MANY, [self.memory, list(set(keys))])
-        values = {key: self._value(key, value, summed) for key, value, summed in found}
-        return [values.get(key) for key in keys]
+        if len(keys) < 2:
+            return [self.get(connection, key) for key in keys]
+        return self._values(keys, self._run(connection, sql.GET_MANY, [self.memory, list(set(keys))]))
 
     def page(
         self, connection: Connection, start: bytes, end: bytes | None, most: int, *, reverse: bool
@@ -86,6 +98,10 @@ class Rows:
             found = self._run(connection, sql.KEYS_TO, [self.memory, prefix, end, limit])
         return [key for (key,) in found]
 
+    def _values(self, keys: Sequence[bytes], found: Iterable[Any]) -> list[bytes | None]:
+        values = {key: self._value(key, value, summed) for key, value, summed in found}
+        return [values.get(key) for key in keys]
+
     def _run(self, connection: Connection, statement: Any, values: Sequence[object]) -> Any:
         return connection.execute(statement, values, binary=True)
 
@@ -100,7 +116,8 @@ class PostgreSQLSnapshot(Snapshot):
     Args:
         handle_state: The state of the store's handle.
         rows: The rows of the memory.
-        connection: A connection with an open transaction, used by this snapshot only.
+        begun: An open transaction on a connection that only this snapshot uses.
+        kept: The rows that the handle keeps.
         give_back: The function that returns the connection to the pool.
     """
 
@@ -108,13 +125,16 @@ class PostgreSQLSnapshot(Snapshot):
         self,
         handle_state: HandleState,
         rows: Rows,
-        connection: Connection,
+        begun: Begun,
+        kept: KeptRows,
         give_back: Callable[[Connection], None],
     ) -> None:
         self._handle_state = handle_state
         self._rows = rows
+        self._state = begun.state
+        self._kept = kept
         self._give_back = give_back
-        self._connection: Connection | None = connection
+        self._connection: Connection | None = begun.connection
         self._using = threading.Lock()
 
     def check(self) -> None:
@@ -136,13 +156,19 @@ class PostgreSQLSnapshot(Snapshot):
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of `key`, or None."""
-        with self._borrowed() as connection:
-            return self._rows.get(connection, key)
+        return self.multi_get((key,))[0]
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """Return the values of `keys`, in their order."""
-        with self._borrowed() as connection:
-            return self._rows.get_many(connection, keys)
+        """Return the values of `keys`, in their order. Rows that the handle keeps are not fetched again."""
+        self.check()
+        found = {} if self.from_store else self._kept.find(self._state, keys)
+        missing = [key for key in keys if key not in found]
+        if missing:
+            with self._borrowed() as connection:
+                fetched = dict(zip(missing, self._rows.get_many(connection, missing), strict=True))
+            found.update(fetched)
+            self._kept.keep(self._state, fetched)
+        return [found[key] for key in keys]
 
     def keys(self, prefix: bytes, limit: int) -> list[bytes]:
         """Return the first `limit` keys that begin with `prefix`, including the keys of damaged values."""
@@ -154,7 +180,8 @@ class PostgreSQLSnapshot(Snapshot):
         self.check()
         if end is not None and end <= start:
             return iter(())
-        return self._scan(start, end, reverse, [])
+        kept = None if self.from_store else self._kept.find_scan(self._state, (start, end, reverse))
+        return self._scan(start, end, reverse, []) if kept is None else self._open_rows(kept)
 
     def scan_and_close(self, start: bytes, end: bytes | None, *, reverse: bool) -> Iterator[Row]:
         """Return an iterator like `scan`, whose end closes the snapshot; a short scan closes it at once."""
@@ -177,6 +204,11 @@ class PostgreSQLSnapshot(Snapshot):
             self._handle_state.check()
             yield row
 
+    def _open_rows(self, rows: Sequence[Row]) -> Iterator[Row]:
+        for row in rows:
+            self.check()
+            yield row
+
     def _closing(self, start: bytes, end: bytes | None, reverse: bool, first: list[Row]) -> Iterator[Row]:
         try:
             yield _OPENED
@@ -185,11 +217,13 @@ class PostgreSQLSnapshot(Snapshot):
             self.close()
 
     def _scan(self, start: bytes, end: bytes | None, reverse: bool, page: list[Row]) -> Iterator[Row]:
-        most = PAGE_ROWS
+        most, wanted = PAGE_ROWS, (start, end, reverse)
         while True:
             if not page:
                 with self._borrowed() as connection:
                     page = self._rows.page(connection, start, end, most, reverse=reverse)
+                if len(page) < most and wanted == (start, end, reverse):
+                    self._kept.keep_scan(self._state, wanted, page)
             for row in page:
                 self.check()
                 yield row
@@ -205,9 +239,6 @@ class PostgreSQLSnapshot(Snapshot):
         with contextlib.suppress(BackendClosed), self._handle_state.inside(), self._using:
             connection, self._connection = self._connection, None
             if connection is not None:
-                # A lost connection is discarded by the pool.
-                with contextlib.suppress(psycopg.Error):
-                    connection.execute(sql.ROLLBACK)
                 self._give_back(connection)
 
     def __del__(self) -> None:

@@ -221,6 +221,58 @@ def catch_up(
                 return
 
 
+AT_ONCE_EVENTS_MAX = 256
+"""The largest number of events that `catch_up_at_once` processes."""
+
+
+def catch_up_at_once(
+    backend: Backend, current: Follower, followers: Sequence[Follower], source: EntrySource
+) -> bool:
+    """Process the last events with all of `followers`, in one snapshot and one write.
+
+    A follower alone needs a snapshot and a write of its own. In a database on another machine, each of them
+    takes a message and its answer.
+
+    Returns:
+        False if `current`, or one of `followers`, needs `catch_up`: because it lacks too many events, because
+            its rows must be rebuilt, or because another process wrote meanwhile. Nothing was written.
+
+    Raises:
+        CorruptionError: as for `catch_up`.
+        EngineError: as for `catch_up`.
+    """
+    batch, guards = Batch(), []
+    with backend.snapshot() as rows:
+        log = read_log(rows)
+        if not are_current(rows, log, (current,)):
+            return False
+        behind = []
+        for follower in followers:
+            guard = Guard(cursor_key(follower.name), rows.get(cursor_key(follower.name)))
+            cursor = _decode_cursor(guard.expected, follower.name)
+            if cursor is None or cursor.version != follower.version:
+                return False
+            check_cursor(rows, follower.name, cursor, log.size)
+            if log.size - cursor.size > AT_ONCE_EVENTS_MAX:
+                return False
+            if cursor.size < log.size:
+                behind.append((follower, cursor.size))
+                guards.append(guard)
+        for follower, start in behind:
+            entries = _next_entries(rows, follower, source, start, log.size, more=False)
+            if len(entries) < log.size - start:
+                return False
+            follower.follow(entries, rows, batch)
+            cursor = Cursor(follower.version, log.size, entries[-1].leaf)
+            batch.put(cursor_key(follower.name), encode_cursor(cursor))
+    if guards:
+        try:
+            backend.write(batch, guard=guards, durable=False)
+        except GuardFailed:
+            return False
+    return True
+
+
 def _check_version(follower: Follower, cursor: Cursor) -> None:
     # Otherwise two installations on one store would rebuild each other's rows forever.
     if cursor.version > follower.version:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from engine.base.errors import ForbiddenError, RefusedError, UnauthorizedError
-from engine.wire.operations import Scope
+from engine.base.errors import ForbiddenError, RefusedError, TooManyRequestsError, UnauthorizedError
+from engine.base.scope import Scope
+from engine.service.rates import Rates
+from engine.service.request_state import TOKEN
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -32,15 +34,18 @@ class Tokens(Protocol):
 class Access:
     """The checks that each request passes before a memory is touched."""
 
-    def __init__(self, tokens: Tokens, *, read_only: bool) -> None:
+    def __init__(self, tokens: Tokens, *, read_only: bool, rates: Rates | None = None) -> None:
+        """Accept `tokens`, each for as many requests as `rates` permits."""
         self._tokens = tokens
         self._read_only = read_only
+        self._rates = rates
 
     def grant_of(self, request: Request) -> Grant:
         """Return what the token of a request permits.
 
         Raises:
             UnauthorizedError: There is no valid token.
+            TooManyRequestsError: The token was used too often.
         """
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         grant = self._tokens.check(bearer.strip()) if scheme.lower() == "bearer" else None
@@ -48,6 +53,11 @@ class Access:
             raise UnauthorizedError(
                 "this request needs a valid token", hint="send the header `Authorization: Bearer TOKEN`"
             )
+        # From now on, the server treats the connection as that of a known client.
+        request.scope["state"][TOKEN] = grant.name
+        seconds = 0 if self._rates is None else self._rates.wait(grant.name)
+        if seconds:
+            raise TooManyRequestsError("the token was used for too many requests", seconds=seconds)
         return grant
 
     def require(self, grant: Grant, scope: Scope, memory: str) -> None:

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from engine.base.errors import EngineError
 from engine.service.access import Access
 from engine.service.agents import Agents
-from engine.service.answers import answer, on_engine_error, on_failure, on_http_error
+from engine.service.answers import answer, on_disconnect, on_engine_error, on_failure, on_http_error
 from engine.service.calls import Calls
 from engine.service.following import Following
+from engine.service.health import Health
 from engine.service.memories import Memories
+from engine.service.metrics import Metrics
 from engine.service.naming import Naming
 from engine.service.openapi import document
 
@@ -32,10 +34,11 @@ END_SECONDS: Final = 5.0
 """The time, in seconds, that running calls get to end when the service ends."""
 
 
-def application(memories: Memories, access: Access) -> Starlette:
+def application(memories: Memories, access: Access, metrics: Metrics | None = None) -> Starlette:
     """Return the application that serves memories to clients with tokens.
 
-    When the application ends, it closes the memories.
+    It shows `metrics` at `/metrics`; the server counts in them. When the application ends, it closes the
+    memories.
     """
     calls = Calls(memories, access)
     agents = Agents(calls, mode_of(memories.secrets))
@@ -48,6 +51,7 @@ def application(memories: Memories, access: Access) -> Starlette:
         memories.close(END_SECONDS)
 
     naming, following = Naming(calls), Following(calls)
+    health = Health(calls, metrics or Metrics())
     memory = "/v1/memories/{memory}"
     return Starlette(
         routes=[
@@ -61,6 +65,9 @@ def application(memories: Memories, access: Access) -> Starlette:
             Route(f"{memory}/export", calls.export, methods=["GET"]),
             Route(f"{memory}/bulk", calls.bulk, methods=["POST"]),
             Route(f"{memory}/{{operation}}", calls.operation, methods=["GET", "POST"]),
+            Route("/health", health.health),
+            Route("/ready", health.ready),
+            Route("/metrics", health.counted),
             Route("/mcp", agents),
             Route("/mcp/{memory}", agents),
         ],
@@ -68,6 +75,7 @@ def application(memories: Memories, access: Access) -> Starlette:
         exception_handlers={
             EngineError: on_engine_error,
             HTTPException: on_http_error,
+            ClientDisconnect: on_disconnect,
             Exception: on_failure,
         },
     )

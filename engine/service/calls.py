@@ -17,14 +17,16 @@ from starlette.responses import Response, StreamingResponse
 from engine.base import limits
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError
 from engine.base.json_text import JsonError, parse
+from engine.base.scope import Scope
 from engine.base.validation import quoted
 from engine.engine import Engine
 from engine.service.access import Access, Grant
 from engine.service.answers import HEADERS, LINES, answer, line, problem
 from engine.service.memories import Memories
+from engine.store.once import KEY_BYTES_MAX
 from engine.wire.commands import command_shape
 from engine.wire.encoding import encode
-from engine.wire.operations import Operation, Scope, operations
+from engine.wire.operations import Operation, operations
 
 BODY_BYTES_MAX: Final = 16 << 20
 """The largest body of a request that is read as a whole."""
@@ -148,8 +150,7 @@ class Calls:
         receipts = tempfile.SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115  the answer closes it
         try:
             async for batch in _batches(request.stream()):
-                part = None if key is None else f"{key}#{done}"
-                carry_out = partial(self._apply, memory, grant.name, part, batch, done, receipts)
+                carry_out = partial(self._apply, memory, grant.name, key, batch, done, receipts)
                 done += await self.run(carry_out)
         except EngineError as error:
             receipts.close()
@@ -165,7 +166,7 @@ class Calls:
     ) -> int:
         commands = [_command(text, done + at) for at, text in enumerate(batch)]
         with self.memories.use(memory) as engine:
-            for receipt in acting(engine, actor, key).apply(commands):
+            for receipt in acting(engine, actor, key).apply_part(commands, done):
                 receipts.write(line(encode(receipt)))
         return len(commands)
 
@@ -182,12 +183,8 @@ def idempotency_key(request: Request) -> str | None:
         InvalidInputError: The key is empty, too long, or has other characters than visible ASCII.
     """
     key = request.headers.get(KEY_HEADER)
-    if key is not None and not (
-        0 < len(key) <= limits.REQUEST_BYTES_MAX - 16 and key.isascii() and key.isprintable()
-    ):
-        raise InvalidInputError(
-            f"Idempotency-Key must have 1 to {limits.REQUEST_BYTES_MAX - 16} visible ASCII characters"
-        )
+    if key is not None and not (0 < len(key) <= KEY_BYTES_MAX and key.isascii() and key.isprintable()):
+        raise InvalidInputError(f"Idempotency-Key must have 1 to {KEY_BYTES_MAX} visible ASCII characters")
     return key
 
 

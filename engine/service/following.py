@@ -16,9 +16,9 @@ from starlette.responses import Response, StreamingResponse
 
 from engine.base.errors import EngineError, InvalidInputError
 from engine.base.json_text import dumped
+from engine.base.scope import Scope
 from engine.service.answers import HEADERS
 from engine.service.calls import Calls
-from engine.wire.operations import Scope
 
 POLL_SECONDS: Final = 0.5
 """The time, in seconds, between two looks at the head of a memory. All of its followers share a look."""

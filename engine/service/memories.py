@@ -109,6 +109,20 @@ class Memories:
         except NotFoundError:
             return False
 
+    def touch(self) -> None:
+        """Read something from the store, to find out whether it answers.
+
+        Raises:
+            EngineError: The store does not answer, or does not exist.
+        """
+        if self._is_folder:
+            self.names()
+        elif self.has_names and self.only is None:
+            self._has_unnamed()
+        else:
+            with self.use(self.only or UNNAMED) as memory:
+                _ = memory.size
+
     def described(self, name: str) -> Described:
         """Return the counts and the root of a memory.
 

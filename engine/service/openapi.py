@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
+from engine.base.scope import Scope
 from engine.base.version import __version__
 from engine.service.answers import LINES
+from engine.store.once import KEY_BYTES_MAX
 from engine.wire.commands import command_shape
 from engine.wire.hints import record_of
-from engine.wire.operations import Operation, Scope, operations
+from engine.wire.operations import Operation, operations
 from engine.wire.problems import MEDIA_TYPE, STATUS
 from engine.wire.shapes import Plain, Schema, Schemas
 
@@ -24,9 +26,10 @@ _MEMORY: Final = {
 _KEY: Final = {
     "name": "Idempotency-Key",
     "in": "header",
-    "description": "A key that the client chooses. If a request with this key was carried out already, the "
-    "answer is that of the first request, and nothing is appended.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 112, "pattern": "^[!-~ ]+$"},
+    "description": "A key that the client chooses, new for each request. If the request is repeated with the "
+    "same token and key, it appends nothing, and its answer is that of the first time. The same key with "
+    "another request is answered with the status 409.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX, "pattern": "^[!-~ ]+$"},
 }
 
 _NAME: Final = {

@@ -183,6 +183,7 @@ def test_a_role_that_owns_nothing_reads_one_memory_only(service: str) -> None:
         with backend.snapshot() as rows:
             assert list(rows.scan()) == [(b"secret", b"1")]  # chosen as a whole, the memory can be read
         with backend.snapshot() as rows:
+            rows.from_store = True
             backend._rows.memory = right
             assert list(rows.scan()) == []  # a transaction for one memory gives nothing of another
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -46,10 +46,12 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
     given: dict[str, list[str]] = {
         "terms": ["kettles"],
         "prove": ["atom", first, "--out", "one.proof"],
+        "proof": ["page", "--out", "verify.html"],
         "verify-proof": ["made.proof", *A_ROOT, *words_of(A_PROOF.claims[0])],
         "verify-checkpoint": ["kept.checkpoint"],
         "key": ["new", "signing.key"],
         "memory": ["list", "--store", "memories"],
+        "token": ["list"],
         "secrets": ["scan"],
         "ingest": ["notes"],
         "import": ["mcp-memory", "memory.jsonl"],

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from engine.base.scope import Scope
 from engine.engine import Engine
 from engine.service.openapi import document
-from engine.wire.operations import Scope, operations
+from engine.wire.operations import operations
 from tests.service.support import client_of
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 from backends import open_backend
-from engine import Engine
+from engine import Add, Engine
 from engine.cli.main import main
 from engine.store.maintenance import copy
 from tests.support.children import ROOT
@@ -114,3 +118,47 @@ def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(InvalidInputError, match=r"memroot\[postgresql\]"):
         Engine.open("postgresql://user@host/db")
+
+
+class RoundTrips:
+    """Counts the messages to the server that the driver waits for an answer to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        self._inside = False
+        execute, pipeline = psycopg.Connection.execute, psycopg.Connection.pipeline
+
+        def counted(connection: psycopg.Connection, *values: Any, **options: Any) -> Any:
+            self.count += not self._inside
+            return execute(connection, *values, **options)
+
+        @contextlib.contextmanager
+        def together(connection: psycopg.Connection) -> Iterator[None]:
+            self.count += 1
+            self._inside = True
+            try:
+                with pipeline(connection):
+                    yield
+            finally:
+                self._inside = False
+
+        monkeypatch.setattr(psycopg.Connection, "execute", counted)
+        monkeypatch.setattr(psycopg.Connection, "pipeline", together)
+
+    def of(self, action: Callable[[], object]) -> int:
+        """Return the number of round trips of an action."""
+        before = self.count
+        action()
+        return self.count - before
+
+
+def test_each_call_takes_few_round_trips(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repeated recall asks the server once; opening, adding, and the recall after it ask a few times."""
+    trips = RoundTrips(monkeypatch)
+    with Engine.open(url("trips")) as engine:
+        engine.apply([Add(f"Note {number} about kettle {number % 7}.") for number in range(60)])
+        engine.recall("kettle 3")
+        assert trips.of(lambda: engine.recall("kettle 3")) == 1
+        assert trips.of(lambda: engine.add("The kettle at work is descaled.")) <= 5
+        assert trips.of(lambda: engine.recall("kettle 3")) <= 8
+    assert trips.of(lambda: Engine.open(url("trips")).close()) <= 16

@@ -113,6 +113,7 @@ def store_id_of(backend: Backend) -> str:
 
 def _events(backend: Backend, progress: Scrub) -> Scrub:
     with backend.snapshot() as rows:
+        rows.from_store = True
         log = read_log(rows)
         if progress.events > log.size:  # an older copy of the store was put back
             progress = replace(progress, events=0, frontier="")
@@ -137,6 +138,7 @@ def _events(backend: Backend, progress: Scrub) -> Scrub:
 
 def _rows(backend: Backend, progress: Scrub) -> tuple[Scrub, bool]:
     with backend.snapshot() as rows:
+        rows.from_store = True
         evidence = Evidence()
         current = evidence.move_to(rows, read_log(rows))
         count, last = 0, b""

@@ -111,6 +111,7 @@ def verify(backend: Backend, *, expect: str | None = None, progress: Progress = 
     if expect is not None and not (isinstance(expect, str) and _ROOT.fullmatch(expect)):
         raise InvalidInputError(f"expect must be a root of 64 hex digits, not {quoted(expect)}")
     with backend.snapshot() as rows, scratch_backend(on_disk=True) as scratch:
+        rows.from_store = True
         work = _Verification(rows, scratch)
         try:
             roots = work.run(progress)

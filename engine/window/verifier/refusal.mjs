@@ -5,6 +5,7 @@ export class Refused extends Error {
   constructor(reason, detail) {
     super(`${reason}: ${detail}`);
     this.reason = reason;
+    this.detail = detail;
   }
 }
 

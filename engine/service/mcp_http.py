@@ -1,8 +1,7 @@
-"""The optional HTTP server for programs on the same machine that have the token.
+"""The server of `engine mcp --http`: one memory for programs on the same machine that have the token.
 
-The server listens on loopback only, requires a bearer token, and checks the headers Host and Origin against
-its address (to prevent DNS rebinding). There is no CORS, no session and no stream: each POST to /mcp contains
-one message and gets one JSON answer.
+It listens on loopback only and requires a bearer token. There is no session and no stream: each POST to /mcp
+contains one message and gets one JSON answer.
 """
 
 from __future__ import annotations
@@ -10,27 +9,30 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import socket
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from engine.base.errors import EngineError, RefusedError
-from engine.base.interrupts import at_end
+from starlette.types import ASGIApp
+
+from engine.base.errors import RefusedError
 from engine.mcp.definition import Profile, Tool
 from engine.mcp.dispatch import Dispatcher
 from engine.mcp.lease import Lease
+from engine.mcp.server import PATH, Guard, server_of
+from engine.mcp.wire import LINE_BYTES_MAX
+from engine.service.listening import listening
+from engine.service.server import run
+from engine.service.settings import Limits, Settings
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
-LOOPBACK: Final = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
-"""Host name → the loopback address on which the server then listens. All other hosts are refused."""
-
-CONNECTIONS_MAX: Final = 64
-"""The maximum number of simultaneous connections; further connections get status 503."""
+LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+"""The hosts on which the server listens. All other hosts are refused."""
 
 END_SECONDS: Final = 1
+
+LIMITS: Final = Limits(
+    connections=200, connections_of_peer=200, body_bytes=LINE_BYTES_MAX, stop_seconds=END_SECONDS
+)
 
 VARIABLE: Final = "ENGINE_MCP_TOKEN"
 
@@ -41,7 +43,7 @@ _TOKEN: Final = re.compile(rf"[A-Za-z0-9._~+/=-]{{{_TOKEN_CHARS_MIN},1024}}")
 _FILE_BYTES_MAX: Final = 2048
 
 
-def serve_http(
+def serve_mcp(
     profile: Profile,
     lease: Lease,
     refused: tuple[Tool, ...],
@@ -70,19 +72,19 @@ def serve_http(
     if host not in LOOPBACK:
         raise RefusedError(
             f"{host!a} is not a loopback address",
-            hint="use 127.0.0.1, ::1 or localhost; for other machines, put a proxy with TLS in front",
+            hint="use 127.0.0.1, ::1 or localhost; for other machines, use `engine serve`",
         )
     token, is_new = _token(token_file)
-    listening = _listen(LOOPBACK[host], port)
     try:
-        bound = listening.getsockname()[1]
-        shown = f"[{host}]" if ":" in host else host
-        note(f"serving {profile.name} on http://{shown}:{bound}/mcp")
-        if is_new:
-            note(f"token (shown only once): {token}")
-        _run(_app(profile, lease, refused, bound, token), listening)
+        with listening(Settings(host=host, port=port, limits=LIMITS)) as listener:
+
+            def ready() -> None:
+                note(f"serving {profile.name} on {listener.url}{PATH}")
+                if is_new:
+                    note(f"token (shown only once): {token}")
+
+            run(_app(profile, lease, refused, token), listener, ready)
     finally:
-        listening.close()
         lease.close(END_SECONDS)
 
 
@@ -117,50 +119,13 @@ def _checked(token: str, where: str) -> str:
     return token
 
 
-def _listen(address: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((address, port))
-        # From now on, connections are queued until the server answers them.
-        listening.listen(CONNECTIONS_MAX)
-    except OSError as error:
-        listening.close()
-        raise EngineError(
-            f"cannot listen on port {port} of {address}: {error.strerror}", hint="choose another port, or 0"
-        ) from error
-    return listening
-
-
-def _app(profile: Profile, lease: Lease, refused: tuple[Tool, ...], port: int, token: str) -> ASGIApp:
+def _app(profile: Profile, lease: Lease, refused: tuple[Tool, ...], token: str) -> ASGIApp:
     from mcp.server.transport_security import TransportSecuritySettings
 
-    from engine.mcp.server import Guard, server_of
-
-    hosts = [f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"]
-    settings = TransportSecuritySettings(
-        allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
-    )
     app = server_of(Dispatcher(profile, lease, refused)).streamable_http_app(
-        json_response=True, stateless_http=True, transport_security=settings
+        json_response=True,
+        stateless_http=True,
+        # The server checks Host and Origin before this program runs.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Guard(app, settings, token)
-
-
-def _run(app: ASGIApp, listening: socket.socket) -> None:
-    import uvicorn
-
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        ws="none",
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=CONNECTIONS_MAX,
-        timeout_graceful_shutdown=END_SECONDS,
-    )
-    # The server stops at SIGTERM or SIGINT and raises the signal again; that is not a failure.
-    with at_end(lambda: None):
-        uvicorn.Server(config).run(sockets=[listening])
+    return Guard(app, token)

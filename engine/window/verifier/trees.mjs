@@ -20,7 +20,7 @@ export function split(keys, from, to, depth) {
 
 /** Return the root of the tree of these leaves, pairs of a key digest and a value digest. */
 export function treeRoot(leaves) {
-  const sorted = leaves.toSorted(([a], [b]) => compare(a, b));
+  const sorted = [...leaves].sort(([a], [b]) => compare(a, b));
   const keys = sorted.map(([key]) => key);
   const root = (from, to, depth) => {
     if (from === to) return EMPTY;

@@ -10,6 +10,7 @@ const TYPES = ["related_to", "derived_from", "contradicts", "supersedes", "part_
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TYPE_CODE = /^([0-9a-f]{2}){1,2}$/;
 const ROOT = /^[0-9a-f]{64}$/i;
+const WHITE_SPACE = /[\u0009-\u000d\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u;
 const NUMBER = /^(0|[1-9][0-9]{0,18})$/;
 
 export function parseId(word) {
@@ -54,8 +55,12 @@ const CLAIMS = {
   "prefix-root": [14, parseRoot],
 };
 
+/** Return the words of a line, which white space separates (SPEC.md, section 20.2). */
+export const splitWords = (line) => line.split(WHITE_SPACE).filter((word) => word !== "");
+
+/** Read a claim, given as its words. */
 export function parseClaim([name, ...words]) {
-  check(Object.hasOwn(CLAIMS, name), "input", `"${name}" is not a claim`);
+  check(name !== undefined && Object.hasOwn(CLAIMS, name), "input", `"${name ?? ""}" is not a claim`);
   const [number, ...readers] = CLAIMS[name];
   const hasState = name === "atom" || name === "edge";
   const sealed = (hasState || name === "event") && words.at(-1) === SEALED;

@@ -1,7 +1,5 @@
 // The hashes of SPEC.md, sections 3, 6 and 9.
 
-import { createHash } from "node:crypto";
-
 import { contextKey, deriveKey } from "./blake3.mjs";
 import { join, utf8 } from "./bytes.mjs";
 
@@ -15,8 +13,6 @@ export function H(role, ...data) {
   if (!keys.has(role)) keys.set(role, contextKey(utf8(`memroot v1 ${role}`)));
   return deriveKey(keys.get(role), join(...data));
 }
-
-export const sha256 = (bytes) => new Uint8Array(createHash("sha256").update(bytes).digest());
 
 const inNamespace = (role, namespace, data) => {
   const name = utf8(namespace);

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -160,6 +161,14 @@ def test_a_body_over_the_limit_is_refused(served: Served) -> None:
     assert served.request(b'{"x": "' + b"y" * (4 << 20) + b'"}')[0] == 413
 
 
+def test_idle_connections_do_not_keep_out_a_client_with_the_token(served: Served) -> None:
+    """With 300 open connections that send nothing, a client with the token is served."""
+    with ExitStack() as idle:
+        for _ in range(300):
+            idle.enter_context(socket.create_connection(("127.0.0.1", served.port), TIMEOUT))
+        assert served.request()[0] == 200
+
+
 def test_there_are_no_sessions_to_guess(served: Served) -> None:
     """No answer names a session, and a session header has no effect."""
     status, headers, body = served.request()
@@ -229,12 +238,10 @@ def test_a_signal_ends_the_server(tmp_path: Path, number: signal.Signals) -> Non
 
 
 def test_what_a_request_says_cannot_reach_a_terminal_by_the_log(tmp_path: Path) -> None:
-    """Control characters in a header are escaped in the log."""
+    """The log says nothing of headers, so that nobody can write to it."""
     with Served(tmp_path / "store", ENGINE_MCP_TOKEN=TOKEN) as server:
         assert server.request(Host="evil\x9b2J")[0] == 421
-        code, _, log = server.end()
-    assert code == 0
-    assert "evil\\x9b2J" in log
+        assert server.end() == (0, "", "")
 
 
 def refused(store: Path, *more: str, **env: str) -> tuple[int, str]:

@@ -5,12 +5,27 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export const isBytes = (value) => value instanceof Uint8Array;
 
-export const toHex = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
+const HEX = [...Array(256).keys()].map((byte) => byte.toString(16).padStart(2, "0"));
+
+export function toHex(bytes) {
+  let text = "";
+  for (const byte of bytes) text += HEX[byte];
+  return text;
+}
 
 /** Return the bytes that `text` spells in hex, or null if it does not spell any. */
 export function fromHex(text) {
   if (typeof text !== "string" || text.length % 2 || /[^0-9a-fA-F]/.test(text)) return null;
-  return new Uint8Array(Buffer.from(text, "hex"));
+  const bytes = new Uint8Array(text.length / 2);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = parseInt(text.slice(2 * at, 2 * at + 2), 16);
+  return bytes;
+}
+
+/** Return the bytes that canonical base64 with padding spells, or null. */
+export function fromBase64(text) {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4) return null;
+  const spelled = atob(text);
+  return btoa(spelled) === text ? Uint8Array.from(spelled, (character) => character.charCodeAt(0)) : null;
 }
 
 export function join(...parts) {
@@ -24,7 +39,11 @@ export function join(...parts) {
 }
 
 /** Return a number below, equal to or above 0: the order of `a` and `b` as byte strings. */
-export const compare = (a, b) => Buffer.compare(a, b);
+export function compare(a, b) {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) if (a[at] !== b[at]) return a[at] - b[at];
+  return a.length - b.length;
+}
 
 export const equal = (a, b) => a.length === b.length && compare(a, b) === 0;
 

@@ -1,8 +1,8 @@
 // Checkpoint notes in their exact form (SPEC.md, section 21, N1 to N4). Signatures are read here, not verified.
 
-import { equal, fromHex, fromUtf8, isBytes, utf8 } from "./bytes.mjs";
-import { sha256 } from "./hashes.mjs";
+import { equal, fromBase64, fromHex, fromUtf8, isBytes, utf8 } from "./bytes.mjs";
 import { check } from "./refusal.mjs";
+import { sha256 } from "./sha256.mjs";
 
 const NOTE_BYTES_MAX = 65_536;
 const NAME_BYTES_MAX = 1024;
@@ -21,12 +21,6 @@ const hasFormat = (text) => FORMAT_LOW.test(text) || FORMAT_HIGH.test(text);
 const ORIGIN = /^memroot\.local\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 const checkNote = (condition, detail) => check(condition, "note", detail);
-
-/** Return the bytes that canonical base64 with padding spells, or null. */
-export function fromBase64(text) {
-  const bytes = Buffer.from(text, "base64");
-  return bytes.toString("base64") === text ? new Uint8Array(bytes) : null;
-}
 
 /** Tell whether `name` may be that of a key. */
 export function isKeyName(name) {
