@@ -90,7 +90,7 @@ def _stub(form: str, source: str, name: str, prefix: str = "") -> str:
     (found,) = (each for each in module.body if isinstance(each, ast.ClassDef) and each.name == name)
     methods = [
         _made(each)
-        for each in found.body
+        for each in sorted(found.body, key=lambda each: getattr(each, "name", ""))
         if isinstance(each, ast.FunctionDef)
         and each.name.startswith(prefix)
         and not each.name.startswith("_")
