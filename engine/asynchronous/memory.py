@@ -99,7 +99,7 @@ class AsyncEngine:
     def _start(self, engine: Engine, calls: Calls, release: Callable[[], object]) -> Self:
         self.engine = engine
         """The memory that this object wraps."""
-        self._calls, self._release = calls, release
+        self._calls, self._release, self._is_owner = calls, release, True
         return self
 
     @classmethod
@@ -161,8 +161,9 @@ class AsyncEngine:
         A cancel scope of trio or anyio does not cut this short. If asyncio cancels the task meanwhile, the
         memory is closed all the same, a little later.
         """
-        with shielded():
-            await settled(self._calls.end(self._release))
+        if self._is_owner:
+            with shielded():
+                await settled(self._calls.end(self._release))
 
     async def __aenter__(self) -> Self:
         return self
@@ -173,8 +174,13 @@ class AsyncEngine:
         await self.close()
 
     def acting_as(self, actor: str, **options: Any) -> Self:
-        """Return the same open memory with another author, as `Engine.acting_as` does."""
-        return self._made(self.engine.acting_as(actor, **options), self._calls, self._release)
+        """Return the same open memory with another author and request key, as `Engine.acting_as` does.
+
+        Closing it does not close the memory.
+        """
+        other = self._made(self.engine.acting_as(actor, **options), self._calls)
+        other._is_owner = False
+        return other
 
     @asynccontextmanager
     async def as_of(self, moment: Any) -> AsyncIterator[AsyncEngine]:
