@@ -124,7 +124,7 @@ class RemoteEngine(Engine):
         self, commands: list[Command], prefix: str, done: int, origin: str | None
     ) -> Iterator[Receipt]:
         try:
-            yield from self.apply(commands, request=f"{prefix}#{done}", origin=origin)
+            yield from self.apply(commands, request=f"{prefix}.{done}", origin=origin)
             return
         except LimitError:
             if len(commands) == 1:

@@ -41,7 +41,7 @@ class Proved:
 
     No answer has to be believed: it follows from the log that the client has followed since its first
     checkpoint, and from the overall root of the present state. What no proof covers is listed in
-    docs/client.md.
+    docs/remote.md.
     """
 
     def __init__(self, get: Callable[[str], Atom], prover: Prover) -> None:
