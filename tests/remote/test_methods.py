@@ -116,7 +116,7 @@ def test_every_query_answers_as_the_memory_itself(tmp_path: Path) -> None:
 
 
 def test_every_operation_is_a_method_and_everything_else_is_refused(tmp_path: Path) -> None:
-    """Each public name of `Engine` is an operation, a method of the client's own, or a refusal with a hint."""
+    """Each public name of `Engine` is an operation, a method of the client, or a refusal with a hint."""
     own = {"close", "connect", "open", "apply_many", "add_once", "export", "mirror_problem", "read_only"}
     with opened(tmp_path) as both:
         for name in sorted(set(dir(Engine)) - own):
