@@ -65,9 +65,11 @@ class Run:
 
     def __init__(self, url: str, options: argparse.Namespace) -> None:
         self.url = url
+        self.place = url.removeprefix("postgresql:")
         self.options = options
         self.timer = Timer()
         self.filled = 0
+        self.made = 0
         self.fill_seconds = 0.0
         self.connections = 0
         texts = list(data.texts(max(SERIES, options.atoms), options.seed))
@@ -84,7 +86,8 @@ class Run:
         return memory_url(self.url, self.name_of(number))
 
     def fill(self) -> None:
-        """Make and fill the memories, until all are made or the time is over."""
+        """Make and fill the memories that are missing, until all are made or the time is over."""
+        self.filled = len(memories_in(self.place))
         until = time.monotonic() + self.options.minutes * 60
         atoms = self.options.atoms
         with Engine.open(self.url):  # keeps the connections of the process
@@ -97,6 +100,7 @@ class Run:
                     engine.catch_up()
                 self.fill_seconds += time.perf_counter() - begin
                 self.filled += 1
+                self.made += 1
                 self._count_connections(self.filled % 500 == 1)
 
     def use(self) -> None:
@@ -116,13 +120,12 @@ class Run:
 
     def manage(self) -> None:
         """List the memories and delete some of them."""
-        place = self.url.removeprefix("postgresql:")
-        self.timer(f"names of {self.filled} memories", memories_in, place)
+        self.timer(f"names of {self.filled} memories", memories_in, self.place)
         if self.filled <= self.options.describe:
             root = root_of(self.url)
             self.timer(f"`engine memory list` of {self.filled} memories", list, all_described(root))
         for number in range(min(20, self.filled)):
-            self.timer("delete a memory", delete_memory, place, self.name_of(number))
+            self.timer("delete a memory", delete_memory, self.place, self.name_of(number))
 
     def sizes(self) -> Iterator[tuple[str, str]]:
         """Yield what a filled memory takes in the database."""
@@ -156,13 +159,12 @@ class Run:
         """Measure everything, and return the rows of the table."""
         self.fill()
         rows = [
-            ("memories made (asked for)", f"{self.filled:,} ({self.options.memories:,})"),
+            ("memories in the database (made in this run)", f"{self.filled:,} ({self.made:,})"),
             ("atoms of each", f"{self.options.atoms:,}"),
-            (
-                "bulk fill, followers up to date",
-                f"{self.filled * self.options.atoms / self.fill_seconds:,.0f}/s",
-            ),
         ]
+        if self.made:
+            rate = self.made * self.options.atoms / self.fill_seconds
+            rows.append(("bulk fill, followers up to date", f"{rate:,.0f} atoms/s"))
         rows += self.sizes()
         self.use()
         self.manage()
@@ -199,7 +201,10 @@ def main() -> None:
     )
     parser.add_argument("--minutes", type=float, default=30, help="make no more memories after this time")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--url", help="a database that exists and is empty; by default a server is started")
+    parser.add_argument(
+        "--url",
+        help="a database that is empty, or has the memories of an earlier run; else a server is started",
+    )
     parser.add_argument("--folder", type=Path, help="folder for the data of the server that is started")
     options = parser.parse_args()
     with _database(options) as url:
