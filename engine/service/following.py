@@ -46,9 +46,8 @@ class Following:
     async def events(self, request: Request) -> Response:
         """Answer with the events from `start` on, and with further events until the client closes."""
         memory, _ = await self.calls.granted(request, Scope.READ)
-        start = _start(request)
-        if start is None:
-            start = await self._head(memory)
+        start, head = _start(request), await self._head(memory)
+        start = head if start is None else start
         return StreamingResponse(
             self._stream(request, memory, start), headers=HEADERS, media_type="text/event-stream"
         )
@@ -85,13 +84,9 @@ class Following:
         look = self._looks.setdefault(memory, _Look())
         async with look.lock:
             if anyio.current_time() - look.at >= POLL_SECONDS:
-                look.size = await self.calls.run(partial(self._size, memory))
+                look.size = await self.calls.run(partial(self.calls.size, memory))
                 look.at = anyio.current_time()
             return look.size
-
-    def _size(self, memory: str) -> int:
-        with self.calls.memories.use(memory) as engine:
-            return engine.size
 
 
 def _start(request: Request) -> int | None:
