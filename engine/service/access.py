@@ -38,7 +38,10 @@ class Tokens(Protocol):
     """The tokens that a service accepts."""
 
     def check(self, bearer: str) -> Grant | None:
-        """Return what a token permits, or None if there is no such token."""
+        """Return what a token permits, or None if there is no such token. The call may wait."""
+
+    def is_known(self, bearer: str) -> bool:
+        """Return True if the token was valid when it was checked last. The call never waits."""
 
 
 class Access:
@@ -70,12 +73,17 @@ class Access:
             raise TooManyRequestsError("the token was used for too many requests", seconds=seconds)
         return grant
 
+    def is_stranger(self, request: Request) -> bool:
+        """Return True unless the token of a request was valid when it was checked last. Never waits."""
+        bearer = _bearer(request)
+        return bearer is None or not self._tokens.is_known(bearer)
+
     def _checked(self, request: Request) -> Grant | None:
-        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
+        bearer = _bearer(request)
+        if bearer is None:
             return None
         try:
-            return self._tokens.check(bearer.strip())
+            return self._tokens.check(bearer)
         except EngineError as error:
             # Whoever asks may be a stranger, and the message names the store.
             log.warning("tokens cannot be checked: %s", error)
@@ -103,3 +111,9 @@ class Access:
             )
         if self._read_only and scope is not Scope.READ:
             raise RefusedError("this service is read-only", hint="start `engine serve` with --write")
+
+
+def _bearer(request: Request) -> str | None:
+    """Return the token that a request carries, or None."""
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    return bearer.strip() if scheme.lower() == "bearer" else None
