@@ -174,7 +174,7 @@ def _allow_files(connections: int) -> None:
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise RefusedError(
             f"{connections} connections need {needed} open files, and the system allows this process {hard}",
-            hint="raise the limit (ulimit -Hn), or allow fewer connections",
+            hint="raise the limit (`ulimit -Hn`); `engine serve` also has --connections",
         )
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
