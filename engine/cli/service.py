@@ -124,7 +124,7 @@ def serve(session: Session, **given: Any) -> int:
         access = Access(
             tokens,
             read_only=memories.read_only,
-            rates=Rates(limits.requests_per_second, limits.requests_at_once),
+            rates=Rates(limits.requests_per_second, limits.requests_at_once, running=limits.requests_running),
         )
         metrics = Metrics()
         log_to_stderr()

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engine.service.listening import Listener
 from engine.service.logs import where
 from engine.service.problems import Problem
-from engine.service.request_state import STREAM
+from engine.service.request_state import END, STREAM
 from engine.service.settings import LOOPBACK, Settings, address_of
 
 log: Final = logging.getLogger("engine.service")
@@ -59,6 +59,9 @@ class Guard:
             if not (exchange.refused or exchange.status == HTTPStatus.INTERNAL_SERVER_ERROR):
                 log.error("%s: %s", type(error).__name__, " < ".join(where(error.__traceback__)))
             await exchange.fail(Problem(500, "failure", "the server failed; its log says where"))
+        finally:
+            if END in scope["state"]:
+                scope["state"][END]()
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = scope["headers"]

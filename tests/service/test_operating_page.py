@@ -28,6 +28,7 @@ LIMITS = Limits()
         f"| connections (`--connections`) | {LIMITS.connections:,} |",
         f"| a quarter: {LIMITS.connections_of_peer}; of a proxy no limit |",
         f"| {LIMITS.requests_per_second} in a second on average, {LIMITS.requests_at_once} at once",
+        f"streams of events among them | {LIMITS.requests_running} |",
         f"after SIGTERM | {LIMITS.stop_seconds} seconds |",
     ],
 )
