@@ -106,6 +106,24 @@ def test_the_log_and_the_metrics_hold_nothing_that_a_client_wrote(served: Served
     assert {line["method"] for line in watched.lines()} == {"POST", "OTHER", "GET"}
 
 
+def test_a_fault_of_the_program_is_logged_once(
+    served: Served, watched: Watched, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error that nobody foresaw gives status 500 and one record with the place, without the message."""
+    content = "the secret content"  # not in the line that raises, which a traceback shows
+
+    def broken() -> list[str]:
+        raise ValueError(content)
+
+    monkeypatch.setattr(watched.memories, "names", broken)
+    answer = served.request("/v1/memories", GOOD)
+    assert status_of(answer) == 500
+    (record,) = [found for found in caplog.records if found.levelno >= logging.WARNING]
+    assert "broken" in record.getMessage()
+    assert b"secret" not in answer
+    assert "secret content" not in caplog.text
+
+
 def test_a_client_that_leaves_is_logged(watched: Watched) -> None:
     """A request without an answer has the status 499; one that the server timed out has the server's."""
     seen: list[Exchange] = []
