@@ -26,6 +26,7 @@ from engine.service.memories import Memories
 from engine.service.metrics import Metrics
 from engine.service.naming import Naming
 from engine.service.openapi import document
+from engine.service.pages import PATHS, page
 
 if TYPE_CHECKING:
     from engine.secrets.policy import SecretsPolicy
@@ -65,6 +66,7 @@ def application(memories: Memories, access: Access, metrics: Metrics | None = No
             _by_method(f"{memory}/export", GET=calls.export),
             _by_method(f"{memory}/bulk", POST=calls.bulk),
             Route(f"{memory}/{{operation}}", calls.operation, methods=METHODS),
+            *(Route(path, page, methods=["GET"]) for path in PATHS),
             Route("/health", health.health),
             Route("/ready", health.ready),
             Route("/metrics", health.counted),

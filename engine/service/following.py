@@ -24,7 +24,7 @@ POLL_SECONDS: Final = 0.5
 """The time, in seconds, between two looks at the head of a memory. All of its followers share a look."""
 
 SIGN_SECONDS: Final = 15.0
-"""The time, in seconds, after which a quiet stream sends an empty comment and checks its token again."""
+"""The time, in seconds, after which a quiet stream sends an empty comment."""
 
 
 @dataclass
@@ -56,7 +56,15 @@ class Following:
         signed = anyio.current_time()
         yield ": following\n\n"
         while True:
-            if await self._head(memory) > start:
+            new = await self._head(memory) > start
+            if new or anyio.current_time() - signed >= SIGN_SECONDS:
+                signed = anyio.current_time()
+                # The token may have been revoked since the stream began.
+                if not await self.calls.run(partial(self._may_go_on, request, memory)):
+                    return
+                if not new:
+                    yield ":\n\n"
+            if new:
                 part = await self.calls.run(partial(self.calls.events, memory, start, None))
                 yield "".join(
                     f"id: {item['seq']}\nevent: {item['kind']}\ndata: {dumped(item)}\n\n" for item in part
@@ -64,13 +72,12 @@ class Following:
                 start += len(part)
                 continue
             await anyio.sleep(POLL_SECONDS)
-            if anyio.current_time() - signed >= SIGN_SECONDS:
-                signed = anyio.current_time()
-                try:
-                    await self.calls.granted(request, Scope.READ)
-                except EngineError:
-                    return
-                yield ":\n\n"
+
+    def _may_go_on(self, request: Request, memory: str) -> bool:
+        try:
+            return self.calls.access.still_permits(request, Scope.READ, memory)
+        except EngineError:
+            return False  # the client asks again, and is told why
 
     async def _head(self, memory: str) -> int:
         """Return the number of events of a memory, as of at most `POLL_SECONDS` ago."""

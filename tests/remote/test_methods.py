@@ -58,6 +58,8 @@ def opened(path: Path) -> Iterator[Both]:
         yield Both(remote, local, kettle.id, vinegar.id)
 
 
+NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
+
 QUERIES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "across": (("Ana",), {}),
     "bright_nodes": (("kettle",), {"limit": 3}),
@@ -75,7 +77,7 @@ QUERIES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "page": (("tea",), {}),
     "recall": (
         ("kettle",),
-        {"explain": True, "meta": {"time": 5}, "since": datetime(2026, 1, 1, tzinfo=UTC)},
+        {"explain": True, "meta": {"time": 5}, "since": NEW_YEAR},
     ),
     "recent": ((), {"limit": 2}),
     "resolve": (("KETTLE",), {}),
