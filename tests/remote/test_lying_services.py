@@ -123,6 +123,25 @@ def test_a_tag_that_the_atom_lacks_is_refused(kept: Kept) -> None:
         asked(kept, lying(get=changed(tags=["upper", "gold"])), lambda m: m.proved.get(kept.shelf))
 
 
+def test_a_change_between_answer_and_proof_is_no_lie(kept: Kept) -> None:
+    """If the memory changes after it answered, the client asks again, and returns the newer answer."""
+    changes: list[Callable[[Engine], object]] = [
+        lambda engine: engine.tombstone(kept.kettle),
+        lambda engine: engine.revise(kept.kettle, "It is new."),
+    ]
+
+    def changing(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        answer = forward(request)
+        if changes and operation_of(request) == "get":
+            with Engine.open(kept.url) as engine:
+                changes.pop()(engine)
+        return answer
+
+    with connected(kept.url, middle=changing, trust=kept.trust) as remote:
+        assert remote.proved.get(kept.kettle).tombstone is not None
+        assert remote.revive(kept.kettle).changed
+
+
 def hidden(request: httpx2.Request, forward: Forward) -> httpx2.Response:
     """Deny every atom."""
     if operation_of(request) == "get":
