@@ -65,7 +65,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Serve": {
         "mcp": ("serving", "Serve the memory to agents over MCP, or install the server in a client."),
-        "token": ("tokens", "Make, list and revoke the tokens of the service."),
+        "serve": ("service", "Serve memories to programs and agents over HTTP."),
+        "token": ("tokens", "Make, list and revoke the tokens of `engine serve`."),
     },
     "Maintain": {
         "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),

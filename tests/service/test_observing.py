@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from engine.base.scope import Scope
 from engine.service.access import Access
 from engine.service.app import application
 from engine.service.logs import JsonFormatter, log_requests
 from engine.service.memories import Memories
 from engine.service.metrics import BUCKETS, Metrics
 from engine.service.observing import Exchange
-from engine.wire.operations import Scope
 from tests.service.raw import Served, rest_of, serving, status_of
 from tests.service.support import KnownGrant
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from engine.base.scope import Scope
 from engine.service.access import Access
 from engine.service.app import application
 from engine.service.memories import Memories
 from engine.service.rates import Rates
-from engine.wire.operations import Scope
 from tests.service.support import KnownTokens
 
 
