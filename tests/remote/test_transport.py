@@ -13,12 +13,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx2
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine import (
     Add,
@@ -33,7 +36,7 @@ from engine import (
 from engine.base.errors import UnauthorizedError
 from engine.remote.address import parse_address
 from engine.remote.transport import DELAY_MAX, Transport
-from tests.remote.support import Forward, Middle, answered, connected, new_store, operation_of
+from tests.remote.support import Forward, Middle, answered, connected, honest, new_store, operation_of
 
 TOKEN = "mr_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"  # noqa: S105  no service knows it
 
@@ -367,6 +370,40 @@ def test_the_token_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
         shown.append("".join(traceback.format_exception(invalid.value)))
     assert caplog.records
     assert TOKEN not in "".join(shown) + caplog.text
+
+
+FAULTS = {
+    "lost": lost,
+    "unreachable": unreachable,
+    "busy": busy,
+    "answered": lambda request, forward: forward(request),
+}
+
+
+@settings(max_examples=20)
+@given(st.lists(st.sampled_from(sorted(FAULTS)), max_size=20))
+def test_any_order_of_faults_records_each_call_once(faults: list[str]) -> None:
+    """Whatever is lost and refused, what was acknowledged is recorded once, and nothing is recorded twice."""
+    left = list(faults)
+
+    def faulty(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        if operation_of(request) not in {"add", "tag"}:
+            return forward(request)
+        return FAULTS[left.pop() if left else "answered"](request, forward)
+
+    with TemporaryDirectory() as folder:
+        url = new_store(Path(folder) / "memory.db")
+        with connected(url, middle=faulty, retries=2) as remote, Engine.open(url) as local:
+            acknowledged = []
+            for number in range(4):
+                try:
+                    acknowledged.append(remote.add(f"text {number}").events[0])
+                except (BusyError, InDoubtError, SystemFailureError):
+                    continue
+            events = {event.seq: event.event_id for event in local.log(1)}
+            assert all(events[one.seq] == one.event_id for one in acknowledged)
+            contents = [local.get(found.id).content for found in local.find()]
+            assert len(events) == len(contents) == len(set(contents))
 
 
 def test_a_service_that_never_answers_is_given_up() -> None:
