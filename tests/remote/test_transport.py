@@ -372,12 +372,7 @@ def test_the_token_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
     assert TOKEN not in "".join(shown) + caplog.text
 
 
-FAULTS = {
-    "lost": lost,
-    "unreachable": unreachable,
-    "busy": busy,
-    "answered": lambda request, forward: forward(request),
-}
+FAULTS: dict[str, Middle] = {"lost": lost, "unreachable": unreachable, "busy": busy, "answered": honest}
 
 
 @settings(max_examples=20)
