@@ -237,10 +237,14 @@ class Echo(http.server.BaseHTTPRequestHandler):
         self.connections.add(self.client_address)
         if self.path.endswith("/tags"):
             status, answer = 401, REFUSED
+        elif self.path.endswith("/conflicts"):
+            status, answer = 307, {}
         else:
             status, answer = 200, STATUS
         body = json.dumps(answer).encode()
         self.send_response(status)
+        if status == 307:
+            self.send_header("location", "/v1/memories/~/status")
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -347,6 +351,14 @@ def test_connections_are_used_again() -> None:
                 remote.status()
         assert len(handler.connections) == 1
         assert len(handler.tokens) == 6
+
+
+def test_a_redirect_is_not_followed() -> None:
+    """The token goes to the address that the caller gave, and nowhere else."""
+    with serving() as (url, handler), Engine.connect(url, token=TOKEN) as remote:
+        with pytest.raises(EngineError, match="307"):
+            remote.conflicts()
+        assert len(handler.tokens) == 2
 
 
 def test_the_token_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
