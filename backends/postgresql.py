@@ -38,7 +38,7 @@ from backends.errors import (
 )
 from backends.handle_state import HandleState
 from backends.postgresql_address import Connection, join, leave, parse
-from backends.postgresql_errors import convert, is_again, is_lost, is_missing
+from backends.postgresql_errors import convert, is_again, is_collision, is_lost, is_missing
 from backends.postgresql_kept import KeptRows, State
 from backends.postgresql_reads import Begun, PostgreSQLSnapshot, Rows
 
@@ -173,8 +173,7 @@ class PostgreSQLBackend(Backend):
                 if connection.closed:
                     raise
                 connection.execute(sql.ROLLBACK)
-                # Two processes that create the same table collide in the catalogue.
-                if not (is_again(error) or error.sqlstate in ("23505", "42P07", "42710", "XX000")):
+                if not is_collision(error):
                     raise
                 time.sleep(_pause(attempt))
             else:

@@ -21,6 +21,9 @@ _BUSY: Final = frozenset({"55P03"})
 _AGAIN: Final = frozenset({"40001", "40P01", "CR000"})
 """The server undid the transaction because of other transactions; the same transaction may succeed."""
 
+_COLLIDED: Final = frozenset({"23505", "42P07", "42710", "XX000"})
+"""Two connections that create the same table at the same time collide in the catalogue."""
+
 _GONE: Final = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
 """The server stops or restarts, or an idle connection or transaction took too long: the connection ended."""
 
@@ -75,7 +78,7 @@ _REFUSALS: Final = {
         "denies access to the tables of memroot",
         errno.EACCES,
         "grant the role SELECT, INSERT, UPDATE and DELETE on memroot_memories, memroot_locks and "
-        "memroot_rows",
+        "memroot_rows, and SELECT on memroot_tokens; make and revoke tokens as the owner of the tables",
     ),
 }
 
@@ -90,6 +93,11 @@ _UNUSABLE: Final = {
 def is_again(error: psycopg.Error) -> bool:
     """Return True if the transaction was undone because of others, and may be repeated as it is."""
     return error.sqlstate in _AGAIN
+
+
+def is_collision(error: psycopg.Error) -> bool:
+    """Return True if a statement that creates a table failed because others created the table meanwhile."""
+    return is_again(error) or error.sqlstate in _COLLIDED
 
 
 def is_missing(error: psycopg.Error) -> bool:

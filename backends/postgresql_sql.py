@@ -3,6 +3,8 @@
     memroot_memories   one row for each memory: its name, and the state of its writes
     memroot_locks      one row for each memory: locked by a handle that keeps other writers out
     memroot_rows       the rows of all memories: (memory, key) → value, checksum
+    memroot_tokens     one row for each token of the service; it belongs to no memory, and exists only if
+                       a token was made
 
 All statements except those of `PURGE` are plain SQL that CockroachDB, YugabyteDB, Citus and Aurora also
 execute. There are no sequences, triggers, stored functions, advisory locks or foreign keys. Names, keys and
@@ -154,6 +156,29 @@ FENCE: Final = """
 """Prevent writes that were sent before from taking effect later, and return what the last writes were."""
 
 STATE: Final = "SELECT fence, writes FROM memroot_memories WHERE number = %s"
+
+COMMIT_DURABLY: Final = "SELECT set_config('synchronous_commit', 'on', true)"
+
+MAKE_TOKENS: Final = """
+    CREATE TABLE IF NOT EXISTS memroot_tokens (
+        name text PRIMARY KEY,
+        hash bytea NOT NULL UNIQUE,
+        scope text NOT NULL,
+        memories text NOT NULL,
+        created bigint NOT NULL,
+        expires bigint NOT NULL,
+        sum bigint NOT NULL
+    )
+"""
+FIND_IN_TOKENS: Final = """
+    SELECT name, hash, scope, memories, created, expires, sum FROM memroot_tokens WHERE hash = %s
+"""
+LIST_TOKENS: Final = "SELECT name, hash, scope, memories, created, expires, sum FROM memroot_tokens"
+ADD_TO_TOKENS: Final = """
+    INSERT INTO memroot_tokens (name, hash, scope, memories, created, expires, sum)
+    VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (name) DO NOTHING
+"""
+REMOVE_FROM_TOKENS: Final = "DELETE FROM memroot_tokens WHERE name = %s RETURNING name"
 
 PURGE: Final = {
     "mark": "SELECT CAST(pg_current_xact_id() AS text)",

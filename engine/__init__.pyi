@@ -1,4 +1,5 @@
 # The public names, one import per name. `engine/__init__.py` and type checkers read this file.
+from .asynchronous.memory import AsyncEngine as AsyncEngine
 from .base.errors import (
     BatchLimitError as BatchLimitError,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from copy import copy
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +22,7 @@ from backends.base import Backend, Snapshot
 from engine.base import limits
 from engine.base.direction import Direction
 from engine.base.error_translation import callers, translated
+from engine.base.errors import InvalidInputError
 from engine.base.unchanged import UNCHANGED, Unchanged
 from engine.base.validation import (
     atom_id,
@@ -33,6 +35,7 @@ from engine.base.validation import (
     show_id,
 )
 from engine.erase.stages import Stage, ignore_stage
+from engine.followers.requests import FIRST_MAX, Once
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, random_salt, read_entries, read_entry, read_log
 from engine.ledger.layout import ERASING
@@ -69,6 +72,7 @@ if TYPE_CHECKING:
     from engine.query.named import Page
     from engine.query.recall.answer import Recall
     from engine.query.recall.config import RecallConfig
+    from engine.remote.memory import RemoteEngine
     from engine.secrets.policy import SecretsPolicy
     from engine.store.status import Status
     from engine.transfer.ingest.run import IngestProgress, IngestReport
@@ -141,6 +145,10 @@ class Engine:
             CorruptionError: Bytes of the store are damaged.
         """
         self.actor = label(actor, "actor")
+        self._once: Once | None = None
+        """The request key of the calls, or None."""
+        self._owner = True
+        """True if closing this object closes the memory."""
         callback(clock, "clock")
         callback(salts, "salts")
         if config is not None:
@@ -157,7 +165,6 @@ class Engine:
             from engine.secrets.policy import policy_of
 
             store.secret_filter = SecretFilter(policy_of(secrets, "secrets"))
-        self._request: str | None = None
         self._mirror: FollowingMirror | None = None
         if mirror is not None:
             from engine.transfer.mirror.following import FollowingMirror
@@ -199,6 +206,55 @@ class Engine:
             backend.close()
             raise
 
+    @classmethod
+    def connect(
+        cls,
+        url: str,
+        *,
+        memory: str | None = None,
+        token: str | None = None,
+        trust: str | Path | None = None,
+        ca: str | Path | None = None,
+        timeout: float = 60.0,
+        retries: int = 4,
+        encrypted: bool = True,
+    ) -> RemoteEngine:
+        """Connect to a memory on a service (`engine serve`). The result has the methods of `Engine`.
+
+        What a client may not do raises a RefusedError. The attribute `proved` answers with proofs that the
+        client verifies, and `prove` verifies before it returns (docs/remote.md).
+
+        Args:
+            url: `https://HOST`, or the whole address `https://HOST/v1/memories/NAME`.
+            memory: The name of the memory; None for the name in `url`, or for the memory without a name.
+            token: The token to send. Its name is the actor of all events.
+            trust: The file in which the client keeps the newest checkpoint that it has verified. If the file
+                exists, the memory must continue this checkpoint; otherwise the first one is believed. None
+                keeps the checkpoint only for the life of the result.
+            ca: A file with certificates of authorities in PEM, which alone are trusted; None for the
+                authorities that the system trusts.
+            timeout: The time in seconds after which a connection on which nothing arrives counts as lost.
+            retries: How often a request is repeated if its answer is lost.
+            encrypted: If true, `http:` is refused, except to this machine.
+
+        Returns:
+            The connected memory, which the caller must close.
+
+        Raises:
+            InvalidInputError: An argument is not valid.
+            RefusedError: The token would be sent without encryption.
+            UnauthorizedError: The service does not know the token.
+            ForbiddenError: The token does not permit reading this memory.
+            NotFoundError: There is no such memory.
+            SystemFailureError: The service cannot be reached, or its certificate is not trusted.
+        """
+        from engine.remote.memory import connect
+
+        return connect(
+            url, memory=memory, token=token, trust=trust, ca=ca, timeout=timeout, retries=retries,
+            encrypted=encrypted,
+        )  # fmt: skip
+
     @property
     def store(self) -> Store:
         """The open store, for internal use. The methods of the store can also raise backend errors."""
@@ -216,6 +272,8 @@ class Engine:
 
     def close(self) -> None:
         """Wait for calls in progress, then release the store. Closing the memory again has no effect."""
+        if not self._owner:
+            return
         if self._mirror is not None:
             self._mirror.close()
         with translated():
@@ -228,23 +286,6 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def acting_as(self, actor: str, *, request: str | None = None) -> Engine:
-        """Return the same open memory with another author and key for the events that it appends.
-
-        Both memories share one store: closing one closes the other, too.
-
-        Args:
-            actor: The author that events record, as for `Engine(...)`.
-            request: The key of the request that every event of `apply` records; None for no key.
-
-        Raises:
-            InvalidInputError: `actor` is not valid.
-        """
-        other = object.__new__(type(self))
-        other.actor, other.view, other._mirror = label(actor, "actor"), self.view, self._mirror
-        other._request = request
-        return other
 
     @contextmanager
     def as_of(self, moment: AsOf) -> Iterator[Engine]:
@@ -267,8 +308,50 @@ class Engine:
             with translated():  # errors of the caller's block are not translated
                 view = stack.enter_context(self.view.at(moment))
             past = object.__new__(Engine)
-            past.actor, past.view, past._mirror, past._request = self.actor, view, None, None
+            past.actor, past.view, past._mirror = self.actor, view, None
+            past._once, past._owner = None, True
             yield past
+
+    def acting_as(self, actor: str, *, request: str | None = None) -> Self:
+        """Return the same open memory with another author and, if given, a request key for one call.
+
+        A *request key* makes a call safe to repeat. Take the key from the program that sends the call, and
+        use a new key for each call. If the call is repeated with the same actor, the same key and the same
+        arguments, it appends no second event, and returns what it returned the first time, even if other
+        calls changed the memory meanwhile. This holds across processes, restarts and copies of the memory,
+        also if two processes send the call at the same time. Keys are kept as long as the journal, because
+        every event of the call records its key.
+
+        * A call that appended no event left nothing behind. If it is repeated, it is decided again.
+        * `apply_many` and `revert` write in several batches. If they are broken off, repeat them with the
+          same key: the batches that were written are only answered, and the call continues after them.
+        * `erase` and `checkpoint` return the recorded events. The other values of an erasure are then 0.
+        * `dream`, `ingest`, `mirror_pull` and `checkpoint_note` record no key. Repeated, they add only what
+          is still missing.
+        * Erasing an atom destroys the keys of its events, too. If a part of the content that a call concerned
+          was erased, repeating the call is refused or decided again, as for a new key.
+        * Queries and upkeep ignore the key.
+
+        Args:
+            actor: The author of the events: 1 to 32 characters of `a-z`, `0-9`, `.`, `_` and `-`.
+            request: The request key, one line of at most 110 bytes, such as a UUID; None for no key.
+
+        Returns:
+            The memory, which shares everything else with this one. Closing it does not close the memory.
+
+        Raises:
+            InvalidInputError: `actor` or `request` is not valid.
+            ConflictError: Raised by the calls, if the key was used with other commands. Nothing was written.
+        """
+        acting = copy(self)
+        acting.actor = label(actor, "actor")
+        acting._once = None
+        if request is not None:
+            from engine.store.once import once_of
+
+            acting._once = once_of(request)
+        acting._owner = False
+        return acting
 
     @contextmanager
     def _searching(
@@ -297,7 +380,7 @@ class Engine:
             if_head: Carry out the commands only if the journal has exactly this number of events; None for
                 any number.
             request: A key of at most 128 bytes, chosen by the caller, that identifies the request. Every
-                event records the key.
+                event records the key. The key is only recorded: `acting_as` makes a call safe to repeat.
             origin: The producer of the events, such as a pipeline and its version, in at most 256 bytes.
                 Every event records the producer.
 
@@ -317,7 +400,7 @@ class Engine:
         checked = [command for command in several(commands, "commands") if _is_command(command)]
         with self._writing(now=False), translated():
             return self.store.commit(
-                checked, self._actor(actor), if_head=if_head, request=request or self._request, origin=origin
+                checked, self._actor(actor), if_head=if_head, request=self._key(request), origin=origin
             )
 
     def apply_many(
@@ -352,7 +435,34 @@ class Engine:
         """
         checked = filter(_is_command, callers(several(commands, "commands")))
         with self._writing(), translated():
-            yield from self.store.commit_many(checked, self._actor(actor), request=request, origin=origin)
+            yield from self.store.commit_many(
+                checked, self._actor(actor), request=self._key(request), origin=origin
+            )
+
+    def apply_part(self, commands: Iterable[Command], first: int) -> list[Receipt]:
+        """Carry out a part of a call that has too many commands to be passed at once.
+
+        The part is one batch, or several if one would be too large. With a request key (`acting_as`), the
+        parts of a call are numbered by their commands. A call that was broken off can be repeated from its
+        first command on, also in parts of other sizes.
+
+        Args:
+            commands: Command objects, as for `apply_many`.
+            first: The number of commands of the call in the parts before this one.
+
+        Returns:
+            One receipt for each command, in order.
+
+        Raises:
+            ConflictError: As for `apply`. The batches before the one with the failing command were written.
+            NotFoundError: As for `apply`.
+            RefusedError: As for `apply`.
+            InDoubtError: As for `apply`.
+        """
+        checked = [command for command in several(commands, "commands") if _is_command(command)]
+        number = integer(first, "first", FIRST_MAX)
+        with self._writing(now=False), translated():
+            return list(self.store.commit_parts(checked, self.actor, self._once, None, number))
 
     @contextmanager
     def _writing(self, *, now: bool = True) -> Iterator[None]:
@@ -365,6 +475,12 @@ class Engine:
 
     def _actor(self, actor: str | None) -> str:
         return self.actor if actor is None else actor
+
+    def _key(self, request: str | None) -> str | Once | None:
+        """Return the request of a call: the argument of the call, or the key of `acting_as`."""
+        if self._once is not None and request is not None:
+            raise InvalidInputError("the memory has a request key already; do not give another one")
+        return request if self._once is None else self._once
 
     def _apply_one(self, command: Command) -> Receipt:
         return self.apply([command])[0]
@@ -466,7 +582,7 @@ class Engine:
         from engine.query.held import add_unless_held
 
         with self._writing(now=False), translated():
-            return add_unless_held(self.view, command, self._actor(actor))
+            return add_unless_held(self.view, command, self._actor(actor), self._once)
 
     def revise(
         self,
@@ -780,7 +896,9 @@ class Engine:
         from engine.query.history.revert import revert
 
         with self._writing(), translated():
-            return revert(self.store, start, stop, by=self.actor, actor=actor, dry_run=dry_run)
+            return revert(
+                self.store, start, stop, by=self.actor, actor=actor, dry_run=dry_run, once=self._once
+            )
 
     def erase(
         self,
@@ -818,7 +936,10 @@ class Engine:
         by = label(self._actor(actor), "actor")
         callback(progress, "progress")
         with self._writing(), translated():
-            return erase(self.view, id, reason, actor=by, remember=remember, probe=probe, progress=progress)
+            return erase(
+                self.view, id, reason, actor=by, remember=remember, probe=probe, progress=progress,
+                once=self._once,
+            )  # fmt: skip
 
     def erasable(self, id: str) -> Erasable:  # noqa: A002
         """Return the amounts of data that erasing an atom would destroy, without changing anything.
@@ -1467,7 +1588,7 @@ class Engine:
         from engine.store.checkpoint import take_checkpoint
 
         with self._writing(), translated():
-            return take_checkpoint(self.store, self.actor)[0]
+            return take_checkpoint(self.store, self.actor, self._once)[0]
 
     def checkpoint_note(
         self, *, key: str | Path | None = None, known: Sequence[NotedCheckpoint] = ()

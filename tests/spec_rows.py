@@ -42,7 +42,7 @@ BODY = [name for _, name, *_ in table("atom body")]
 EDGE = record_fields("Edge record")
 SHOWN = {"tombstoned_at": None, "tombstoned_reason": "", "tombstoned_by": ""}
 
-META, ALIASES = 2, 3
+REQUEST, META, ALIASES = 0, 2, 3
 """The numbers of two further fields of a body (SPEC 3.4)."""
 PAGE_FILE: Final = re.compile(r"(.*)\.(?:md|markdown|txt|text|html|htm|pdf|docx)", re.IGNORECASE | re.DOTALL)
 
@@ -57,7 +57,7 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows = {b"j/" + u(seq, 8): header for seq, header in enumerate(headers)}
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal) if payload is not None}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
-    for name in ("records", "index", "tags", "trees", "log", "names", "meta-entries"):
+    for name in ("records", "index", "tags", "trees", "log", "names", "meta-entries", "requests"):
         version = {"index": 7, "trees": 3, "records": 2, "tags": 2}.get(name, 1)
         rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
     leaves: dict[str, dict[bytes, bytes]] = {}
@@ -74,7 +74,20 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
         other = stored.get(b"i/head", b"") if name == "index" else b""
         rows[b"t/" + name.encode() + b"/\xff"] = u(len(headers), 8) + tree_root(name, found) + other
     of_names = names_rows(events, terms, stop_words)
-    return rows | stored | record_rows(events) | of_names | meta_entries_rows(events)
+    further = meta_entries_rows(events) | requests_rows(events)
+    return rows | stored | record_rows(events) | of_names | further
+
+
+def requests_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
+    """SPEC 8: return the rows of `requests`; a set of few seqs below 65,536 has one chunk, a list."""
+    rows: dict[bytes, bytes] = {}
+    for seq, (fields, body) in enumerate(events):
+        further = body[-1] if body and isinstance(body[-1], dict) else {}
+        if REQUEST in further:
+            key = re.sub(r"#(0|[1-9][0-9]{0,11})[+][1-9][0-9]{0,3}\Z", "", further[REQUEST])
+            row = b"q/" + blake3(dumps([fields[4], key])).digest(16) + u(0, 6)
+            rows[row] = rows.get(row, b"") + seq.to_bytes(2, "little")
+    return rows
 
 
 def meta_entries_rows(events: Sequence[Event]) -> dict[bytes, bytes]:

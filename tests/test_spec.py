@@ -279,7 +279,7 @@ def test_projections_and_namespaces_are_named() -> None:
     """The page lists the projections with their versions, and the namespaces in their order."""
     names = [follower.name for follower in projections()]
     assert (
-        f"seven projections: {', '.join(f'`{name}`' for name in names)}; `index` is of version 7,"
+        f"eight projections: {', '.join(f'`{name}`' for name in names)}; `index` is of version 7,"
         in sentences()
     )
     assert {follower.name: follower.version for follower in projections()} == {

@@ -102,13 +102,17 @@ GLOBAL_OPTIONS: list[click.Parameter] = [
 
 
 class CommandWithHelp(click.Command):
-    """A command with a help page. The global options may also follow the command."""
+    """A command with a help page.
+
+    The global options may also follow the command, except one that the command declares itself.
+    """
 
     def __init__(self, *args: Any, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
         self.own = list(self.params)
         """The command's own arguments and options."""
-        self.params += GLOBAL_OPTIONS
+        names = {name for one in self.own for name in one.opts}
+        self.params += [one for one in GLOBAL_OPTIONS if names.isdisjoint(one.opts)]
 
     @property
     def arguments(self) -> list[Argument]:

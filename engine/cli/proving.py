@@ -6,13 +6,14 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 from uuid import UUID
 
 from engine.base.errors import InvalidInputError, RefusedError, VerificationError
 from engine.base.validation import folded_tag
 from engine.cli.command import argument, command, option
 from engine.cli.numbers import at_least
-from engine.cli.options import AS_OF, together
+from engine.cli.options import AS_OF, one_of, together
 from engine.cli.output import STDIN
 from engine.cli.session import Session
 from engine.cli.shapes import Line, Shown, Table, counted, line
@@ -21,6 +22,7 @@ from engine.text.analyzer import index_terms
 from engine.trust.notes.files import PUBLIC, check_writable, read_file, replace_file
 from engine.trust.notes.trust import read_note
 from engine.trust.proving.prover import Proof
+from engine.window.page import whole_page
 from proofs import verified
 from proofs.arguments import CLAIMS_BYTES_MAX, describe_basis, parse_basis, parse_claims, split_claims
 from proofs.errors import ProofError
@@ -31,6 +33,11 @@ from proofs.note import format_note
 from proofs.plain import to_plain
 from proofs.verifier import examine
 from proofs.words import parse_claim, words_of
+
+PAGE: Final = "verify.html"
+PAGE_TITLE: Final = b"<title>Check a memroot proof</title>"
+PAGE_HEAD_BYTES: Final = 4096
+PAGE_BYTES_MAX: Final = 1_048_576
 
 CLAIMS = together(
     argument(
@@ -154,6 +161,29 @@ def verify_proof(
 
 
 _OTHERWISE = "the proof is for a different claim, root or checkpoint, or it was changed"
+
+
+@command("engine proof page -o verify.html")
+@argument("action", "ACTION", "page.")
+@option("--out", "-o", metavar="FILE", help="Write the page to this file.")
+def proof(session: Session, action: str, out: str | None) -> int:
+    """Write a page that checks proofs in any browser.
+
+    The page is one file, which a browser opens from the disk. It loads nothing and sends nothing. To use it,
+    drop a proof on it, and give the root or the checkpoint that you trust. Make the page yourself or get it
+    from somebody you trust: a page from the sender of a proof could say anything.
+    """
+    one_of(["page"], action, "action")
+    text = whole_page(PAGE)
+    if out in {None, STDIN}:
+        return session.out.answer({"file": None, "page": text}, [text.removesuffix("\n")])
+    page = text.encode()
+    path = Path(out or "")
+    check_writable(path, session.place())
+    if path.is_file() and PAGE_TITLE not in read_file(path, PAGE_BYTES_MAX)[:PAGE_HEAD_BYTES]:
+        raise RefusedError(f"{path} exists and is not this page", hint="name another file")
+    replace_file(path, page, PUBLIC)
+    return session.out.answer({"file": out, "bytes": len(page)}, [str(path)])
 
 
 @command("engine terms 'The kettles were descaled.'", "engine terms ADR-016 --json")

@@ -125,14 +125,14 @@ def mcp(
             raise InvalidInputError("--host and --token-file can only be used with --http PORT")
         serve(served, lease, refused)
     else:
-        from engine.mcp.http import serve_http
+        from engine.service.mcp_http import serve_mcp
 
         # This is printed even with --quiet, because a new token is not shown anywhere else.
         def note(text: str) -> None:
             click.echo(text, err=True)
 
         token = None if token_file is None else Path(token_file)
-        serve_http(served, lease, refused, host=host, port=port, token_file=token, note=note)
+        serve_mcp(served, lease, refused, host=host, port=port, token_file=token, note=note)
     return 0
 
 

@@ -65,6 +65,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Serve": {
         "mcp": ("serving", "Serve the memory to agents over MCP, or install the server in a client."),
+        "serve": ("service", "Serve memories to programs and agents over HTTP."),
+        "token": ("tokens", "Make, list and revoke the tokens of `engine serve`."),
     },
     "Maintain": {
         "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),
@@ -93,6 +95,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "key": ("notes", "Create or show a key that signs checkpoints."),
         "prove": ("proving", "Create a proof that anyone can check without the store."),
         "terms": ("proving", "Show the index terms of a text, for claims about terms."),
+        "proof": ("proving", "Write a page that checks proofs in any browser."),
         "verify-proof": ("proving", "Check a proof against a root or checkpoint that you trust."),
         "verify-root": ("upkeep", "Check that the store matches its journal exactly."),
     },

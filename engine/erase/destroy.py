@@ -182,9 +182,11 @@ def unerased_edges(rows: Reader, atom: bytes) -> list[EdgeRecord]:
 
 
 def carry_out(
-    store: Store, pending: Pending, progress: Stage = ignore_stage
+    store: Store, pending: Pending, progress: Stage = ignore_stage, request: str | None = None
 ) -> tuple[DestroyedTotals, list[EventRef], bool]:
     """Erase an atom from the journal, then from all derived rows, then from the backend's files.
+
+    The events record `request`.
 
     If the process is interrupted at any point, opening the store finishes the erasure.
 
@@ -204,7 +206,7 @@ def carry_out(
         while state is not State.ERASED:
             progress("events")
             command = Destroy(pending, edges)
-            receipt = store.commit([command], pending.actor)[0]
+            receipt = store.commit([command], pending.actor, request=request)[0]
             state, edges = receipt.state, edges[command.done.edges :]
             events += receipt.events
             total.payloads += command.done.payloads

@@ -11,6 +11,7 @@ from engine.base import limits
 from engine.base.errors import InvalidInputError
 from engine.base.model import EventRef
 from engine.base.validation import atom_id, line, show_id
+from engine.commands.base import event_ref
 from engine.erase.destroy import (
     Pending,
     carry_out,
@@ -21,13 +22,15 @@ from engine.erase.destroy import (
 )
 from engine.erase.probe import Occurrences, SharedPieces, find_occurrences, pieces_of, shared_pieces
 from engine.erase.stages import Stage, ignore_stage
+from engine.followers.requests import Once
 from engine.followers.segments import segments_of
 from engine.ledger.layout import payload_key
 from engine.ledger.queries import get_record
 from engine.ledger.records import AtomRecord, read_counters
 from engine.query.view import View
+from engine.store.once import refuse_other
 from engine.store.store import Store
-from proofs.events import AtomBody, AtomDetail, Entry
+from proofs.events import AtomBody, AtomDetail, Entry, ErasedBody, EventKind
 from proofs.leaves import State
 
 OUT_OF_REACH: Final = (
@@ -187,6 +190,7 @@ def erase(
     remember: bool = True,
     probe: bool = True,
     progress: Stage = ignore_stage,
+    once: Once | None = None,
 ) -> Erasure:
     """Destroy the content of an atom permanently. The atom's history stays verifiable.
 
@@ -198,10 +202,12 @@ def erase(
         remember: Keep a keyed hash of each version of the content, so that adding it again is refused.
         probe: Search the files and the answers of all queries for the content, before and after the erasure.
         progress: Called with the name of each stage as it begins: events, followers, files.
+        once: The key of the call, or None. If the call was made already, the result has the recorded events.
 
     Raises:
         InvalidInputError: the reason is empty, not valid, or repeats the content.
         NotFoundError: the atom was never recorded.
+        ConflictError: the key was used for another call.
         BackendBusy: a snapshot is open, so the files could not be purged. No answer contains the content any
             more. To finish the erasure, erase the atom again or reopen the store.
     """
@@ -213,6 +219,12 @@ def erase(
     if unfinished is not None and unfinished.id != atom:
         carry_out(store, unfinished, progress)  # an earlier erasure that was not completed
         unfinished = None
+    if once is not None and unfinished is None:
+        recorded = store.recorded(actor, once)
+        if recorded:
+            _check_same(recorded, once, atom, reason, remember=remember)
+        if any(entry.header.kind is EventKind.ERASED for entry in recorded):
+            return _again(recorded, atom, reason)
     with store.view() as rows:
         target = _target(rows, atom, find_shared=probe)
     _refuse_repetition(reason, target)
@@ -222,7 +234,9 @@ def erase(
     pieces = target.unique_pieces
     before = find_occurrences(view, show_id(atom), seqs, pieces) if probe and seqs else None
     pending = unfinished or Pending(atom, reason, actor, int(remember))
-    done, events, purged = carry_out(store, pending, progress)
+    done, events, purged = carry_out(store, pending, progress, None if once is None else once.request)
+    if once is not None and not events:
+        events = list(map(event_ref, store.recorded(actor, once)))  # another process was faster
     view.forget()
     after = None if before is None else find_occurrences(view, show_id(atom), seqs, pieces)
     return Erasure(
@@ -237,6 +251,34 @@ def erase(
         purged=purged,
         probe=None if before is None or after is None else _probe(store, target, before, after),
         out_of_reach=OUT_OF_REACH + store.backend.beyond_purge,
+    )
+
+
+def _check_same(recorded: list[Entry], once: Once, atom: bytes, reason: str, *, remember: bool) -> None:
+    """Check that the events of a key are events of this erasure."""
+    for header, body, _ in recorded:
+        if header.kind is EventKind.ERASED and isinstance(body, ErasedBody):
+            same = (body.reason, bool(body.contents)) == (reason, remember)
+            if not same or not isinstance(header.detail, AtomDetail) or header.detail.id != atom:
+                refuse_other(once.key)
+        elif header.kind is not EventKind.EDGE_ERASED:
+            refuse_other(once.key)
+
+
+def _again(recorded: list[Entry], atom: bytes, reason: str) -> Erasure:
+    """Return what the journal shows about an erasure that was carried out earlier."""
+    body = recorded[-1].body
+    return Erasure(
+        id=show_id(atom),
+        reason=reason,
+        events=tuple(map(event_ref, recorded)),
+        payloads=0,
+        payload_bytes=0,
+        edges=sum(entry.header.kind is EventKind.EDGE_ERASED for entry in recorded),
+        contents=len(body.contents) if isinstance(body, ErasedBody) else 0,
+        segments=0,
+        purged=False,
+        probe=None,
     )
 
 

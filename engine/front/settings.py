@@ -87,6 +87,19 @@ def find_root(flag: str | None) -> StoreSetting:
     return StoreSetting(values.url or _default("memories"), values.origin)
 
 
+def find_served(flag: str | None, memory: str | None = None) -> StoreSetting:
+    """Return the URL of everything that a service on this store serves. It has no name of a memory.
+
+    The default is the store of `find_store`, or the root of `find_root` if a memory is named.
+
+    Raises:
+        InvalidInputError: As for `find_store`.
+    """
+    values = _find(flag)
+    default = "store" if find_memory(flag, memory) is None else "memories"
+    return StoreSetting(values.url or _default(default), values.origin)
+
+
 def find_memory(flag: str | None, memory: str | None) -> MemorySetting | None:
     """Return the name of the memory and where it is set, or None if no memory is named.
 

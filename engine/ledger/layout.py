@@ -45,6 +45,7 @@ INDEX_BLOCKS = b"i/blk/"
 SUBTREE = b"l/"
 NAMES = b"n/"
 META_ENTRIES = b"m/"
+REQUESTS = b"q/"
 ERASURE = b"x/"
 DESTROYED = b"h/"
 
@@ -66,6 +67,7 @@ FAMILIES = {
     "log": SUBTREE,
     "names": NAMES,
     "meta-entries": META_ENTRIES,
+    "requests": REQUESTS,
     "erasures": ERASURE,
     "destroyed": DESTROYED,
     "meta": b"meta/",

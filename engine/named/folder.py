@@ -23,6 +23,7 @@ from backends.registry import REGISTRY, identity_of
 from backends.sqlite_errors import convert_error
 from backends.sqlite_place import address, register_store
 from backends.sqlite_tables import memory_numbers
+from backends.sqlite_tokens import tokens_files
 from engine.base.errors import ConflictError
 from engine.store.named_places import is_memory
 
@@ -58,8 +59,12 @@ def foreign_in(entry: Path) -> list[Path]:
     """Return the sorted paths of the foreign files in a memory's folder."""
     if not entry.is_dir():
         return []
-    others = [path for path in entry.iterdir() if path.name not in (LOCK, DATA)]
-    return sorted([*others, *_foreign_data(entry)])
+    return sorted([*_foreign_beside_data(entry), *_foreign_data(entry)])
+
+
+def _foreign_beside_data(entry: Path) -> list[Path]:
+    own = {entry / LOCK, entry / DATA, *tokens_files(entry)}
+    return sorted(path for path in entry.iterdir() if path not in own)
 
 
 def _foreign_data(entry: Path) -> list[Path]:
@@ -84,6 +89,9 @@ def rename_in(root: Path, old: str, new: str) -> None:
             if os.path.lexists(path):
                 raise ConflictError(f"{path} already exists", hint="choose another name")
         entry.rename(target)
+        for tokens, moved in zip(tokens_files(entry), tokens_files(target), strict=True):
+            if tokens.exists():
+                tokens.rename(moved)
         fsync_path(root)
         for left in beside(entry):
             left.unlink(missing_ok=True)
@@ -124,12 +132,13 @@ def _set_aside(entry: Path) -> list[Path]:
         if os.path.lexists(aside / path.name):
             raise ConflictError(f"{aside / path.name} already exists", hint="move that file away first")
         path.rename(aside / path.name)
-    return sorted(path for path in entry.iterdir() if path.name not in (LOCK, DATA))
+    return _foreign_beside_data(entry)
 
 
 def beside(entry: Path) -> list[Path]:
     """Return the paths of the files that SQLite and memroot create next to the SQLite file `entry`."""
-    return [entry.with_name(entry.name + end) for end in ("-wal", "-shm", "-lock", "-wal-mark")]
+    names = [entry.name + end for end in ("-wal", "-shm", "-lock", "-wal-mark")]
+    return [*map(entry.with_name, names), *tokens_files(entry)]
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ from engine.base.model import Held, Receipt, State
 from engine.base.validation import show_id
 from engine.commands.atoms import Add
 from engine.followers.index_view import IndexView
+from engine.followers.requests import Once
 from engine.followers.tags import LIVE, members, union
 from engine.ledger.entities import ENTITY
 from engine.ledger.journal import read_log
@@ -46,11 +47,12 @@ NEGATIONS: Final = frozenset(
 )
 
 
-def add_unless_held(view: View, command: Add, actor: str) -> Receipt:
+def add_unless_held(view: View, command: Add, actor: str, once: Once | None = None) -> Receipt:
     """Run `command` unless the memory already holds the text.
 
     No event is appended between the comparison and the addition. If an atom holds the text, nothing is added.
-    Then the receipt has the id of that atom, and its field `held` says how similar the texts are.
+    Then the receipt has the id of that atom, and its field `held` says how similar the texts are. If `once`
+    is given and its key was used already, the receipt is that of the first time.
 
     Raises:
         EngineError: as for `Store.commit`.
@@ -58,6 +60,8 @@ def add_unless_held(view: View, command: Add, actor: str) -> Receipt:
     store = view.store
     for attempt in range(1, ATTEMPTS_MAX + 1):
         with store.exclusive() if attempt == ATTEMPTS_MAX else store.paused():
+            if once is not None and store.recorded(actor, once):
+                return store.commit([command], actor, request=once)[0]
             body = _as_written(store, command)
             with view.searchable() as rows:
                 found = held(rows, store.index.view(rows), body)
@@ -65,7 +69,7 @@ def add_unless_held(view: View, command: Add, actor: str) -> Receipt:
             if found is not None:
                 return Receipt(found.id, (), State.LIVE, found)
             try:
-                return store.commit([command], actor, if_head=size)[0]
+                return store.commit([command], actor, if_head=size, request=once)[0]
             except ConflictError:
                 if attempt == ATTEMPTS_MAX or read_log(store.backend).size == size:
                     raise

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import logging
+from typing import TYPE_CHECKING, Final, Protocol
 
-from engine.base.errors import ForbiddenError, RefusedError, UnauthorizedError
-from engine.wire.operations import Scope
+from engine.base.errors import (
+    EngineError,
+    ForbiddenError,
+    RefusedError,
+    SystemFailureError,
+    TooManyRequestsError,
+    UnauthorizedError,
+)
+from engine.base.scope import Scope
+from engine.service.rates import Rates
+from engine.service.request_state import TOKEN
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+
+log: Final = logging.getLogger("engine.service")
 
 
 class Grant(Protocol):
@@ -32,23 +44,50 @@ class Tokens(Protocol):
 class Access:
     """The checks that each request passes before a memory is touched."""
 
-    def __init__(self, tokens: Tokens, *, read_only: bool) -> None:
+    def __init__(self, tokens: Tokens, *, read_only: bool, rates: Rates | None = None) -> None:
+        """Accept `tokens`, each for as many requests as `rates` permits."""
         self._tokens = tokens
         self._read_only = read_only
+        self._rates = rates
 
     def grant_of(self, request: Request) -> Grant:
         """Return what the token of a request permits.
 
         Raises:
             UnauthorizedError: There is no valid token.
+            SystemFailureError: The tokens cannot be read, so nothing is permitted.
+            TooManyRequestsError: The token was used too often.
         """
-        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-        grant = self._tokens.check(bearer.strip()) if scheme.lower() == "bearer" else None
+        grant = self._checked(request)
         if grant is None:
             raise UnauthorizedError(
                 "this request needs a valid token", hint="send the header `Authorization: Bearer TOKEN`"
             )
+        # From now on, the server treats the connection as that of a known client.
+        request.scope["state"][TOKEN] = grant.name
+        seconds = 0 if self._rates is None else self._rates.wait(grant.name)
+        if seconds:
+            raise TooManyRequestsError("the token was used for too many requests", seconds=seconds)
         return grant
+
+    def _checked(self, request: Request) -> Grant | None:
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        try:
+            return self._tokens.check(bearer.strip())
+        except EngineError as error:
+            # Whoever asks may be a stranger, and the message names the store.
+            log.warning("tokens cannot be checked: %s", error)
+            raise SystemFailureError("tokens cannot be checked now", hint="try again later") from None
+
+    def still_permits(self, request: Request, scope: Scope, memory: str) -> bool:
+        """Return True if the token of a request that still runs is valid and permits this operation.
+
+        The question does not count as a request.
+        """
+        grant = self._checked(request)
+        return grant is not None and grant.allows(scope, memory)
 
     def require(self, grant: Grant, scope: Scope, memory: str) -> None:
         """Check that an operation is permitted.

@@ -15,6 +15,7 @@ from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
 from engine.base.errors import EngineError
+from engine.base.scope import Scope
 from engine.engine import Engine
 from engine.mcp.dispatch import Dispatcher
 from engine.mcp.profiles import profile_of, writing
@@ -23,7 +24,6 @@ from engine.mcp.server import Escaping, server_of
 from engine.service.answers import problem
 from engine.service.calls import Calls
 from engine.service.memories import UNNAMED, Memories
-from engine.wire.operations import Scope
 
 PROFILE: Final = "memory"
 

@@ -67,6 +67,12 @@ def _coded(code: str, text: str) -> EngineError:
     return error
 
 
+async def on_disconnect(request: Request, error: Exception) -> Response:
+    """End a request whose client closed the connection before its body arrived. Nobody reads the answer."""
+    del request, error
+    return Response(status_code=400)
+
+
 async def on_failure(request: Request, error: Exception) -> Response:
     """Answer a request that failed for a reason that nobody foresaw; log where, without any content."""
     del request

@@ -11,20 +11,23 @@ from typing import IO, Any, Final, TypeVar
 import anyio
 import anyio.from_thread
 import anyio.to_thread
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from engine.base import limits
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError
 from engine.base.json_text import JsonError, parse
+from engine.base.scope import Scope
 from engine.base.validation import quoted
 from engine.engine import Engine
 from engine.service.access import Access, Grant
 from engine.service.answers import HEADERS, LINES, answer, line, problem
 from engine.service.memories import Memories
+from engine.store.once import KEY_BYTES_MAX
 from engine.wire.commands import command_shape
 from engine.wire.encoding import encode
-from engine.wire.operations import Operation, Scope, operations
+from engine.wire.operations import Operation, operations
 
 BODY_BYTES_MAX: Final = 16 << 20
 """The largest body of a request that is read as a whole."""
@@ -85,12 +88,14 @@ class Calls:
             raise NotFoundError(
                 f"there is no operation {quoted(name)}", hint="GET /v1/openapi.json describes the operations"
             )
+        accepted = ("GET", "HEAD", "POST") if found.is_read else ("POST",)
+        if request.method not in accepted:
+            raise HTTPException(405, headers={"allow": ", ".join(accepted)})
         memory, grant = await self.granted(request, found.scope)
-        if request.method == "GET" and not found.is_read:
-            raise InvalidInputError(f"{name} changes the memory", hint="use POST")
         arguments = found.arguments(await _given(request, found))
         if found.streams:
-            return StreamingResponse(self._log_lines(memory, **arguments), headers=HEADERS, media_type=LINES)
+            lines = await begun(self._log_lines(memory, **arguments))
+            return StreamingResponse(lines, headers=HEADERS, media_type=LINES)
         key = idempotency_key(request)
         return answer(await self.run(partial(self._call, found, memory, grant.name, key, arguments)))
 
@@ -115,9 +120,19 @@ class Calls:
         with self.memories.use(memory) as engine:
             return [encode(item) for item in engine.log(start, end if stop is None else min(stop, end))]
 
+    def size(self, memory: str) -> int:
+        """Return the number of events of a memory.
+
+        Raises:
+            NotFoundError: There is no such memory. An answer that has begun could not tell this any more.
+        """
+        with self.memories.use(memory) as engine:
+            return engine.size
+
     async def export(self, request: Request) -> Response:
         """Answer `GET /v1/memories/{memory}/export` with the journal as lines of JSON."""
         memory, _ = await self.granted(request, Scope.READ)
+        await self.run(partial(self.size, memory))
         return StreamingResponse(self._parts(memory), headers=HEADERS, media_type=LINES)
 
     async def _parts(self, memory: str) -> AsyncIterator[bytes]:
@@ -148,8 +163,7 @@ class Calls:
         receipts = tempfile.SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115  the answer closes it
         try:
             async for batch in _batches(request.stream()):
-                part = None if key is None else f"{key}#{done}"
-                carry_out = partial(self._apply, memory, grant.name, part, batch, done, receipts)
+                carry_out = partial(self._apply, memory, grant.name, key, batch, done, receipts)
                 done += await self.run(carry_out)
         except EngineError as error:
             receipts.close()
@@ -165,9 +179,21 @@ class Calls:
     ) -> int:
         commands = [_command(text, done + at) for at, text in enumerate(batch)]
         with self.memories.use(memory) as engine:
-            for receipt in acting(engine, actor, key).apply(commands):
+            for receipt in acting(engine, actor, key).apply_part(commands, done):
                 receipts.write(line(encode(receipt)))
         return len(commands)
+
+
+async def begun(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Return an iterator over `parts`. The first part is made here, so that its errors are raised here."""
+    first = await anext(parts, b"")
+
+    async def all_parts() -> AsyncIterator[bytes]:
+        yield first
+        async for part in parts:
+            yield part
+
+    return all_parts()
 
 
 def acting(engine: Engine, actor: str, key: str | None) -> Engine:
@@ -182,18 +208,14 @@ def idempotency_key(request: Request) -> str | None:
         InvalidInputError: The key is empty, too long, or has other characters than visible ASCII.
     """
     key = request.headers.get(KEY_HEADER)
-    if key is not None and not (
-        0 < len(key) <= limits.REQUEST_BYTES_MAX - 16 and key.isascii() and key.isprintable()
-    ):
-        raise InvalidInputError(
-            f"Idempotency-Key must have 1 to {limits.REQUEST_BYTES_MAX - 16} visible ASCII characters"
-        )
+    if key is not None and not (0 < len(key) <= KEY_BYTES_MAX and key.isascii() and key.isprintable()):
+        raise InvalidInputError(f"Idempotency-Key must have 1 to {KEY_BYTES_MAX} visible ASCII characters")
     return key
 
 
 async def _given(request: Request, found: Operation) -> dict[str, Any]:
     """Return the arguments that a request gives, as JSON values."""
-    if request.method == "GET":
+    if request.method != "POST":
         texts: dict[str, list[str]] = {}
         for name, text in request.query_params.multi_items():
             texts.setdefault(name, []).append(text)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from backends import locate, open_backend
+from backends import locate, open_backend, store_exists
 from engine.base.error_translation import translated
 from engine.base.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
 from engine.base.validation import quoted
@@ -98,6 +98,16 @@ class Memories:
             return [name for name in (UNNAMED, *found) if name == self.only]
         return [*([UNNAMED] if self._has_unnamed() else []), *found]
 
+    def require_any(self) -> None:
+        """Check that there is a store to serve.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        with translated():
+            if not store_exists(self.url) and not self.names():
+                raise NotFoundError(f"there is no store at {self.url}", hint="create it with `engine init`")
+
     def _has_unnamed(self) -> bool:
         if not self.has_names:
             return True
@@ -108,6 +118,20 @@ class Memories:
                 return True
         except NotFoundError:
             return False
+
+    def touch(self) -> None:
+        """Read something from the store, to find out whether it answers.
+
+        Raises:
+            EngineError: The store does not answer, or does not exist.
+        """
+        if self._is_folder:
+            self.names()
+        elif self.has_names and self.only is None:
+            self._has_unnamed()
+        else:
+            with self.use(self.only or UNNAMED) as memory:
+                _ = memory.size
 
     def described(self, name: str) -> Described:
         """Return the counts and the root of a memory.

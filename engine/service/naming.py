@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from engine.base.errors import InvalidInputError
+from engine.base.scope import Scope
 from engine.service.answers import HEADERS, answer
 from engine.service.calls import Calls, object_of
 from engine.wire.encoding import encode
-from engine.wire.operations import Scope
 
 
 @dataclass

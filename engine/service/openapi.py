@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
+from engine.base.scope import Scope
 from engine.base.version import __version__
 from engine.service.answers import LINES
+from engine.store.once import KEY_BYTES_MAX
 from engine.wire.commands import command_shape
 from engine.wire.hints import record_of
-from engine.wire.operations import Operation, Scope, operations
+from engine.wire.operations import Operation, operations
 from engine.wire.problems import MEDIA_TYPE, STATUS
 from engine.wire.shapes import Plain, Schema, Schemas
 
@@ -24,14 +26,20 @@ _MEMORY: Final = {
 _KEY: Final = {
     "name": "Idempotency-Key",
     "in": "header",
-    "description": "A key that the client chooses. If a request with this key was carried out already, the "
-    "answer is that of the first request, and nothing is appended.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 112, "pattern": "^[!-~ ]+$"},
+    "description": "A key that the client chooses, new for each request. If the request is repeated with the "
+    "same token and key, it appends nothing, and its answer is that of the first time. The same key with "
+    "another request is answered with the status 409.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX, "pattern": "^[!-~ ]+$"},
+}
+
+_NAMED: Final = _MEMORY | {
+    "description": "The name of the memory.",
+    "schema": {"type": "string", "pattern": "^[a-z0-9_-][a-z0-9._-]{0,31}$"},
 }
 
 _NAME: Final = {
     "type": "object",
-    "properties": {"name": {"type": "string"}},
+    "properties": {"name": _NAMED["schema"]},
     "required": ["name"],
     "additionalProperties": False,
 }
@@ -134,7 +142,8 @@ def _query(operation: Operation, schemas: Schemas) -> list[Schema]:
     found = []
     for parameter in operation.parameters:
         schema = parameter.shape.schema(schemas)
-        is_simple = isinstance(parameter.shape, Plain) or "object" not in str(schema)
+        text = str(schema)
+        is_simple = isinstance(parameter.shape, Plain) or not ("object" in text or "$ref" in text)
         found.append(
             {
                 "name": parameter.name,
@@ -169,8 +178,9 @@ def _fixed_paths(schemas: Schemas) -> dict[str, Schema]:
             "parameters": [_MEMORY],
             "get": _fixed("describe_memory", Scope.READ, "Describe a memory.", _json(described)),
             "patch": _fixed("rename_memory", Scope.ADMIN, "Rename a memory.", _json(_NAME))
-            | {"requestBody": {"required": True, "content": _json(_NAME)}},
-            "delete": _fixed("delete_memory", Scope.ADMIN, "Delete a memory.", {}, "204"),
+            | {"parameters": [_NAMED], "requestBody": {"required": True, "content": _json(_NAME)}},
+            "delete": _fixed("delete_memory", Scope.ADMIN, "Delete a memory.", {}, "204")
+            | {"parameters": [_NAMED]},
         },
         "/v1/memories/{memory}/events": {
             "parameters": [_MEMORY],
@@ -194,7 +204,6 @@ def _fixed_paths(schemas: Schemas) -> dict[str, Schema]:
             | {
                 "parameters": [_KEY],
                 "requestBody": {
-                    "required": True,
                     "content": {LINES: {"schema": command_shape().schema(schemas)}},
                 },
             },

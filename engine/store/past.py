@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from backends.base import Batch, Reader
+from backends.base import Reader
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.validation import atom_id, integer, microseconds, show_id
-from engine.ledger.fold import Overlay, fold
-from engine.ledger.journal import decode_seq, entries_back, read_header, read_log
+from engine.ledger.journal import decode_seq, read_header, read_log
 from engine.ledger.layout import ERASURE, payload_key
 from engine.ledger.queries import get_record
 from engine.ledger.records import AtomRecord, Lookup, read_atom, type_name
+from engine.ledger.subject_history import records_after, subject_history
 from engine.store.replay import replay, scratch_backend
 from engine.store.store import Store
 from proofs.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
@@ -61,20 +61,6 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
     if integer(moment, "as_of") >= size:
         raise NotFoundError(f"event {moment} is not in the journal, which has the events 0 to {size - 1}")
     return moment + 1
-
-
-def subject_history(rows: Lookup, last: int) -> list[Entry]:
-    """Return, in order, the events up to `last` on the same atom, edge or predicate as event `last`."""
-    return list(entries_back(rows, last))[::-1]
-
-
-def records_after(history: Iterable[Entry], size: int) -> Lookup:
-    """Return the records that result from the events in `history` whose seq is less than `size`."""
-    overlay = Overlay({}, Batch())
-    for entry in history:
-        if entry.header.seq < size:
-            fold(entry, overlay)
-    return overlay
 
 
 def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:

@@ -26,6 +26,7 @@ from engine.base.errors import (
     InDoubtError,
     RefusedError,
 )
+from engine.base.validation import label
 from engine.followers.base import Follower, are_current, catch_up, catch_up_at_once, is_current
 from engine.followers.evidence import Evidence, TrustedHead
 from engine.followers.index import IndexFollower
@@ -33,6 +34,7 @@ from engine.followers.log import LogFollower
 from engine.followers.meta_entries import MetaEntriesFollower
 from engine.followers.names import NamesFollower
 from engine.followers.records import Records, head_guards, seal
+from engine.followers.requests import Once, OtherParts, RequestsFollower
 from engine.followers.tags import TagsFollower
 from engine.followers.trees import TreesFollower
 from engine.ledger.fold import Overlay
@@ -42,6 +44,7 @@ from engine.ledger.journal import (
     Sources,
     check_analyzer,
     read_entries,
+    read_entry,
     read_identity,
     read_log,
 )
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from engine.commands.base import Command, Transaction
     from engine.secrets.filter import SecretFilter
     from engine.store.aside import Aside
+    from engine.store.once import RequestKeys
 
 
 class Recent:
@@ -135,7 +139,7 @@ _META = (LOG, cursor_key(Records.name), cursor_key(TreesFollower.name), COUNTERS
 
 _OPENING = (
     *_META,
-    *(cursor_key(name) for name in ("index", "tags", "log", "names")),
+    *(cursor_key(name) for name in ("index", "tags", "log", "names", "requests")),
     ERASING,
     INDEX_HEAD,
     journal_key(0),
@@ -164,7 +168,14 @@ def _deciding() -> tuple[type[Transaction], Callable[[Transaction, Sequence[Comm
 
 
 Projections = tuple[
-    Records, IndexFollower, TagsFollower, TreesFollower, LogFollower, NamesFollower, MetaEntriesFollower
+    Records,
+    IndexFollower,
+    TagsFollower,
+    TreesFollower,
+    LogFollower,
+    NamesFollower,
+    MetaEntriesFollower,
+    RequestsFollower,
 ]
 
 
@@ -178,7 +189,12 @@ def projections() -> Projections:
         LogFollower(),
         NamesFollower(),
         MetaEntriesFollower(),
+        RequestsFollower(),
     )
+
+
+class _KeysBehind(Exception):
+    """The follower of request keys lacks so many events that it must be updated first."""
 
 
 class Store:
@@ -227,13 +243,21 @@ class Store:
         """In a store opened at a past moment: the seq of the first later event that erased content of that
         moment. None if there is no such event."""
         self.projections = projections()
-        self.records, self.index, self.tags, self.trees, self.log, self.names, self.meta_entries = (
-            self.projections
-        )
+        (
+            self.records,
+            self.index,
+            self.tags,
+            self.trees,
+            self.log,
+            self.names,
+            self.meta_entries,
+            self.requests,
+        ) = self.projections
         self._evidence = Evidence(self.trees)
         self._head = TrustedHead()
         self._crowded = 0
         """The number of the next commits that lock out other processes before they decide."""
+        self._request_keys: RequestKeys | None = None
         self._written: tuple[Guard, Guard] | None = None
         """The guards that are satisfied until another process writes."""
         backend.read_ahead(_OPENING)
@@ -284,7 +308,7 @@ class Store:
         actor: str,
         *,
         if_head: int | None = None,
-        request: str | None = None,
+        request: str | Once | None = None,
         origin: str | None = None,
     ) -> list[Receipt]:
         """Decide `commands` in order and append all of their events, or no event, in one durable batch.
@@ -295,7 +319,9 @@ class Store:
             commands: The requested changes.
             actor: The author of the events.
             if_head: Commit only if the journal has exactly this number of events; None for no such condition.
-            request: A key, chosen by the client, that identifies the request. Every event records the key.
+            request: A key, chosen by the client, that identifies the request. Every event records the key. If
+                it is a `Once` and the actor has used the key already, nothing is appended, and the receipts
+                are those of the first time.
             origin: The producer of the events: a pipeline and its version, or another store and an event in
                 that store.
 
@@ -303,7 +329,8 @@ class Store:
             InvalidInputError: `request` or `origin` is empty or contains a control character.
             LimitError: `request` has more than 128 bytes, or `origin` more than 256.
             RefusedError: The store was opened at a past moment.
-            ConflictError: The journal does not have `if_head` events.
+            ConflictError: The journal does not have `if_head` events, or the key was used with other
+                commands.
             InDoubtError: The write failed after it was sent to the backend, so it is unknown whether the
                 events were stored.
             BusyError: Other processes kept appending events before this process could.
@@ -319,9 +346,13 @@ class Store:
                     with waiting, self.backend.snapshot() as rows:
                         # Commands check missing rows themselves.
                         rows.confirm_missing = False
-                        receipts = self._attempt(
-                            rows, self._sources, commands, actor, if_head, request, origin
-                        )
+                        try:
+                            receipts = self._attempt(
+                                rows, self._sources, commands, actor, if_head, request, origin
+                            )
+                        except _KeysBehind:
+                            self.follow(self.requests)
+                            receipts = None
                     if receipts is not None:
                         self._crowded = max(0, self._crowded - 1)
                         return receipts
@@ -339,7 +370,7 @@ class Store:
         commands: Sequence[Command],
         actor: str,
         if_head: int | None,
-        request: str | None,
+        request: str | Once | None,
         origin: str | None,
     ) -> list[Receipt] | None:
         """Decide `commands` against `rows` and write the events; return None if the caller must try again."""
@@ -347,8 +378,9 @@ class Store:
         # Four single reads would take three times as long (measured).
         meta = dict(zip(_META, rows.multi_get(_META), strict=True))
         log = read_log(meta)
-        if if_head is not None and log.size != if_head:
-            raise ConflictError(f"the journal has {log.size} events, not {if_head} as if_head requires")
+        once, text = (request, request.request) if isinstance(request, Once) else (None, request)
+        if once is None:
+            _check_size(log, if_head)
         guards = head_guards(meta, log)
         if guards != self._written:
             if not is_current(rows, log, self.records, guards[1].expected):
@@ -359,6 +391,11 @@ class Store:
         if not self._evidence.move_to(rows, log, meta):
             self.follow(self.trees)
             return None
+        if once is not None:
+            receipts = self._answer(rows, log, commands, actor, once, origin)
+            if receipts is not None:
+                return receipts
+            _check_size(log, if_head)
         tx = transaction(
             rows,
             log,
@@ -367,7 +404,7 @@ class Store:
             sources,
             actor,
             screen,
-            request=request,
+            request=text,
             origin=origin,
             destroyed=False if log.row == self._nothing_destroyed_at else None,
         )
@@ -379,26 +416,77 @@ class Store:
                 self.secret_filter.count(screen)
         return receipts
 
+    def recorded(self, actor: str, once: Once) -> list[Entry]:
+        """Return the events of a key, without those whose payloads were destroyed."""
+        from engine.followers.requests import Seqs, stored_seqs
+
+        with self.view(self.requests) as rows:
+            seqs = Seqs(stored_seqs(rows, label(actor, "actor"), once.key), ())
+            return [read_entry(rows, seq) for seq in seqs]
+
+    def _answer(
+        self,
+        rows: Snapshot,
+        log: LogState,
+        commands: Sequence[Command],
+        actor: str,
+        once: Once,
+        origin: str | None,
+    ) -> list[Receipt] | None:
+        """Return the receipts of the first time; None if the commit was not made yet.
+
+        Raises:
+            _KeysBehind: The follower of the keys must be updated first.
+        """
+        from engine.store.once import RequestKeys, answer, check_unchanged, recorded_part
+
+        label(actor, "actor")
+        if self._request_keys is None:
+            self._request_keys = RequestKeys()
+        screen = None if self.secret_filter is None else self.secret_filter.screen()
+        check_unchanged(screen, once.request)
+        keyed = self._request_keys.find(rows, log, self.read, actor, once.key)
+        if keyed is None:
+            raise _KeysBehind
+        found = recorded_part(rows, keyed, once)
+        if found is None:
+            return None
+        decide_all = _deciding()[1]
+        return answer(
+            rows,
+            self._evidence,
+            self.identity.id_key,
+            screen,
+            actor,
+            once,
+            origin,
+            found,
+            lambda tx: decide_all(tx, commands),
+        )
+
     def commit_many(
         self,
         commands: Iterable[Command],
         actor: str,
         *,
-        request: str | None = None,
+        request: str | Once | None = None,
         origin: str | None = None,
     ) -> Iterator[Receipt]:
         """Commit any number of commands, up to `COMMIT_CHUNK` in a batch; yield receipts of durable batches.
 
         Each batch is committed completely or not at all. A batch with too many bytes is split in half. The
-        followers are updated every few batches and at the end. `request` and `origin` are as for `commit`.
+        followers are updated every few batches and at the end. `request` and `origin` are as for `commit`. If
+        `request` is a `Once`, each batch records which part of the commands it has. So a call that was broken
+        off can be repeated, and continues where it ended.
         """
         remaining = iter(commands)
-        behind = 0
+        behind = at = 0
         with Alongside(self._follow_more) as followers:
             while chunk := list(islice(remaining, COMMIT_CHUNK)):
-                for receipt in self._commit_parts(chunk, actor, request, origin):
+                for receipt in self.commit_parts(chunk, actor, request, origin, at):
                     behind += len(receipt.events)
                     yield receipt
+                at += len(chunk)
                 if behind < limits.FOLLOW_EVENTS_MAX // 2:
                     continue
                 behind = 0
@@ -417,23 +505,30 @@ class Store:
         with self._unless_unwritable(), rare_collection():
             self.follow(more=True)
 
-    def _commit_parts(
-        self, commands: Sequence[Command], actor: str, request: str | None, origin: str | None
+    def commit_parts(
+        self,
+        commands: Sequence[Command],
+        actor: str,
+        request: str | Once | None,
+        origin: str | None,
+        first: int,
     ) -> Iterator[Receipt]:
         """Commit the commands in one batch, or in several if one would be too large; yield the receipts.
 
         The receipts of the first half are yielded before the second half is committed, because that
-        commit may fail.
+        commit may fail. `first` is the number of the first command in the whole call.
         """
+        if isinstance(request, Once):
+            request = request.of_part(first, len(commands))
         try:
             with without_collection():
                 receipts = self.commit(commands, actor, request=request, origin=origin)
-        except BatchLimitError:
+        except (BatchLimitError, OtherParts) as error:
             if len(commands) == 1:
                 raise
-            half = len(commands) // 2
-            for part in (commands[:half], commands[half:]):
-                yield from self._commit_parts(part, actor, request, origin)
+            cut = error.count if isinstance(error, OtherParts) else len(commands) // 2
+            yield from self.commit_parts(commands[:cut], actor, request, origin, first)
+            yield from self.commit_parts(commands[cut:], actor, request, origin, first + cut)
         else:
             yield from receipts
 
@@ -604,6 +699,11 @@ class Store:
         if self._aside is not None:
             self._aside.drop()
         self.backend.close()
+
+
+def _check_size(log: LogState, if_head: int | None) -> None:
+    if if_head is not None and log.size != if_head:
+        raise ConflictError(f"the journal has {log.size} events, not {if_head} as if_head requires")
 
 
 def _is_empty(backend: Backend) -> bool:

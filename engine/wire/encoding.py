@@ -64,8 +64,10 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 def _mapping(value: Mapping[Any, Any], field: str) -> dict[str, Any]:
     # The keys of `meta` are chosen by the caller: a key may have the name of a field that contains a time.
-    own_names = field in {"meta", "detail", "fields"}
-    return {str(key): encode(item, "" if own_names else str(key)) for key, item in value.items()}
+    if field not in {"meta", "detail", "fields"}:
+        return {str(key): encode(item, str(key)) for key, item in value.items()}
+    # The detail of an event contains the meta of an atom.
+    return {str(key): encode(item, field if isinstance(item, Mapping) else "") for key, item in value.items()}
 
 
 def _other(value: Any) -> Any:

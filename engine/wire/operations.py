@@ -6,11 +6,11 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cache
 from typing import Any, Final
 
 from engine.base.errors import InvalidInputError
+from engine.base.scope import Scope
 from engine.base.validation import quoted
 from engine.engine import Engine
 from engine.wire import shapes
@@ -19,18 +19,6 @@ from engine.wire.docstrings import described
 from engine.wire.encoding import encode
 from engine.wire.hints import record_of, shape_of
 from engine.wire.proving import SentProof
-
-
-class Scope(IntEnum):
-    """What a token may do. Each scope includes those before it."""
-
-    READ = 1
-    """Query, verify answers, follow, export."""
-    WRITE = 2
-    """Append events."""
-    ADMIN = 3
-    """Destroy content, rebuild, sign; make, rename and delete memories."""
-
 
 _SCOPES: Final = {
     Scope.READ: (
@@ -47,6 +35,7 @@ _SCOPES: Final = {
 
 NOT_OFFERED: Final = {
     "open": "a memory is named by the address",
+    "connect": "it is for clients",
     "store": "it is for internal use",
     "view": "it is for internal use",
     "close": "the service keeps memories open",
@@ -54,6 +43,7 @@ NOT_OFFERED: Final = {
     "acting_as": "the token determines the actor",
     "as_of": "queries have a parameter of this name",
     "apply_many": "`bulk` takes commands line by line",
+    "apply_part": "`bulk` takes commands line by line",
     "add_once": "`add` has the parameter `once`",
     "explorer": "it keeps a state between calls; `explore` runs a whole exploration",
     "ingest": "it reads files of the service's machine",

@@ -46,10 +46,12 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
     given: dict[str, list[str]] = {
         "terms": ["kettles"],
         "prove": ["atom", first, "--out", "one.proof"],
+        "proof": ["page", "--out", "verify.html"],
         "verify-proof": ["made.proof", *A_ROOT, *words_of(A_PROOF.claims[0])],
         "verify-checkpoint": ["kept.checkpoint"],
         "key": ["new", "signing.key"],
         "memory": ["list", "--store", "memories"],
+        "token": ["list"],
         "secrets": ["scan"],
         "ingest": ["notes"],
         "import": ["mcp-memory", "memory.jsonl"],
@@ -102,8 +104,8 @@ def prepare(cli: Cli, name: str, pair: Pair) -> None:
         assert cli(*command).code == 0
 
 
-# `watch` runs until it is interrupted (tests/cli/test_watch.py).
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "watch"])
+# `watch` and `serve` run until they are interrupted (tests/cli/test_watch.py, tests/service/test_command.py).
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"serve", "watch"}])
 def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
     """Every command succeeds, and prints nothing to stderr with --quiet."""
     prepare(cli, name, pair)
@@ -112,7 +114,7 @@ def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path,
 
 
 # What `mcp` writes is JSON-RPC, and nothing may be put beside it.
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"mcp", "watch"}])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"mcp", "serve", "watch"}])
 def test_every_command_answers_in_json(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
     """With --json before or after the command, stdout holds one envelope and nothing else."""
     prepare(cli, name, pair)

@@ -20,7 +20,9 @@ from tests.support.leveldb import needs_leveldb
 MAKES_A_STORE = {"init", "add", "ingest", "import", "relate"}
 VERIFIES_A_FILE = {"verify-backup", "verify-checkpoint", "verify-proof"}
 NEEDS_NO_STORE = (
-    MAKES_A_STORE | VERIFIES_A_FILE | {"copy", "doctor", "help", "mcp", "memory", "terms", "watch"}
+    MAKES_A_STORE
+    | VERIFIES_A_FILE
+    | {"copy", "doctor", "help", "mcp", "memory", "proof", "terms", "token", "watch"}
 )
 
 

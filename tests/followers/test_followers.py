@@ -27,7 +27,7 @@ from tests.support.workloads import commands
 
 pytestmark = pytest.mark.twins
 
-NAMES = ("records", "index", "tags", "trees", "log", "names", "meta-entries")
+NAMES = ("records", "index", "tags", "trees", "log", "names", "meta-entries", "requests")
 
 
 def journal_of(count: int, seed: int = 1) -> MemoryBackend:

@@ -6,11 +6,11 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
-import { toJson } from "./verifier/json.mjs";
-import { noteBasis } from "./verifier/notes.mjs";
-import { Refused, check } from "./verifier/refusal.mjs";
-import { verify } from "./verifier/verifier.mjs";
-import { parseClaim, parseId, parseNumber, parseRoot } from "./verifier/words.mjs";
+import { toJson } from "../../engine/window/verifier/json.mjs";
+import { noteBasis } from "../../engine/window/verifier/notes.mjs";
+import { Refused, check } from "../../engine/window/verifier/refusal.mjs";
+import { verify } from "../../engine/window/verifier/verifier.mjs";
+import { parseClaim, parseId, parseNumber, parseRoot } from "../../engine/window/verifier/words.mjs";
 
 const USAGE = 2;
 const UNREADABLE = 3;

@@ -101,7 +101,7 @@ def test_status_writes_nothing() -> None:
     assert unchanged_by(engine, engine.status)
     before = engine.status()
     assert (before.events, before.contents, before.live_atoms) == (4, 3, 3)
-    followers = {"index": 0, "tags": 0, "trees": 0, "log": 0, "names": 0, "meta-entries": 0}
+    followers = {"index": 0, "tags": 0, "trees": 0, "log": 0, "names": 0, "meta-entries": 0, "requests": 0}
     assert before.followers == {"records": 4, **followers}
     engine.catch_up()
     assert engine.status().followers == dict.fromkeys(before.followers, 4)

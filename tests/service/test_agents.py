@@ -7,8 +7,8 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
+from engine.base.scope import Scope
 from engine.engine import Engine
-from engine.wire.operations import Scope
 from tests.service.support import client_of
 
 HEADERS = {"accept": "application/json, text/event-stream"}

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 from markdown_it import MarkdownIt
@@ -64,6 +64,10 @@ class Command(NamedTuple):
 def parsed(page: Path) -> list[Token]:
     """Return the Markdown tokens of a page. The result is cached and shared by all tests."""
     return MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
+
+
+SERVICE: Final = "<!-- service -->"
+"""The comment before a Python block that needs a service."""
 
 
 def blocks(language: str) -> list[Block]:
@@ -164,11 +168,12 @@ def run(programs: Path, folder: Path, *words: str, text: str = "") -> tuple[int,
 
 
 def settled(lines: list[str]) -> list[str]:
-    """Replace the parts of printed lines that vary between runs: ids, roots, times, rates."""
+    """Replace the parts of printed lines that vary between runs: ids, roots, tokens, times, rates."""
     kept = []
     for line in lines:
         shown = re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "ID", line)
         shown = re.sub(r"\b[0-9a-f]{64}\b", "ROOT", shown)
+        shown = re.sub(r"\bmr_[0-9A-Za-z_-]{43}(?![0-9A-Za-z_-])", "TOKEN", shown)
         shown = re.sub(r"\+[0-9a-f]{8}\+[0-9A-Za-z+/]{44}$", "+KEY", shown)
         shown = re.sub(r"^[0-9A-Za-z+/]{43}=$", "LOG ROOT", shown)
         shown = re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "TIME", shown)

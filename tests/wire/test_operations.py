@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import engine
 from engine.base.errors import InvalidInputError
+from engine.base.scope import Scope
 from engine.engine import Engine
 from engine.wire.commands import NAMES, command_shape, encode_command
-from engine.wire.operations import NOT_OFFERED, Scope, operations
+from engine.wire.operations import NOT_OFFERED, operations
 from engine.wire.shapes import Schemas
 
 

@@ -21,7 +21,7 @@ from engine.knowledge.forms import IMPLIED, is_implied
 from engine.language.categories import Category
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity, entity_key
 from engine.ledger.records import AtomRecord, Lookup
-from engine.store.past import subject_history
+from engine.ledger.subject_history import subject_history
 from proofs.events import AtomBody, AtomDetail, EdgeBody, EdgeDetail, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity

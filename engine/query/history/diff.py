@@ -18,7 +18,8 @@ from engine.ledger.journal import read_header, read_log
 from engine.ledger.layout import payload_key
 from engine.ledger.queries import body_of
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, read_edge, type_name
-from engine.store.past import AsOf, records_after, size_at, subject_history
+from engine.ledger.subject_history import records_after, subject_history
+from engine.store.past import AsOf, size_at
 from engine.trust.notes.history import read_history
 from proofs.errors import ProofError
 from proofs.events import AtomBody, AtomDetail, EdgeDetail, EventKind, TypeDetail

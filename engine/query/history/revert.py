@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -22,10 +23,12 @@ from engine.base.validation import integer, label, optional_integer, show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
+from engine.followers.requests import Once
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.records import Lookup, type_name
+from engine.ledger.subject_history import subject_history
 from engine.store.dry_run import dry_run_store
-from engine.store.past import subject_history, subject_name
+from engine.store.past import subject_name
 from engine.store.store import Store
 from proofs.events import (
     AtomBody,
@@ -274,17 +277,46 @@ class _Selection(NamedTuple):
 
 
 def revert(
-    store: Store, start: int, stop: int | None, *, by: str, actor: str | None = None, dry_run: bool = False
+    store: Store,
+    start: int,
+    stop: int | None,
+    *,
+    by: str,
+    actor: str | None = None,
+    dry_run: bool = False,
+    once: Once | None = None,
 ) -> list[Undone]:
     """Revert events, one subject at a time. The subject with the latest event is the first.
 
     The arguments are those of `Engine.revert`; `by` is the actor of the inverse events. With `dry_run`,
-    nothing is appended, and the result has the seqs that the inverse events would get.
+    nothing is appended, and the result has the seqs that the inverse events would get. With the key `once`,
+    the batches that were appended the first time are only answered.
 
     Raises:
         NotFoundError: the range is beyond the end of the journal.
         InvalidInputError: `start` is above `stop`.
+        ConflictError: the key was used for another call.
     """
+    if once is None or dry_run:
+        return _revert(store, start, stop, by, actor, None, dry_run=dry_run)
+    # Without a given end, the range ends at the first inverse event. So no other event may come between.
+    with nullcontext() if stop is not None else store.exclusive():
+        earlier = store.recorded(by, once)
+        if earlier and stop is None:
+            stop = earlier[0].header.seq
+        return _revert(store, start, stop, by, actor, once, dry_run=False)
+
+
+def _revert(
+    store: Store,
+    start: int,
+    stop: int | None,
+    by: str,
+    actor: str | None,
+    once: Once | None,
+    *,
+    dry_run: bool,
+) -> list[Undone]:
     size, end = read_log(store.backend).size, optional_integer(stop, "stop")
     if integer(start, "start") > size or (end is not None and end > size):
         raise NotFoundError(f"the range is beyond the journal, which has the events 0 to {size - 1}")
@@ -298,7 +330,9 @@ def revert(
         for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
             part = chosen[first : first + SUBJECTS_AT_ONCE]
             undos = [_undo(one) for one in part]
-            receipts = iter(target.commit([undo for undo in undos if undo is not None], by))
+            request = None if once is None else once.of_part(first, len(part))
+            commands = [undo for undo in undos if undo is not None]
+            receipts = iter(target.commit(commands, by, request=request))
             for one, undo in zip(part, undos, strict=True):
                 done.append(_result(store, one, undo, None if undo is None else next(receipts)))
     return done

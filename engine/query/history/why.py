@@ -13,7 +13,7 @@ from engine.base.direction import Direction
 from engine.base.validation import show_id
 from engine.ledger.queries import data_of, edges_at, get_record, source_in
 from engine.ledger.records import AtomRecord, read_atom, type_name
-from engine.store.past import subject_history
+from engine.ledger.subject_history import subject_history
 from proofs.leaves import EdgeType, State
 
 ATOMS_MAX: Final = 100

@@ -6,7 +6,7 @@ from backends.base import Reader
 from engine.base.errors import CorruptionError
 from engine.ledger.journal import read_log
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, read_edge
-from engine.store.past import records_after, subject_history
+from engine.ledger.subject_history import records_after, subject_history
 
 
 def check_record(rows: Reader, record: AtomRecord | EdgeRecord) -> None:

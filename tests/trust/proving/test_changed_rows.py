@@ -18,6 +18,7 @@ from engine.ledger.layout import (
     INDEX_SUMMARIES,
     META_ENTRIES,
     NAMES,
+    REQUESTS,
     journal_key,
     payload_key,
     tree_prefix,
@@ -49,10 +50,10 @@ HONEST = {
     for head in (None, HEAD)
 }
 KINDS = sorted(
-    set(FAMILIES.values()) - {b"i/", ERASURE, DESTROYED, NAMES, META_ENTRIES}
+    set(FAMILIES.values()) - {b"i/", ERASURE, DESTROYED, NAMES, META_ENTRIES, REQUESTS}
     | {b"i/doc/", b"i/head", INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES}
 )
-"""The prefixes of the keys of each kind of row. The store has no erasures (tests/erase), names or meta."""
+"""The prefixes of the keys of each kind of row. The store has no row of the other kinds."""
 
 
 def one_bit(rows: Rows, chosen: Random) -> Changes:

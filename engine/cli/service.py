@@ -1,0 +1,157 @@
+"""The command serve, which serves memories over HTTP."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engine.base.errors import RefusedError
+from engine.base.scope import Scope
+from engine.cli.command import command, option, repeated
+from engine.cli.session import Session
+from engine.front.settings import find_memory, find_secrets_for_agents, find_served
+from engine.mcp.lease import DEFAULT_WAIT
+
+DEFAULT_PORT = 8377
+
+
+@command(
+    "engine serve",
+    "engine serve --write --store postgresql://app@db.example/memories",
+    "engine serve --host 0.0.0.0 --certificate server.pem",
+    "engine serve --host 10.0.0.5 --behind-proxy 10.0.0.1",
+)
+@option("--write", help="Let tokens with the scope write or admin change memories. [default: read only]")
+@option("--host", metavar="HOST", default="127.0.0.1", help="The address to listen on.")
+@option(
+    "--port",
+    metavar="PORT",
+    type=click.IntRange(0, 65_535),
+    default=DEFAULT_PORT,
+    help="The port; 0 chooses a free port.",
+)
+@option("--certificate", metavar="FILE", help="The certificate and its chain (PEM), to serve HTTPS.")
+@option("--key", metavar="FILE", help="The private key (PEM). [default: in the file of the certificate]")
+@repeated(
+    "proxies",
+    "--behind-proxy",
+    metavar="ADDRESS",
+    help="A proxy whose X-Forwarded-For is believed: an address or a network. Repeatable.",
+)
+@option("--insecure", help="Serve plain HTTP on an address that other machines can reach.")
+@repeated("hosts", "--allow-host", help="A name that the header Host may contain. Repeatable.")
+@repeated(
+    "origins",
+    "--allow-origin",
+    metavar="ORIGIN",
+    help="An origin whose pages may use the service, such as https://app.example.com. Repeatable.",
+)
+@option(
+    "mode",
+    "--secrets",
+    metavar="MODE",
+    help="Treatment of passwords and keys in texts: redact, refuse, warn or off. "
+    "[default: the mode of the settings, or redact]",
+)
+@option(
+    "rate",
+    "--rate",
+    metavar="N",
+    type=click.FloatRange(0.01, 1_000_000),
+    default=50.0,
+    help="The requests of one token in a second, on average.",
+)
+@option("--quiet-requests", help="Do not log requests, only problems.")
+def serve(session: Session, **given: Any) -> int:
+    """Serve memories to programs and agents over HTTP.
+
+    The service answers JSON at /v1/ and the Model Context Protocol at /mcp. GET /v1/openapi.json describes
+    the addresses. It serves all memories of a folder, a file or a database; with --memory, only one.
+
+    Each request needs a token (`engine token new`). If there is none, a service on this machine makes one
+    for its run. Logs are lines of JSON on stderr, without texts, queries and tokens. SIGTERM ends it.
+    """
+    from engine.service.access import Access
+    from engine.service.app import application
+    from engine.service.logs import log_requests, log_to_stderr
+    from engine.service.memories import Memories
+    from engine.service.metrics import Metrics
+    from engine.service.rates import Rates
+    from engine.service.server import serve as run
+    from engine.service.settings import Limits, Settings, network_of
+    from engine.service.tokens import Tokens
+
+    limits = Limits(requests_per_second=given["rate"], requests_at_once=max(1, int(given["rate"] * 2)))
+    settings = Settings(
+        host=given["host"],
+        port=given["port"],
+        certificate=_path(given["certificate"]),
+        key=_path(given["key"]),
+        proxies=tuple(map(network_of, given["proxies"])),
+        insecure=given["insecure"],
+        hosts=given["hosts"],
+        origins=given["origins"],
+        limits=limits,
+    )
+    memory = find_memory(session.store, session.memory)
+    memories = Memories(
+        find_served(session.store, session.memory).url,
+        read_only=not given["write"],
+        secrets=find_secrets_for_agents(given["mode"]),
+        wait=session.wait if "wait" in session.given else DEFAULT_WAIT,
+        only=None if memory is None else memory.name,
+    )
+    if memories.read_only:
+        memories.require_any()
+    tokens = Tokens(memories.url)
+    try:
+        first = _token_of_this_run(tokens, given["host"], write=given["write"])
+        access = Access(
+            tokens,
+            read_only=memories.read_only,
+            rates=Rates(limits.requests_per_second, limits.requests_at_once),
+        )
+        metrics = Metrics()
+        log_to_stderr()
+
+        # These lines are printed even with --quiet: a new token is not shown anywhere else.
+        def note(text: str) -> None:
+            click.echo(text, err=True)
+            if first is not None:
+                click.echo(f"token (shown only once, for this run): {first}", err=True)
+
+        observers = [] if given["quiet_requests"] else [log_requests]
+        run(application(memories, access, metrics), settings, note, observers, metrics)
+    finally:
+        tokens.close()
+    return 0
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
+
+
+def _token_of_this_run(tokens: Any, host: str, *, write: bool) -> str | None:
+    """Return a token for this run, or None if there are tokens in the table.
+
+    Raises:
+        RefusedError: There is no token, and other machines can reach the service.
+    """
+    if tokens.listed():
+        return None
+    if not _is_loopback(host):
+        raise RefusedError(
+            "there is no token, so nobody could use the service", hint="make one: engine token new NAME"
+        )
+    made: str = tokens.for_this_run(Scope.WRITE if write else Scope.READ)
+    return made
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,203 @@
+"""The listening socket and its encryption."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import ssl
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from engine.base.error_translation import system_failure
+from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
+from engine.service.settings import Settings, checked, refuse_plain_http
+
+_OTHER_FILES: Final = 128
+"""The files that the process needs besides its connections: stores, threads, the interpreter's own."""
+
+_QUEUE: Final = 4096
+"""The connections that may wait to be taken. If the queue is full, a client tries again after a second."""
+
+
+class Encryption:
+    """A certificate and its key, which can be renewed while the server runs."""
+
+    def __init__(self, certificate: Path, key: Path | None) -> None:
+        """Load both files."""
+        self._files: Final = (certificate, certificate if key is None else key)
+        self.context: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.minimum_version = ssl.TLSVersion.TLSv1_2
+        self.context.set_alpn_protocols(["http/1.1"])
+        self._loaded = self._state()
+        self._load(self.context)
+
+    def _state(self) -> tuple[int, ...]:
+        """Return what changes when a file is replaced or rewritten. A missing file counts as unchanged."""
+        try:
+            found = [file.stat() for file in self._files]
+        except OSError:
+            return ()
+        return tuple(number for one in found for number in (one.st_mtime_ns, one.st_ino, one.st_size))
+
+    def renew(self) -> None:
+        """Load the files again if they have changed, for new connections. If that fails, nothing changes.
+
+        Raises:
+            EngineError: the new files cannot be used. This is raised once for each change.
+        """
+        state = self._state()
+        if state in (self._loaded, ()):
+            return
+        self._loaded = state
+        # A context that fails half-way has the certificate of one file and the key of the other.
+        self._load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
+        self._load(self.context)
+
+    def _load(self, context: ssl.SSLContext) -> None:
+        certificate, key = self._files
+        _check_readable(certificate)
+        _check_readable(key)
+        _refuse_open_key(key)
+
+        def no_password() -> str:
+            raise InvalidInputError(
+                f"the private key in {key} is encrypted", hint="decrypt it with `openssl pkey`, and chmod 600"
+            )
+
+        try:
+            context.load_cert_chain(certificate, key, no_password)
+        except ssl.SSLError as error:
+            raise InvalidInputError(
+                f"{_reason(error)}: {certificate}" + (f" and {key}" if key != certificate else ""),
+                hint="give the PEM file of the certificate with its chain, and of its private key",
+            ) from None
+
+
+class Listener:
+    """A socket that takes connections, and what its clients must know of it."""
+
+    def __init__(self, settings: Settings, bound: socket.socket, encryption: Encryption | None) -> None:
+        self.settings: Final = settings
+        self.socket: Final = bound
+        self.encryption: Final = encryption
+        self.port: Final[int] = bound.getsockname()[1]
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """The context for TLS, or None for plain HTTP."""
+        return None if self.encryption is None else self.encryption.context
+
+    @property
+    def url(self) -> str:
+        """The address to show, without a path: `http://127.0.0.1:8765`."""
+        return f"{self.scheme}://{self.name}"
+
+    @property
+    def scheme(self) -> str:
+        """`https` or `http`."""
+        return "http" if self.tls is None else "https"
+
+    @property
+    def name(self) -> str:
+        """Host and port as in a URL."""
+        host = self.settings.host
+        return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
+
+
+@contextmanager
+def listening(settings: Settings) -> Iterator[Listener]:
+    """Listen on the address of the settings. Connections queue from now on.
+
+    Raises:
+        RefusedError: plain HTTP on an address that other machines can reach, or a private key that others
+            can read.
+        InvalidInputError: the settings, the certificate or the key are invalid.
+        NotFoundError: a file does not exist.
+        EngineError: the address is not available.
+    """
+    checked(settings)
+    family, address = _resolved(settings.host, settings.port)
+    refuse_plain_http(settings, address[0].partition("%")[0])
+    encryption = None if settings.certificate is None else Encryption(settings.certificate, settings.key)
+    _allow_files(settings.limits.connections)
+    with _bound(family, address) as bound:
+        yield Listener(settings, bound, encryption)
+
+
+def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
+    try:
+        found = socket.getaddrinfo(
+            host or " ", port, family=_family(host), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+    except (OSError, UnicodeError):
+        raise InvalidInputError(
+            f"{host!a} is not an address of this machine",
+            hint="give an address such as 127.0.0.1, or 0.0.0.0 for all addresses",
+        ) from None
+    family, _, _, _, address = found[0]
+    return family, (str(address[0]), int(address[1]))
+
+
+def _family(host: str) -> socket.AddressFamily:
+    """Return the family of addresses for `host`. A name such as localhost means its IPv4 address."""
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+@contextmanager
+def _bound(family: socket.AddressFamily, address: tuple[str, int]) -> Iterator[socket.socket]:
+    with socket.socket(family, socket.SOCK_STREAM) as bound:
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(address)
+            bound.listen(_QUEUE)
+        except OSError as error:
+            raise EngineError(
+                f"cannot listen on port {address[1]} of {address[0]}: {error.strerror}",
+                hint="choose another port, or 0",
+            ) from error
+        bound.setblocking(False)
+        yield bound
+
+
+def _allow_files(connections: int) -> None:
+    """Raise the limit of open files as far as this process may, and refuse to start if that is not enough."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = connections + _OTHER_FILES
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise RefusedError(
+            f"{connections} connections need {needed} open files, and the system allows this process {hard}",
+            hint="raise the limit (ulimit -Hn), or allow fewer connections",
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+def _reason(error: ssl.SSLError) -> str:
+    if error.reason == "KEY_VALUES_MISMATCH":
+        return "the private key does not belong to the certificate"
+    return "there is no certificate with its private key in PEM"
+
+
+def _check_readable(file: Path) -> None:
+    try:
+        with file.open("rb") as opened:
+            opened.read(1)
+    except FileNotFoundError:
+        raise NotFoundError(f"there is no file {file}") from None
+    except IsADirectoryError:
+        raise InvalidInputError(f"{file} is a folder, not a file") from None
+    except OSError as error:
+        raise system_failure(error, f"{file} cannot be read") from error
+
+
+def _refuse_open_key(file: Path) -> None:
+    """Raise RefusedError if others can read a private key. A group may read a key that belongs to root."""
+    found = file.stat()
+    allowed = stat.S_IRWXU | stat.S_IRGRP if found.st_uid == 0 and os.geteuid() != 0 else stat.S_IRWXU
+    if stat.S_IMODE(found.st_mode) & ~allowed:
+        raise RefusedError(f"other users can read the private key in {file}", hint=f"run `chmod 600 {file}`")

@@ -1,0 +1,14 @@
+"""What the application and the server tell each other about a request: keys of `scope["state"]` (ASGI)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TOKEN: Final = "token"  # noqa: S105  the name of a key, not a token
+"""The name of the token that the application has accepted."""
+
+STREAM: Final = "stream"
+"""True if the answer is a stream of events, which may take any time and is ended when the server stops."""
+
+STATUS: Final = "status"
+"""The status with which the server has answered instead of the application."""

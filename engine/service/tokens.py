@@ -1,0 +1,383 @@
+"""The tokens of the service: who may use which memories, and for what.
+
+A token is `mr_` and 43 characters of base64url, which encode 32 random bytes. It is shown once, when it is
+made. Stored is its SHA-256: a token has so much randomness that a slow hash would protect nothing. The name
+of a token is the actor of the events that its holder causes.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from typing import Final, Literal
+
+from backends import locate
+from backends.sqlite_tables import memory_name
+from backends.tokens import TokenRow, TokenTable, open_tokens
+from engine.base.error_translation import translated
+from engine.base.errors import (
+    BusyError,
+    ConflictError,
+    CorruptionError,
+    InvalidInputError,
+    LimitError,
+    NotFoundError,
+)
+from engine.base.scope import Scope
+
+UNNAMED: Final = "~"
+"""What stands for the memory without a name, in patterns and in addresses of the service."""
+
+ALL: Final = "*"
+"""The pattern of all memories, including the memory without a name."""
+
+PATTERNS_MAX: Final = 64
+"""The maximum number of patterns of one token."""
+
+KEPT_SECONDS: Final = 2.0
+"""The time, in seconds, for which a grant is used before the table is asked again: a revoked token is refused
+at the latest after this time."""
+
+KEPT_MAX: Final = 1024
+"""The maximum number of grants that are kept in memory."""
+
+LOOKUPS_MAX: Final = 4
+"""The maximum number of unknown tokens that are looked up at the same time. So wrong tokens cannot use up the
+connections to the database."""
+
+LOOKUP_SECONDS: Final = 5.0
+"""The time, in seconds, that an unknown token waits for the lookups of others."""
+
+VISITOR: Final = "visitor"
+"""The name of a grant that belongs to one run of the service, and is not in the table."""
+
+RESERVED: Final = frozenset(
+    {"agent", "dreamer", "engine", "import", "ingest", "mirror", "rescue", "service", "user", VISITOR}
+)
+"""The actors of memroot itself, of the command line and of `engine mcp`. No token may have such a name: its
+events could not be told from theirs."""
+
+_PREFIX: Final = "mr_"
+_RANDOM_BYTES: Final = 32
+_TOKEN: Final = re.compile(r"mr_[A-Za-z0-9_-]{43}")
+_NAME: Final = re.compile(r"[a-z0-9._-]{1,32}")
+_PATTERN: Final = re.compile(r"[a-z0-9._*?-]{1,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What the holder of a token may do."""
+
+    name: str
+    """The name of the token: the actor of its events."""
+    scope: Scope
+    memories: tuple[str, ...]
+    """The patterns of the memories."""
+
+    def allows(self, scope: Scope, memory: str) -> bool:
+        """Return True if an operation of this scope on this memory is allowed.
+
+        Args:
+            scope: The scope that the operation needs.
+            memory: The name of the memory, or `~` for the memory without a name.
+        """
+        return self.scope >= scope and any(_covers(pattern, memory) for pattern in self.memories)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of the table, without the token itself."""
+
+    name: str
+    scope: Scope
+    memories: tuple[str, ...]
+    created: int
+    """The time at which it was made, in µs since 1970 UTC."""
+    expires: int | None
+    """The time from which it is refused, in µs since 1970 UTC; None for never."""
+    state: Literal["valid", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A grant in memory."""
+
+    hash: bytes
+    grant: Grant
+    expires: int
+    until: float
+    """The time of the monotonic clock until which the table is not asked again."""
+
+
+def _covers(pattern: str, memory: str) -> bool:
+    """Return True if a pattern covers a memory. Only `~` and `*` cover the memory without a name."""
+    if pattern in (ALL, memory):
+        return True
+    return memory != UNNAMED and fnmatchcase(memory, pattern)
+
+
+class Tokens:
+    """The tokens for the stores at a URL. The object may be used by several threads at once.
+
+    A grant is kept in memory for KEPT_SECONDS, so a busy token costs one lookup in that time. A text that
+    does not have the form of a token is refused without a lookup. A wrong token costs one lookup by an index;
+    at most LOOKUPS_MAX of these run at the same time. Neither messages nor logs contain a token.
+
+    Args:
+        url: The URL of the stores: a store, or a folder, file or database of memories. A store in main memory
+            has no table: it has only the tokens that `for_this_run` makes.
+        clock: The current time, in seconds since 1970 UTC.
+        monotonic: The clock for the age of kept grants, in seconds.
+
+    Raises:
+        InvalidInputError: the URL is invalid.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._table: TokenTable | None = None
+        with translated():
+            if locate(url).kind != "memory":
+                self._table = open_tokens(url)
+        self._clock = clock
+        self._monotonic = monotonic
+        self._visitors: dict[bytes, Grant] = {}
+        self._kept: dict[bytes, _Kept] = {}
+        self._keeping = threading.Lock()
+        self._unknown = threading.BoundedSemaphore(LOOKUPS_MAX)
+
+    def check(self, bearer: str) -> Grant | None:
+        """Return what the holder of a token may do, or None if the token is wrong, revoked or expired.
+
+        Args:
+            bearer: The token, as the client sent it.
+
+        Raises:
+            EngineError: the table cannot be read. Nothing is allowed then.
+        """
+        if not isinstance(bearer, str) or not _TOKEN.fullmatch(bearer):
+            return None
+        digest = sha256(bearer.encode()).digest()
+        visitor = self._visitor(digest)
+        if visitor is not None:
+            return visitor
+        kept = self._kept.get(digest)
+        if kept is None or self._monotonic() >= kept.until:
+            kept = self._looked_up(digest, known=kept is not None)
+        if kept is None or not hmac.compare_digest(kept.hash, digest):
+            return None
+        return None if 0 < kept.expires <= self._now() else kept.grant
+
+    def _visitor(self, digest: bytes) -> Grant | None:
+        """Return the grant of a token of this run, compared in constant time."""
+        found = [grant for known, grant in self._visitors.items() if hmac.compare_digest(known, digest)]
+        return found[0] if found else None
+
+    def _looked_up(self, digest: bytes, *, known: bool) -> _Kept | None:
+        """Ask the table for a hash, and keep what it says."""
+        if self._table is None:
+            return None
+        until = self._monotonic() + KEPT_SECONDS
+        if not known and not self._unknown.acquire(timeout=LOOKUP_SECONDS):
+            raise BusyError("too many unknown tokens are being looked up", hint="repeat the request")
+        try:
+            with _translated():
+                row = self._table.find(digest)
+        finally:
+            if not known:
+                self._unknown.release()
+        with self._keeping:
+            self._kept.pop(digest, None)
+            if row is None:
+                return None
+            while len(self._kept) >= KEPT_MAX:
+                del self._kept[next(iter(self._kept))]
+            kept = self._kept[digest] = _Kept(row.hash, _grant(row), row.expires, until)
+        return kept
+
+    def _now(self) -> int:
+        """Return the time in µs since 1970 UTC."""
+        return int(self._clock() * 1_000_000)
+
+    def for_this_run(self, scope: Scope = Scope.READ, *, name: str = VISITOR) -> str:
+        """Make a token that ends with this object and is never stored. It allows all memories."""
+        bearer = _random()
+        self._visitors[sha256(bearer.encode()).digest()] = Grant(name, scope, (ALL,))
+        return bearer
+
+    def new(
+        self,
+        name: str,
+        scope: Scope = Scope.READ,
+        memories: Iterable[str] = (ALL,),
+        *,
+        expires: int | None = None,
+    ) -> str:
+        """Make a token, and return it. It cannot be shown again.
+
+        Args:
+            name: The name, 1 to 32 of the characters `a-z0-9._-`: the actor of the events of its holder.
+            scope: What its holder may do. Each scope includes the scopes before it.
+            memories: Patterns of names of memories: `*` stands for any number of characters, `?` for one.
+                `~` is the memory without a name; `*` alone covers it, too.
+            expires: The time from which the token is refused, in µs since 1970 UTC; None for never.
+
+        Raises:
+            InvalidInputError: the name or a pattern is invalid, or the time has passed.
+            ConflictError: there is a token of this name.
+            NotFoundError: there is no store at the URL.
+        """
+        table = self._tables()
+        created = self._now()
+        if expires is not None and expires <= created:
+            raise InvalidInputError("the token would expire before it was made", hint="give a later time")
+        patterns = " ".join(_patterns(memories))
+        bearer = _random()
+        digest = sha256(bearer.encode()).digest()
+        row = TokenRow(_name(name), digest, scope.name.lower(), patterns, created, expires or 0)
+        with _translated():
+            added = table.add(row)
+        if not added:
+            raise ConflictError(
+                f"there is already a token named {name!r}",
+                hint=f"choose another name, or revoke that token first (`engine token revoke {name}`)",
+            )
+        return bearer
+
+    def listed(self) -> list[Token]:
+        """Return all tokens of the table in the order of their names."""
+        if self._table is None:
+            return []
+        with _translated():
+            rows = self._table.rows()
+        now = self._now()
+        return [_token(row, now) for row in rows]
+
+    def revoke(self, name: str) -> None:
+        """Remove a token. Every service on these stores refuses it at the latest after KEPT_SECONDS.
+
+        Raises:
+            NotFoundError: there is no token of this name.
+        """
+        table = self._tables()
+        with _translated():
+            removed = table.remove(_name(name))
+        with self._keeping:
+            for digest in [digest for digest, kept in self._kept.items() if kept.grant.name == name]:
+                del self._kept[digest]
+        if not removed:
+            raise NotFoundError(
+                f"there is no token named {name!r}", hint="`engine token list` shows the names"
+            )
+
+    def _tables(self) -> TokenTable:
+        if self._table is None:
+            raise InvalidInputError("a store in main memory has no tokens, because it ends with the process")
+        return self._table
+
+    def close(self) -> None:
+        """Release the table, and forget all grants."""
+        self._kept.clear()
+        self._visitors.clear()
+        table, self._table = self._table, None
+        if table is not None:
+            table.close()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Convert errors as `translated` does; the repair of a damaged table is not the repair of a store."""
+    try:
+        with translated():
+            yield
+    except CorruptionError as error:
+        raise CorruptionError(
+            str(error),
+            hint="revoke the token that the message names (`engine token revoke NAME`), and make it anew; if "
+            "the message names a file only, delete this file, and make all tokens anew",
+        ) from error
+
+
+def _random() -> str:
+    return _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+
+
+def _grant(row: TokenRow) -> Grant:
+    """Return the grant of a row.
+
+    Raises:
+        CorruptionError: the row has a scope that this version does not know.
+    """
+    for scope in Scope:
+        if row.scope == scope.name.lower():
+            return Grant(row.name, scope, tuple(row.memories.split(" ")))
+    raise CorruptionError(
+        f"the token {row.name!r} has the unknown scope {ascii(row.scope)[:40]}",
+        hint=f"revoke it (`engine token revoke {row.name}`), and make a new one",
+    )
+
+
+def _token(row: TokenRow, now: int) -> Token:
+    grant = _grant(row)
+    state: Literal["valid", "expired"] = "expired" if 0 < row.expires <= now else "valid"
+    return Token(row.name, grant.scope, grant.memories, row.created, row.expires or None, state)
+
+
+def _name(name: object) -> str:
+    """Return `name` if a token may have it.
+
+    Raises:
+        InvalidInputError: it is not a name, or is the name of an actor of memroot itself.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidInputError(f"invalid name of a token {ascii(name)[:80]}: use 1 to 32 of `a-z0-9._-`")
+    if name in RESERVED:
+        raise InvalidInputError(
+            f"the name {name!r} is reserved, because it is an actor of memroot itself",
+            hint=f"the reserved names are {', '.join(sorted(RESERVED))}",
+        )
+    return name
+
+
+def _patterns(memories: object) -> Sequence[str]:
+    """Return the patterns, sorted and without duplicates.
+
+    Raises:
+        InvalidInputError: there is none, or one that cannot cover a memory.
+        LimitError: there are more than PATTERNS_MAX.
+    """
+    if isinstance(memories, (str, bytes)) or not isinstance(memories, Iterable):
+        raise InvalidInputError("the patterns of memories must be a list of texts")
+    patterns = sorted({_pattern(pattern) for pattern in memories})
+    if not patterns:
+        raise InvalidInputError("a token needs at least one pattern of memories", hint="`*` means all")
+    if len(patterns) > PATTERNS_MAX:
+        raise LimitError(f"there are {len(patterns)} patterns; a token has at most {PATTERNS_MAX}")
+    return patterns
+
+
+def _pattern(pattern: object) -> str:
+    if pattern == UNNAMED:
+        return UNNAMED
+    if not isinstance(pattern, str) or not _PATTERN.fullmatch(pattern) or "**" in pattern:
+        raise InvalidInputError(
+            f"invalid pattern of memories {ascii(pattern)[:80]}: use 1 to 32 of `a-z0-9._-`, `*` for any "
+            "characters, `?` for one, or `~` for the memory without a name"
+        )
+    if not set(pattern) & {"*", "?"}:
+        with translated():
+            memory_name(pattern)
+    return pattern

@@ -1,0 +1,163 @@
+"""The types of `AsyncEngine` and `AsyncExplorer`, made from the sources of `Engine` and `Explorer`.
+
+`python -m tests.support.asynchronous_stub` rewrites the stubs in engine/asynchronous.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from engine.asynchronous.memory import INTERNAL, READING
+
+ROOT: Final = Path(__file__).parents[2]
+
+MEMORY: Final = """
+# The types of `memory.py`, which `python -m tests.support.asynchronous_stub` makes from `Engine`.
+from collections.abc import Generator
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any, Final, Generic, Self, TypeVar
+
+from engine.asynchronous.calls import Parts
+from engine.asynchronous.explorer import AsyncExplorer
+from engine.asynchronous.proved import AsyncProved
+from engine.engine import Engine
+{imports}
+_M = TypeVar("_M")
+
+LOG_PART: Final = 256
+COMMANDS_PART: Final = 1000
+INTERNAL: Final[frozenset[str]]
+READING: Final[frozenset[str]]
+
+class Opening(Generic[_M]):
+    def __await__(self) -> Generator[Any, Any, _M]: ...
+    async def __aenter__(self) -> _M: ...
+    async def __aexit__(self, *_: object) -> None: ...
+
+class AsyncEngine:
+    engine: Engine
+    def __init__(self, engine: Engine, *, threads: int = 8) -> None: ...
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+    @property
+    def actor(self) -> str: ...
+    @property
+    def proved(self) -> AsyncProved: ...
+{methods}
+"""
+
+EXPLORER: Final = """
+# The types of `explorer.py`, which `python -m tests.support.asynchronous_stub` makes from `Explorer`.
+from engine.asynchronous.calls import Calls
+from engine.query.explore.explorer import Explorer
+{imports}
+class AsyncExplorer:
+    def __init__(self, explorer: Explorer, calls: Calls) -> None: ...
+    @property
+    def total(self) -> int: ...
+{methods}
+"""
+
+OWN: Final = {
+    "open": "Opening[Self]",
+    "connect": "Opening[Self]",
+    "acting_as": "Self",
+    "as_of": "AbstractAsyncContextManager[AsyncEngine]",
+    "explorer": "AsyncExplorer",
+}
+"""The methods whose result has a type of its own here."""
+
+
+def stubs() -> dict[Path, str]:
+    """Return the stubs, each with the path of its file."""
+    folder = ROOT / "engine" / "asynchronous"
+    return {
+        folder / "memory.pyi": _stub(MEMORY, "engine/engine.py", "Engine"),
+        folder / "explorer.pyi": _stub(EXPLORER, "engine/query/explore/explorer.py", "Explorer", "explore_"),
+    }
+
+
+def _stub(form: str, source: str, name: str, prefix: str = "") -> str:
+    module = ast.parse((ROOT / source).read_text(encoding="utf-8"))
+    (found,) = (each for each in module.body if isinstance(each, ast.ClassDef) and each.name == name)
+    methods = [
+        _made(each)
+        for each in sorted(found.body, key=lambda each: getattr(each, "name", ""))
+        if isinstance(each, ast.FunctionDef)
+        and each.name.startswith(prefix)
+        and not each.name.startswith("_")
+        and each.name not in INTERNAL
+    ]
+    imports = _imports(module, {name for each in methods for name in _names(each)} - set(_names(form)))
+    lines = ["    " + line for each in methods for line in ast.unparse(each).splitlines()]
+    return _formatted(form.format(imports="\n".join(imports), methods="\n".join(lines)))
+
+
+def _made(method: ast.FunctionDef) -> ast.FunctionDef | ast.AsyncFunctionDef:
+    """Return the signature of the method that awaits `method`."""
+    name, result = method.name, ast.unparse(method.returns or ast.Constant(None))
+    decorators = [each for each in method.decorator_list if ast.unparse(each) in ("property", "classmethod")]
+    args = method.args
+    for defaults in (args.defaults, args.kw_defaults):
+        for at, value in enumerate(defaults):
+            if value is not None and not _is_plain(value):
+                defaults[at] = ast.Constant(...)
+    if name in ("connect", "open"):
+        args.kwonlyargs.append(ast.arg("threads", ast.Name("int")))
+        args.kw_defaults.append(ast.Constant(8))
+    if name in READING:
+        decorators = []
+    plain = bool(decorators) or name in ("acting_as", "as_of") or result.startswith("Iterator[")
+    result = OWN.get(name, result.replace("Iterator[", "Parts["))
+    kind = ast.FunctionDef if plain else ast.AsyncFunctionDef
+    body: list[ast.stmt] = [ast.Expr(ast.Constant(...))]
+    made = kind(name, args, body, list(decorators), ast.parse(result, mode="eval").body)
+    return ast.fix_missing_locations(made)
+
+
+def _is_plain(value: ast.expr) -> bool:
+    if isinstance(value, ast.Tuple):
+        return all(map(_is_plain, value.elts))
+    return isinstance(value, ast.Constant)
+
+
+def _names(code: ast.AST | str) -> Iterator[str]:
+    """Yield the names that code uses or imports. Lines with a place to fill in are left out."""
+    if isinstance(code, str):
+        code = ast.parse("\n".join(line for line in code.splitlines() if not line.startswith("{")))
+    for node in ast.walk(code):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names)
+
+
+def _imports(module: ast.Module, names: set[str]) -> Iterator[str]:
+    """Yield the imports of `names`, as the module states them."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if (alias.asname or alias.name) in names:
+                    yield f"from {node.module} import {ast.unparse(alias)}"
+
+
+def _formatted(text: str) -> str:
+    """Return the text as ruff sorts and lays it out."""
+    for arguments in (["check", "--select", "I,F401", "--fix"], ["format"]):
+        command = [sys.executable, "-m", "ruff", *arguments, "--quiet", "--stdin-filename", "stub.pyi", "-"]
+        done = subprocess.run(command, input=text, capture_output=True, check=True, text=True, cwd=ROOT)
+        text = done.stdout
+    return text
+
+
+if __name__ == "__main__":
+    for path, text in stubs().items():
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,116 @@
+"""A browser for the tests: the Chromium of the system, driven by Playwright."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from mimetypes import guess_type
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Route
+
+ROOT: Final = Path(__file__).parents[2]
+PICTURES: Final = ROOT / "build" / "screenshots"
+NAMES: Final = (
+    *("chromium", "chromium-browser", "google-chrome"),
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+SWITCHES: Final = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"),
+)
+WIDE: Final = (1280, 800)
+NARROW: Final = (360, 740)
+ORIGIN: Final = "https://memroot.test"
+"""An origin whose files come from this repository. Nothing is sent over a network."""
+
+
+def needs_browser() -> str:
+    """Return the path of Chromium. Without one, skip the test; where the variable CI is set, fail it."""
+    for found in map(shutil.which, NAMES):
+        if found is not None:
+            return found
+    missing = "the tests of pages need Chromium, which is not installed (Debian's package: chromium)"
+    if os.environ.get("CI"):
+        pytest.fail(missing)
+    pytest.skip(missing)
+
+
+@contextmanager
+def started() -> Iterator[Browser]:
+    """Start a browser."""
+    path = needs_browser()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(SWITCHES))
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(
+    browser: Browser,
+    address: str,
+    *,
+    size: tuple[int, int] = WIDE,
+    dark: bool = False,
+    script: str = "",
+) -> Iterator[Page]:
+    """Open a page in a window of its own, after `script` ran in it.
+
+    An address with the origin `ORIGIN`, or the same with `http:`, is a file of this repository. An error in
+    the page fails the test, and so does a request to any other place.
+    """
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
+    )
+    faults: list[str] = []
+    asked: list[str] = []
+    context.route("**/*", _answered)
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: asked.append(request.url))
+    page.add_init_script(script)
+    page.goto(address)
+    yield page
+    elsewhere = [url for url in asked if urlsplit(url)[:2] != urlsplit(address)[:2]]
+    context.close()
+    assert (faults, elsewhere) == ([], [])
+
+
+def _answered(route: Route) -> None:
+    """Answer a request with a file of this repository, if it asks for one."""
+    url = urlsplit(route.request.url)
+    if url.scheme == "file":
+        route.continue_()
+        return
+    path = ROOT / url.path.lstrip("/")
+    if url.hostname != urlsplit(ORIGIN).hostname or not path.is_file():
+        route.abort()
+        return
+    kind = "text/javascript" if path.suffix == ".mjs" else guess_type(path.name)[0]
+    route.fulfill(body=path.read_bytes(), content_type=f"{kind}; charset=utf-8")
+
+
+def picture(page: Page, name: str, *, whole: bool = True) -> None:
+    """Keep a picture in build/screenshots: of the whole page, or of the part in the window."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=str(PICTURES / f"{name}.png"), full_page=whole)
+
+
+def faults_of_access(page: Page) -> list[str]:
+    """Return what axe-core finds against WCAG 2.2, levels A and AA, and its best practices."""
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")["violations"]
+    return [f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]
