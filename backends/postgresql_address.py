@@ -129,8 +129,7 @@ class Pool:
         """The number of handles that use the pool."""
 
     def take(self) -> Connection:
-        """Return an idle or a new connection, outside of a transaction. An idle one may turn out to be lost,
-        if the network has not told so yet.
+        """Return an idle or a new connection, outside of a transaction. It may turn out to be lost.
 
         Raises:
             BackendBusy: all connections of this process stayed in use.
