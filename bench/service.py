@@ -200,8 +200,10 @@ def services(options: argparse.Namespace, work: Path, stack: ExitStack) -> list[
         if backend == "postgresql" and database is not None:
             url, of = database.url.removesuffix("postgres") + "memroot", database
         with Engine.open(url, actor="bench") as engine:
-            engine.apply_many(Add(one.content, tags=one.tags, source=one.source) for one in found)
-            engine.root()
+            for _ in engine.apply_many(Add(one.content, tags=one.tags, source=one.source) for one in found):
+                pass
+            if len(engine.recall(questions(1, options.seed)[0], limit=LIMIT).hits) != LIMIT:
+                sys.exit("bench: a question has too few hits: give more --atoms")
         started.append(stack.enter_context(serving(f"memroot, {backend}", url, of)))
         _progress(f"{backend} has {options.atoms:,} atoms")
     if database is not None:
