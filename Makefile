@@ -13,7 +13,7 @@ KERNELS ?= auto python
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint crate words frameworks soak nightly torture fuzz coverage package docs workflows bench retrieval exploration agents dreaming clean
+.PHONY: demo test quick lint crate words frameworks soak nightly torture fuzz attack coverage package docs workflows bench retrieval exploration agents dreaming clean
 
 # The crate in engine/kernels is compiled during the installation if Cargo is there.
 CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernels/src/*.rs)
@@ -72,6 +72,11 @@ SECONDS ?= 60
 fuzz: $(VENV)/.installed
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group fuzz
 	$(BIN)/python -m tests.torture.fuzz --seconds $(SECONDS)
+
+# Attacks the HTTP service with requests made from its OpenAPI document, for SECONDS.
+attack: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group attack
+	$(BIN)/python -m tests.service.attack --seconds $(SECONDS)
 
 nightly: $(VENV)/.installed lint
 	for kernels in $(KERNELS); do MEMROOT_KERNELS=$$kernels MEMROOT_SOAK=10 \

@@ -51,6 +51,9 @@ SETTLE_SECONDS: Final = 30.0
 _PAUSES: Final = (0.01, 0.05, 0.2, 0.5, 1.0)
 """The pauses, in seconds, between two attempts to reach the server; the last one is repeated."""
 
+_WARNING: Final = "01000"
+"""The SQLSTATE of the warning with which a server ends its wait for a synchronous standby."""
+
 _AGAIN_MAX: Final = 20
 """The number of times that a write is sent again because the server undid it in favour of others."""
 
@@ -134,8 +137,9 @@ class PostgreSQLBackend(Backend):
         Raises:
             BackendUnusable: the server does not write to the disk durably.
         """
-        found = connection.execute(sql.SETTINGS).fetchone()
-        level, fsync = ("on", "on") if found is None else map(str, found)
+        level, fsync, read_only = map(str, connection.execute(sql.SETTINGS).fetchone() or ("on", "on", "off"))
+        if read_only == "on":
+            self.unwritable = "the server is a standby, or is set to read-only"
         if fsync == "off":
             raise BackendUnusable(
                 f"{self._address.shown} runs with fsync = off, so a power failure could damage memories; "
@@ -323,6 +327,13 @@ class PostgreSQLBackend(Backend):
         memory = self._rows.memory
         level = self._synchronous if durable else "off"
         connection = self._pool.take()
+        warnings: list[str] = []
+
+        def note(notice: psycopg.errors.Diagnostic) -> None:
+            if notice.severity_nonlocalized == "WARNING":
+                warnings.append(notice.sqlstate or "")
+
+        connection.add_notice_handler(note)
         try:
             with connection.pipeline():
                 connection.execute(sql.BEGIN_WRITING)
@@ -343,13 +354,32 @@ class PostgreSQLBackend(Backend):
             if turn is None:
                 self._learn_fence(connection)
                 return None
+            self._check_confirmed(warnings)
             self._writes, previous = turn
             broken: Any = applied.fetchall()
             before, after = State(self._writes - 1, previous), State(self._writes, token)
             self._kept.wrote(before, after, {} if broken else batch.rows)
+            self.unwritable = None  # a standby that was promoted
             return [key for (key,) in broken]
         finally:
+            connection.remove_notice_handler(note)
             self._pool.give_back(connection)
+
+    def _check_confirmed(self, warnings: Sequence[str]) -> None:
+        """Check that the server did not give up waiting for a synchronous standby.
+
+        An operator who cancels the statement (`pg_cancel_backend`) ends that wait with a warning: the
+        transaction is committed, but it would be missing after the standby took over.
+
+        Raises:
+            BackendInDoubt: the server gave up.
+        """
+        if _WARNING in warnings:
+            self._kept.clear()
+            raise BackendInDoubt(
+                f"{self._address.shown} has stored a write, but no standby has confirmed it",
+                hint="the write is lost if a standby takes over now; check the standby",
+            )
 
     def _values(self, batch: Batch, guards: Sequence[Guard]) -> dict[str, object]:
         """Return the parameters of `APPLY`. Rows are in key order, so each page is visited once."""

@@ -89,7 +89,10 @@ def _end(connection: Connection) -> bool:
 
 
 def _is_ended(connection: Connection) -> bool:
-    """Return True if an idle connection is outside of a transaction; False if it must be closed."""
+    """Return True if an idle connection is outside of a transaction; False if it must be closed.
+
+    A server that ended the connection meanwhile, because it stopped for instance, is noticed here.
+    """
     server = connection.pgconn
     answered = select.poll()
     try:
@@ -102,6 +105,8 @@ def _is_ended(connection: Connection) -> bool:
                 server.consume_input()
             while server.get_result() is not None:
                 continue
+        while answered.poll(0):  # unasked: a notice, or the end of the connection, which raises an error
+            server.consume_input()
     except psycopg.Error:
         return False
     return connection.info.transaction_status is TransactionStatus.IDLE
@@ -124,7 +129,9 @@ class Pool:
         """The number of handles that use the pool."""
 
     def take(self) -> Connection:
-        """Return an idle or a new connection, outside of a transaction. An idle one may turn out to be lost.
+        """Return an idle or a new connection, outside of a transaction.
+
+        An idle connection may turn out to be lost, if the network has not told so yet.
 
         Raises:
             BackendBusy: all connections of this process stayed in use.

@@ -24,8 +24,15 @@ _AGAIN: Final = frozenset({"40001", "40P01", "CR000"})
 _COLLIDED: Final = frozenset({"23505", "42P07", "42710", "XX000"})
 """Two connections that create the same table at the same time collide in the catalogue."""
 
-_GONE: Final = frozenset({"57P01", "57P02", "57P03", "57P05"})
-"""The server stops or restarts, and ended the connection."""
+_GONE: Final = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
+"""The server stops or restarts, or an idle connection or transaction took too long: the connection ended."""
+
+_DAMAGED: Final = frozenset({"XX001", "XX002"})
+"""The server found a damaged page of a table or an index."""
+
+_SYSTEM_CLASSES: Final = ("53", "58", "XX")
+"""The classes of SQLSTATE for a lack of resources, failed calls of the system, and internal errors. The
+server reports a used-up disk quota, for instance, as an internal error."""
 
 _MISSING: Final = frozenset({"42P01", "3F000"})
 """The tables do not exist."""
@@ -117,16 +124,23 @@ def convert(where: str, error: psycopg.Error) -> BackendError:
     refusal = _REFUSALS.get(state)
     if refusal is not None:
         return BackendEnvironment(f"{where} {refusal.what}", number=refusal.number, hint=refusal.hint)
+    if state in _UNUSABLE:
+        return BackendUnusable(f"{where} cannot be used: {_UNUSABLE[state]}")
     if is_lost(error):
         return BackendEnvironment(
             f"{where} cannot be reached: {_first_line(error)}",
             number=errno.ECONNRESET,
             hint="check that the server runs and that the address is right, then repeat the command",
         )
-    if state.startswith("XX"):
+    if state in _DAMAGED:
         return BackendCorrupt(f"{where} is damaged: {_first_line(error)}")
-    why = _UNUSABLE.get(state, _first_line(error))
-    return BackendUnusable(f"{where} cannot be used: {why}")
+    if state.startswith(_SYSTEM_CLASSES):
+        return BackendEnvironment(
+            f"{where} failed: {_first_line(error)}",
+            number=errno.EIO,
+            hint="look into the server's log and at its disk, then repeat the command",
+        )
+    return BackendUnusable(f"{where} cannot be used: {_first_line(error)}")
 
 
 def _first_line(error: psycopg.Error) -> str:

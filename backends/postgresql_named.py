@@ -14,19 +14,36 @@ import psycopg
 
 from backends import postgresql_sql as sql
 from backends.errors import BackendMissing, BackendUnusable
-from backends.postgresql_address import Connection, parse
+from backends.postgresql_address import Connection, join, leave, parse
 from backends.postgresql_errors import convert, is_missing
 from backends.sqlite_tables import memory_name
 
 
 @contextlib.contextmanager
+def connected_to(path: str) -> Iterator[None]:
+    """Keep the connections to a database during the block. Otherwise each call of this module makes one."""
+    address = parse(path, None)
+    join(address)
+    try:
+        yield
+    finally:
+        leave(address)
+
+
+@contextlib.contextmanager
 def _connected(path: str) -> Iterator[tuple[str, Connection]]:
     address = parse(path, None)
+    pool = join(address)
     try:
-        with psycopg.connect(address.conninfo, autocommit=True) as connection:
+        connection = pool.take()
+        try:
             yield address.shown, connection
-    except psycopg.Error as error:
-        raise convert(address.shown, error) from error
+        except psycopg.Error as error:
+            raise convert(address.shown, error) from error
+        finally:
+            pool.give_back(connection)
+    finally:
+        leave(address)
 
 
 def memories_in(path: str) -> list[str]:
@@ -58,9 +75,11 @@ def memory_bytes(path: str, name: str) -> int:
     """
     with _connected(path) as (where, connection):
         number = _number(connection, where, name)
-        with connection.transaction():
+        with connection.pipeline():
+            connection.execute(sql.BEGIN_READING)
             connection.execute(sql.CHOOSE_MEMORY, [str(number)])
-            found: Any = connection.execute(sql.BYTES, [number]).fetchone()
+            counted = connection.execute(sql.BYTES, [number])
+        found: Any = counted.fetchone()
         return int(found[0])
 
 

@@ -90,7 +90,10 @@ SET_UP_WRITE: Final = (
     "set_config('lock_timeout', %s, true)"
 )
 LOCK_TIMEOUT: Final = "SELECT set_config('lock_timeout', %s, true)"
-SETTINGS: Final = "SELECT current_setting('synchronous_commit'), current_setting('fsync', true)"
+SETTINGS: Final = (
+    "SELECT current_setting('synchronous_commit'), current_setting('fsync', true), "
+    "current_setting('transaction_read_only', true)"
+)
 
 GET: Final = "SELECT value, sum FROM memroot_rows WHERE memory = %s AND key = %s"
 GET_MANY: Final = "SELECT key, value, sum FROM memroot_rows WHERE memory = %s AND key = ANY(%s)"

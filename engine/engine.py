@@ -222,7 +222,7 @@ class Engine:
         """Connect to a memory on a service (`engine serve`). The result has the methods of `Engine`.
 
         What a client may not do raises a RefusedError. The attribute `proved` answers with proofs that the
-        client verifies, and `prove` verifies before it returns (docs/client.md).
+        client verifies, and `prove` verifies before it returns (docs/remote.md).
 
         Args:
             url: `https://HOST`, or the whole address `https://HOST/v1/memories/NAME`.

@@ -1,7 +1,8 @@
 """Tests that the documentation is correct: examples run, and commands, link targets and named code exist.
 
 A Python block is a program; an `output` block right after it is what the program prints. A block after a
-comment such as `<!-- environment: langchain -->` is run by `tests/frameworks`. A `console` block
+comment such as `<!-- environment: langchain -->` is run by `tests/frameworks`, and one after
+`<!-- service -->` by `tests/remote/test_page.py`. A `console` block
 after `<!-- run -->` is typed into a shell in an empty folder, and one after `<!-- run: continued -->` into
 the same shell. Its output is compared with the page, except for ids, roots and rates.
 """
@@ -22,6 +23,7 @@ from tests.support.pages import (
     DOCS,
     PAGES,
     ROOT,
+    SERVICE,
     Block,
     anchors,
     blocks,
@@ -52,7 +54,7 @@ SHOW_LEVELDB = frozenset({DOCS / "memories.md"})
 """Pages whose sessions show where LevelDB, the default where it is installed, puts a store."""
 
 
-HERE = [block for block in blocks("python") if not environment_of(block)]
+HERE = [block for block in blocks("python") if not environment_of(block) and block.note != SERVICE]
 
 
 @pytest.mark.parametrize("block", HERE, ids=lambda block: block.name)

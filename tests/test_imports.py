@@ -15,7 +15,7 @@ MAY_IMPORT = {
     "proofs": {"proofs"},
     "engine": {"engine", "backends", "proofs"},
     "examples": {"examples", "engine", "backends", "proofs"},
-    "bench": {"bench", "engine", "backends", "proofs"},
+    "bench": {"bench", "engine", "backends", "proofs", "tests"},  # for the PostgreSQL server of the tests
     "tests": {"tests", "bench", "examples", "engine", "backends", "proofs"},
 }
 """Package → the packages of this project that it may import."""

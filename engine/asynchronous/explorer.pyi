@@ -11,21 +11,6 @@ class AsyncExplorer:
     def __init__(self, explorer: Explorer, calls: Calls) -> None: ...
     @property
     def total(self) -> int: ...
-    async def explore_recall(
-        self,
-        query: str,
-        limit: int = 5,
-        *,
-        filters: Filters = ...,
-        known: Collection[str] = (),
-        budget: int | None = None,
-        texts: Sequence[int] = (0,),
-        fits: Callable[[Hints], bool] | None = None,
-        read: Callable[[Sequence[Hint]], Collection[str]] | None = None,
-    ) -> Hints: ...
-    async def explore_peek(
-        self, id: str, query: str | None = None, *, filters: Filters = ..., budget: int | None = None
-    ) -> Peek: ...
     async def explore_expand(
         self, id: str, *, filters: Filters = ..., budget: int | None = None, offset: int = 0
     ) -> Expanded: ...
@@ -40,3 +25,18 @@ class AsyncExplorer:
         offset: int = 0,
         budget: int | None = None,
     ) -> Neighbors: ...
+    async def explore_peek(
+        self, id: str, query: str | None = None, *, filters: Filters = ..., budget: int | None = None
+    ) -> Peek: ...
+    async def explore_recall(
+        self,
+        query: str,
+        limit: int = 5,
+        *,
+        filters: Filters = ...,
+        known: Collection[str] = (),
+        budget: int | None = None,
+        texts: Sequence[int] = (0,),
+        fits: Callable[[Hints], bool] | None = None,
+        read: Callable[[Sequence[Hint]], Collection[str]] | None = None,
+    ) -> Hints: ...

@@ -14,11 +14,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from engine.asynchronous.calls import THREADS, Calls, Parts, settled, shielded
+from engine.base.errors import RefusedError
 from engine.base.validation import instance
 from engine.engine import Engine
 
 if TYPE_CHECKING:
     from engine.asynchronous.explorer import AsyncExplorer
+    from engine.asynchronous.proved import AsyncProved
 
 M = TypeVar("M")
 
@@ -97,7 +99,7 @@ class AsyncEngine:
     def _start(self, engine: Engine, calls: Calls, release: Callable[[], object]) -> Self:
         self.engine = engine
         """The memory that this object wraps."""
-        self._calls, self._release = calls, release
+        self._calls, self._release, self._is_owner = calls, release, True
         return self
 
     @classmethod
@@ -137,14 +139,31 @@ class AsyncEngine:
         """
         return Opening(Calls(threads), partial(Engine.connect, url, **options), cls._made)
 
+    @property
+    def proved(self) -> AsyncProved:
+        """Answers of a service that the client verifies.
+
+        Raises:
+            RefusedError: The memory is no client of a service, so its answers need no proof.
+        """
+        from engine.asynchronous.proved import AsyncProved
+        from engine.remote.memory import RemoteEngine
+
+        if not isinstance(self.engine, RemoteEngine):
+            raise RefusedError(
+                "an open store answers without proofs", hint="use `prove`, or `verify` for the whole store"
+            )
+        return AsyncProved(self.engine.proved, self._calls)
+
     async def close(self) -> None:
         """Refuse new calls, wait for the calls that run, then close the memory. Repeating has no effect.
 
         A cancel scope of trio or anyio does not cut this short. If asyncio cancels the task meanwhile, the
         memory is closed all the same, a little later.
         """
-        with shielded():
-            await settled(self._calls.end(self._release))
+        if self._is_owner:
+            with shielded():
+                await settled(self._calls.end(self._release))
 
     async def __aenter__(self) -> Self:
         return self
@@ -155,8 +174,13 @@ class AsyncEngine:
         await self.close()
 
     def acting_as(self, actor: str, **options: Any) -> Self:
-        """Return the same open memory with another author, as `Engine.acting_as` does."""
-        return self._made(self.engine.acting_as(actor, **options), self._calls, self._release)
+        """Return the same open memory with another author and request key, as `Engine.acting_as` does.
+
+        Closing it does not close the memory.
+        """
+        other = self._made(self.engine.acting_as(actor, **options), self._calls)
+        other._is_owner = False
+        return other
 
     @asynccontextmanager
     async def as_of(self, moment: Any) -> AsyncIterator[AsyncEngine]:

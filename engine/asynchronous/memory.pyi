@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, Self, TypeVar, Unpack
 
 from engine.asynchronous.calls import Parts
 from engine.asynchronous.explorer import AsyncExplorer
+from engine.asynchronous.proved import AsyncProved
 from engine.base.checkpoint import Checkpoint
 from engine.base.direction import Direction
 from engine.base.model import Atom, Edge, HistoryItem, Receipt, Scalar
@@ -69,46 +70,18 @@ class AsyncEngine:
     ) -> None: ...
     @property
     def actor(self) -> str: ...
-    @classmethod
-    def open(
-        cls, url: str, *, create: bool = True, memory: str | None = None, threads: int = 8, **options: Any
-    ) -> Opening[Self]: ...
-    @classmethod
-    def connect(
-        cls,
-        url: str,
-        *,
-        memory: str | None = None,
-        token: str | None = None,
-        trust: str | Path | None = None,
-        ca: str | Path | None = None,
-        timeout: float = 60.0,
-        retries: int = 4,
-        encrypted: bool = True,
-        threads: int = 8,
-    ) -> Opening[Self]: ...
     @property
-    def read_only(self) -> str | None: ...
-    async def close(self) -> None: ...
+    def proved(self) -> AsyncProved: ...
+    async def across(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        filters: Filters = ...,
+        as_of: AsOf | None = None,
+        **narrow: Unpack[FilterFields],
+    ) -> AcrossGraph: ...
     def acting_as(self, actor: str, *, request: str | None = None) -> Self: ...
-    def as_of(self, moment: AsOf) -> AbstractAsyncContextManager[AsyncEngine]: ...
-    async def apply(
-        self,
-        commands: Iterable[Command],
-        *,
-        actor: str | None = None,
-        if_head: int | None = None,
-        request: str | None = None,
-        origin: str | None = None,
-    ) -> list[Receipt]: ...
-    def apply_many(
-        self,
-        commands: Iterable[Command],
-        *,
-        actor: str | None = None,
-        request: str | None = None,
-        origin: str | None = None,
-    ) -> Parts[Receipt]: ...
     async def add(
         self,
         content: str,
@@ -132,6 +105,211 @@ class AsyncEngine:
         once: bool = False,
     ) -> Receipt: ...
     async def add_once(self, command: Add, *, actor: str | None = None) -> Receipt: ...
+    async def apply(
+        self,
+        commands: Iterable[Command],
+        *,
+        actor: str | None = None,
+        if_head: int | None = None,
+        request: str | None = None,
+        origin: str | None = None,
+    ) -> list[Receipt]: ...
+    def apply_many(
+        self,
+        commands: Iterable[Command],
+        *,
+        actor: str | None = None,
+        request: str | None = None,
+        origin: str | None = None,
+    ) -> Parts[Receipt]: ...
+    async def apply_part(self, commands: Iterable[Command], first: int) -> list[Receipt]: ...
+    def as_of(self, moment: AsOf) -> AbstractAsyncContextManager[AsyncEngine]: ...
+    async def backup(self, path: str | Path, *, progress: Progress = ...) -> Checkpoint: ...
+    @property
+    def behind(self) -> str | None: ...
+    async def bright_nodes(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        filters: Filters = ...,
+        as_of: AsOf | None = None,
+        **narrow: Unpack[FilterFields],
+    ) -> tuple[BrightNode, ...]: ...
+    async def catch_up(self) -> None: ...
+    async def check_mirror(self, folder: str | Path, *, progress: Progress = ...) -> MirrorCheck: ...
+    async def checkpoint(self) -> Receipt: ...
+    async def checkpoint_note(
+        self, *, key: str | Path | None = None, known: Sequence[NotedCheckpoint] = ()
+    ) -> CheckpointNote: ...
+    async def close(self) -> None: ...
+    async def conflicts(self) -> list[Conflict]: ...
+    @classmethod
+    def connect(
+        cls,
+        url: str,
+        *,
+        memory: str | None = None,
+        token: str | None = None,
+        trust: str | Path | None = None,
+        ca: str | Path | None = None,
+        timeout: float = 60.0,
+        retries: int = 4,
+        encrypted: bool = True,
+        threads: int = 8,
+    ) -> Opening[Self]: ...
+    async def context(
+        self,
+        query: str,
+        *,
+        budget: int = 2000,
+        filters: Filters = ...,
+        as_of: AsOf | None = None,
+        **narrow: Unpack[FilterFields],
+    ) -> Context: ...
+    async def diff(self, before: AsOf | str, after: AsOf | str | None = None) -> Diff: ...
+    async def dream(
+        self,
+        *,
+        budget: int | None = None,
+        seconds: float | None = None,
+        dry_run: bool = False,
+        config: DreamConfig | None = None,
+        stop: Callable[[], bool] = ...,
+        progress: Progress = ...,
+    ) -> DreamReport: ...
+    async def duplicates(self, *, limit: int = 100, of: str | None = None) -> list[DuplicateGroup]: ...
+    async def edges(
+        self,
+        id: str,
+        *,
+        direction: Direction | str = ...,
+        types: Sequence[TypeName] = (),
+        tombstoned: bool = False,
+        limit: int = ...,
+    ) -> list[Edge]: ...
+    async def erasable(self, id: str) -> Erasable: ...
+    async def erase(
+        self,
+        id: str,
+        reason: str,
+        *,
+        remember: bool = True,
+        probe: bool = True,
+        actor: str | None = None,
+        progress: Stage = ...,
+    ) -> Erasure: ...
+    async def explore(
+        self,
+        query: str,
+        *,
+        policy: Policy | None = None,
+        budget: int = 2000,
+        steps: int = 10,
+        filters: Filters = ...,
+        on_step: Callable[[Step], None] | None = None,
+        as_of: AsOf | None = None,
+        **narrow: Unpack[FilterFields],
+    ) -> Exploration: ...
+    async def explorer(self, *, form: AnswerForm | str = "text", spent: int = 0) -> AsyncExplorer: ...
+    async def export(self, write: Callable[[bytes], object], *, progress: Progress = ...) -> Checkpoint: ...
+    async def find(
+        self,
+        *,
+        limit: int = 100,
+        from_: str | None = None,
+        follow: Follow | None = None,
+        filters: Filters = ...,
+        form: Form | str = "medium",
+        as_of: AsOf | None = None,
+        **narrow: Unpack[FilterFields],
+    ) -> list[Found]: ...
+    async def get(self, id: str, *, as_of: AsOf | None = None) -> Atom: ...
+    async def get_edge(self, src: str, type: TypeName, dst: str) -> Edge: ...
+    async def held_back(self, id: str) -> str | None: ...
+    async def history(self, id: str) -> list[HistoryItem]: ...
+    async def ingest(
+        self,
+        paths: Sequence[str | Path],
+        *,
+        name: str | None = None,
+        root: str | Path | None = None,
+        tags: Sequence[str] = (),
+        buckets: Sequence[str] = ("inbox",),
+        provenance: str = "internal",
+        exclude: Sequence[str] = (),
+        gitignore: bool = True,
+        moved: bool = False,
+        prune: bool = False,
+        sure: bool = False,
+        force: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[IngestProgress], None] = ...,
+    ) -> IngestReport: ...
+    async def link(
+        self, src: str, type: TypeName, dst: str, weight: float = 1.0, data: bytes = b""
+    ) -> Receipt: ...
+    def log(self, start: int = 0, stop: int | None = None) -> Parts[HistoryItem]: ...
+    async def merge(self, keep: str, other: str, *, force: bool = False) -> Receipt: ...
+    async def mirror(
+        self, folder: str | Path, *, style: str | None = None, dry_run: bool = False, progress: Progress = ...
+    ) -> MirrorReport: ...
+    @property
+    def mirror_problem(self) -> str | None: ...
+    async def mirror_pull(
+        self, folder: str | Path, *, dry_run: bool = False, progress: Progress = ...
+    ) -> PullReport: ...
+    @classmethod
+    def open(
+        cls, url: str, *, create: bool = True, memory: str | None = None, threads: int = 8, **options: Any
+    ) -> Opening[Self]: ...
+    async def page(self, name: str, *, as_of: AsOf | None = None) -> Page: ...
+    async def prove(
+        self,
+        claims: Iterable[Claim | Sequence[str]],
+        *,
+        as_of: AsOf | None = None,
+        checkpoint: str | LogHead | None = None,
+    ) -> Proof: ...
+    @property
+    def read_only(self) -> str | None: ...
+    async def rebuild(self, progress: Progress = ...) -> Checkpoint: ...
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        budget: int | None = None,
+        filters: Filters = ...,
+        explain: bool = False,
+        per_page: int | None = None,
+        as_of: AsOf | None = None,
+        **narrow: Unpack[FilterFields],
+    ) -> Recall: ...
+    async def recent(
+        self,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        filters: Filters = ...,
+        as_of: AsOf | None = None,
+        **narrow: Unpack[FilterFields],
+    ) -> list[Added]: ...
+    async def register_type(self, name: str) -> Receipt: ...
+    async def relate(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,
+        *,
+        source: str | None = None,
+        weight: float = 1.0,
+        force: bool = False,
+    ) -> Receipt: ...
+    async def resolve(self, id: str) -> str: ...
+    async def revert(
+        self, start: int, stop: int | None = None, *, actor: str | None = None, dry_run: bool = False
+    ) -> list[Undone]: ...
     async def revise(
         self,
         id: str,
@@ -151,131 +329,11 @@ class AsyncEngine:
         folder: str | Unchanged | None = ...,
         force: bool = False,
     ) -> Receipt: ...
-    async def tombstone(self, id: str, reason: str = "") -> Receipt: ...
     async def revive(self, id: str, reason: str = "", *, force: bool = False) -> Receipt: ...
-    async def tag(self, id: str, *tags: str) -> Receipt: ...
-    async def untag(self, id: str, *tags: str) -> Receipt: ...
-    async def register_type(self, name: str) -> Receipt: ...
-    async def link(
-        self, src: str, type: TypeName, dst: str, weight: float = 1.0, data: bytes = b""
-    ) -> Receipt: ...
-    async def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt: ...
-    async def relate(
-        self,
-        subject: str,
-        predicate: str,
-        object: str,
-        *,
-        source: str | None = None,
-        weight: float = 1.0,
-        force: bool = False,
-    ) -> Receipt: ...
-    async def unrelate(self, subject: str, predicate: str, object: str, reason: str = "") -> Receipt: ...
-    async def merge(self, keep: str, other: str, *, force: bool = False) -> Receipt: ...
-    async def unmerge(self, other: str, *, force: bool = False) -> Receipt: ...
+    async def root(self, *, as_of: AsOf | None = None) -> Checkpoint: ...
     async def settle(self, file: str, hand: str, keep: str) -> Receipt: ...
-    async def supersede(self, old: str, new: str, reason: str = "") -> Receipt: ...
-    async def revert(
-        self, start: int, stop: int | None = None, *, actor: str | None = None, dry_run: bool = False
-    ) -> list[Undone]: ...
-    async def erase(
-        self,
-        id: str,
-        reason: str,
-        *,
-        remember: bool = True,
-        probe: bool = True,
-        actor: str | None = None,
-        progress: Stage = ...,
-    ) -> Erasure: ...
-    async def erasable(self, id: str) -> Erasable: ...
-    async def ingest(
-        self,
-        paths: Sequence[str | Path],
-        *,
-        name: str | None = None,
-        root: str | Path | None = None,
-        tags: Sequence[str] = (),
-        buckets: Sequence[str] = ("inbox",),
-        provenance: str = "internal",
-        exclude: Sequence[str] = (),
-        gitignore: bool = True,
-        moved: bool = False,
-        prune: bool = False,
-        sure: bool = False,
-        force: bool = False,
-        dry_run: bool = False,
-        progress: Callable[[IngestProgress], None] = ...,
-    ) -> IngestReport: ...
-    async def dream(
-        self,
-        *,
-        budget: int | None = None,
-        seconds: float | None = None,
-        dry_run: bool = False,
-        config: DreamConfig | None = None,
-        stop: Callable[[], bool] = ...,
-        progress: Progress = ...,
-    ) -> DreamReport: ...
-    async def resolve(self, id: str) -> str: ...
-    async def page(self, name: str, *, as_of: AsOf | None = None) -> Page: ...
-    async def titles(self, ids: Iterable[str]) -> dict[str, str]: ...
-    async def get(self, id: str, *, as_of: AsOf | None = None) -> Atom: ...
-    async def get_edge(self, src: str, type: TypeName, dst: str) -> Edge: ...
-    async def edges(
-        self,
-        id: str,
-        *,
-        direction: Direction | str = ...,
-        types: Sequence[TypeName] = (),
-        tombstoned: bool = False,
-        limit: int = ...,
-    ) -> list[Edge]: ...
-    async def tags(self) -> dict[str, int]: ...
-    async def recall(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        budget: int | None = None,
-        filters: Filters = ...,
-        explain: bool = False,
-        per_page: int | None = None,
-        as_of: AsOf | None = None,
-        **narrow: Unpack[FilterFields],
-    ) -> Recall: ...
-    async def context(
-        self,
-        query: str,
-        *,
-        budget: int = 2000,
-        filters: Filters = ...,
-        as_of: AsOf | None = None,
-        **narrow: Unpack[FilterFields],
-    ) -> Context: ...
-    async def find(
-        self,
-        *,
-        limit: int = 100,
-        from_: str | None = None,
-        follow: Follow | None = None,
-        filters: Filters = ...,
-        form: Form | str = "medium",
-        as_of: AsOf | None = None,
-        **narrow: Unpack[FilterFields],
-    ) -> list[Found]: ...
-    async def duplicates(self, *, limit: int = 100, of: str | None = None) -> list[DuplicateGroup]: ...
-    async def conflicts(self) -> list[Conflict]: ...
-    async def held_back(self, id: str) -> str | None: ...
-    async def bright_nodes(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        filters: Filters = ...,
-        as_of: AsOf | None = None,
-        **narrow: Unpack[FilterFields],
-    ) -> tuple[BrightNode, ...]: ...
+    async def size(self) -> int: ...
+    async def status(self) -> Status: ...
     async def structured_graph(
         self,
         query: str,
@@ -285,69 +343,15 @@ class AsyncEngine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> BrightGraph: ...
-    async def across(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        filters: Filters = ...,
-        as_of: AsOf | None = None,
-        **narrow: Unpack[FilterFields],
-    ) -> AcrossGraph: ...
-    async def explorer(self, *, form: AnswerForm | str = "text", spent: int = 0) -> AsyncExplorer: ...
-    async def explore(
-        self,
-        query: str,
-        *,
-        policy: Policy | None = None,
-        budget: int = 2000,
-        steps: int = 10,
-        filters: Filters = ...,
-        on_step: Callable[[Step], None] | None = None,
-        as_of: AsOf | None = None,
-        **narrow: Unpack[FilterFields],
-    ) -> Exploration: ...
-    async def size(self) -> int: ...
-    async def history(self, id: str) -> list[HistoryItem]: ...
-    async def recent(
-        self,
-        *,
-        limit: int = 10,
-        offset: int = 0,
-        filters: Filters = ...,
-        as_of: AsOf | None = None,
-        **narrow: Unpack[FilterFields],
-    ) -> list[Added]: ...
-    def log(self, start: int = 0, stop: int | None = None) -> Parts[HistoryItem]: ...
-    async def diff(self, before: AsOf | str, after: AsOf | str | None = None) -> Diff: ...
-    async def why(self, id: str) -> tuple[Origin, ...]: ...
-    async def was_kept(self, seq: int, event_id: str) -> bool: ...
-    async def status(self) -> Status: ...
-    async def root(self, *, as_of: AsOf | None = None) -> Checkpoint: ...
-    async def checkpoint(self) -> Receipt: ...
-    async def checkpoint_note(
-        self, *, key: str | Path | None = None, known: Sequence[NotedCheckpoint] = ()
-    ) -> CheckpointNote: ...
-    async def prove(
-        self,
-        claims: Iterable[Claim | Sequence[str]],
-        *,
-        as_of: AsOf | None = None,
-        checkpoint: str | LogHead | None = None,
-    ) -> Proof: ...
+    async def supersede(self, old: str, new: str, reason: str = "") -> Receipt: ...
+    async def tag(self, id: str, *tags: str) -> Receipt: ...
+    async def tags(self) -> dict[str, int]: ...
+    async def titles(self, ids: Iterable[str]) -> dict[str, str]: ...
+    async def tombstone(self, id: str, reason: str = "") -> Receipt: ...
+    async def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt: ...
+    async def unmerge(self, other: str, *, force: bool = False) -> Receipt: ...
+    async def unrelate(self, subject: str, predicate: str, object: str, reason: str = "") -> Receipt: ...
+    async def untag(self, id: str, *tags: str) -> Receipt: ...
     async def verify(self, *, expect: str | None = None, progress: Progress = ...) -> Report: ...
-    @property
-    def behind(self) -> str | None: ...
-    @property
-    def mirror_problem(self) -> str | None: ...
-    async def catch_up(self) -> None: ...
-    async def rebuild(self, progress: Progress = ...) -> Checkpoint: ...
-    async def mirror(
-        self, folder: str | Path, *, style: str | None = None, dry_run: bool = False, progress: Progress = ...
-    ) -> MirrorReport: ...
-    async def mirror_pull(
-        self, folder: str | Path, *, dry_run: bool = False, progress: Progress = ...
-    ) -> PullReport: ...
-    async def check_mirror(self, folder: str | Path, *, progress: Progress = ...) -> MirrorCheck: ...
-    async def export(self, write: Callable[[bytes], object], *, progress: Progress = ...) -> Checkpoint: ...
-    async def backup(self, path: str | Path, *, progress: Progress = ...) -> Checkpoint: ...
+    async def was_kept(self, seq: int, event_id: str) -> bool: ...
+    async def why(self, id: str) -> tuple[Origin, ...]: ...

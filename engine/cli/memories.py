@@ -12,7 +12,7 @@ from engine.cli.session import Session
 from engine.cli.shapes import Line, Table, counted, line
 from engine.front.opening import retry_while_busy
 from engine.front.settings import find_root
-from engine.named.changing import Memory, create, delete, described, memories, names_in, rename
+from engine.named.changing import Memory, all_described, create, delete, memories, rename
 from engine.store.named_places import memory_url, root_of
 
 ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
@@ -59,7 +59,7 @@ def memory(session: Session, action: str, names: tuple[str, ...], yes: bool, dry
 
 def _list(session: Session, url: str) -> int:
     root = root_of(url)
-    found = [described(root, name) for name in names_in(root)]
+    found = list(all_described(root))
     rows = [_row(one) for one in found]
     if not found:
         session.out.note(f"no memories in {root.url}")

@@ -55,7 +55,7 @@ def _expires(ctx: click.Context, param: click.Parameter, text: str | None) -> in
     help="For new: the time from which the token is refused (ISO 8601; UTC if no zone). [default: never]",
 )
 def token(session: Session, action: str, name: str | None, **wanted: Any) -> int:
-    """Make, list and revoke the tokens of the service.
+    """Make, list and revoke the tokens of `engine serve`.
 
     A token is printed once, when it is made; only a hash of it is stored. Each token has a name. The name is
     the actor that the history shows for everything that is done with the token.

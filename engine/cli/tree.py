@@ -66,7 +66,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Serve": {
         "mcp": ("serving", "Serve the memory to agents over MCP, or install the server in a client."),
         "serve": ("service", "Serve memories to programs and agents over HTTP."),
-        "token": ("tokens", "Make, list and revoke the tokens of the service."),
+        "token": ("tokens", "Make, list and revoke the tokens of `engine serve`."),
     },
     "Maintain": {
         "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),

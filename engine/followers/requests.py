@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple, overload
 
@@ -105,7 +106,7 @@ class RequestsFollower(Follower):
         destroyed: set[int] = set()
         for header, body, _ in entries:
             if body is not None and body.request is not None:
-                prefix = row_prefix(header.actor, separated(body.request)[0])
+                prefix = prefix_of(header.actor, body.request)
                 chunk = (header.seq >> CHUNK_BITS).to_bytes(_CHUNK_BYTES, "big")
                 joining.setdefault(prefix + chunk, []).append(header.seq & 0xFFFF)
             if header.kind in ERASING_KINDS:
@@ -125,6 +126,12 @@ class RequestsFollower(Follower):
 def row_prefix(actor: str, key: str) -> bytes:
     """Return the prefix of the rows that list the events of a key. Each actor has keys of its own."""
     return REQUESTS + blake3(pack([actor, key])).digest(_HASH_BYTES)
+
+
+@lru_cache(maxsize=1024)
+def prefix_of(actor: str, request: str) -> bytes:
+    """Return the result of `row_prefix` for the key in a recorded text, which many events share."""
+    return row_prefix(actor, separated(request)[0])
 
 
 def _of_chunk(seqs: Iterable[int], key: bytes) -> list[int]:

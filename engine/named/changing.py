@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -81,6 +83,19 @@ def described(root: MemoriesRoot, name: str) -> Memory:
     except EngineError as error:
         return Memory(name, url, error.code, size)
     return Memory(name, url, "usable", size, counts.store_id, counts.live_atoms, counts.events, root_hex)
+
+
+def all_described(root: MemoriesRoot) -> Iterator[Memory]:
+    """Yield the description of each memory in `root`, sorted by name. See `described`."""
+    names = names_in(root)
+    with contextlib.ExitStack() as stack:
+        if root.kind == "postgresql":
+            from backends.postgresql_named import connected_to
+
+            # A connection for each memory would take as long as the rest.
+            stack.enter_context(connected_to(locate(root.url).path))
+        for name in names:
+            yield described(root, name)
 
 
 def size_of(root: MemoriesRoot, name: str) -> int:

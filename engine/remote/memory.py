@@ -36,9 +36,6 @@ BATCH: Final = 1000
 
 KEY_BYTES: Final = 12
 
-_REPEATABLE: Final = ("Receipt", "list[Receipt]")
-"""The results of the methods that append nothing if they are called again with the same key."""
-
 
 class RemoteEngine(Engine):
     """A memory on a service, with the methods of `Engine`. `Engine.connect` returns it.
@@ -46,8 +43,8 @@ class RemoteEngine(Engine):
     The service checks all arguments, and its errors are raised as the same classes. What a client may not do
     raises a RefusedError that says what to do instead: the actor of all events is the name of the token.
 
-    If an answer is lost, a query or a command is sent again. A command carries a key, by which the service
-    recognizes it, so nothing is recorded twice. Other methods that write raise an InDoubtError instead.
+    If an answer is lost, the call is sent again. A call that writes carries a request key, by which the
+    service recognizes it, so nothing is recorded twice. `apply(request=…)` sets the key.
 
     `proved` answers with proofs that the client verifies. `prove` also verifies before it returns.
     """
@@ -67,18 +64,13 @@ class RemoteEngine(Engine):
 
     def _call(self, operation: Operation, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         body, request = sent(operation, args, options)
-        key = request
-        repeatable = operation.is_read
-        if not operation.is_read and _returns_receipts(operation):
-            repeatable, key = True, request or secrets.token_hex(KEY_BYTES)
-        answer = self._transport.call(operation.name, body, key=key, repeatable=repeatable)
-        return self._decoded(operation, answer)
+        key = None if operation.is_read else _key(request)
+        return self._decoded(operation, self._transport.call(operation.name, body, key=key))
 
     def _result(self, name: str, **arguments: Any) -> Any:
         """Call an operation whose result the client does not return as it is."""
         operation = operations()[name]
-        answer = self._transport.call(name, arguments, key=None, repeatable=True)
-        return self._decoded(operation, answer)
+        return self._decoded(operation, self._transport.call(name, arguments))
 
     @staticmethod
     def _decoded(operation: Operation, answer: Any) -> Any:
@@ -123,7 +115,7 @@ class RemoteEngine(Engine):
             raise _refused("acting_as")
         remaining: Iterator[Any] = iter(several(commands, "commands"))
         done = 0
-        prefix = request or secrets.token_hex(KEY_BYTES)
+        prefix = _key(request)
         while chunk := list(islice(remaining, BATCH)):
             yield from self._apply_parts(chunk, prefix, done, origin)
             done += len(chunk)
@@ -132,7 +124,7 @@ class RemoteEngine(Engine):
         self, commands: list[Command], prefix: str, done: int, origin: str | None
     ) -> Iterator[Receipt]:
         try:
-            yield from self.apply(commands, request=f"{prefix}#{done}", origin=origin)
+            yield from self.apply(commands, request=f"{prefix}.{done}", origin=origin)
             return
         except LimitError:
             if len(commands) == 1:
@@ -158,7 +150,7 @@ class RemoteEngine(Engine):
         operation = operations()["log"]
         while start < stop:
             end = min(stop, start + limits.FOLLOW_EVENTS_MAX)
-            lines = self._transport.call("log", {"start": start, "stop": end}, repeatable=True, lines=True)
+            lines = self._transport.call("log", {"start": start, "stop": end}, lines=True)
             items = [self._decoded(operation, line) for line in lines]
             if [item.seq for item in items] != list(range(start, end)):
                 raise EngineError(f"the service did not send the events {start} to {end - 1}")
@@ -240,9 +232,8 @@ def connect(
         raise
 
 
-def _returns_receipts(operation: Operation) -> bool:
-    annotation: str = getattr(Engine, operation.name).__annotations__["return"]
-    return annotation in _REPEATABLE
+def _key(request: str | None) -> str:
+    return secrets.token_hex(KEY_BYTES) if request is None else request
 
 
 def _refused(name: str) -> RefusedError:

@@ -41,7 +41,7 @@ class Proved:
 
     No answer has to be believed: it follows from the log that the client has followed since its first
     checkpoint, and from the overall root of the present state. What no proof covers is listed in
-    docs/client.md.
+    docs/remote.md.
     """
 
     def __init__(self, get: Callable[[str], Atom], prover: Prover) -> None:
@@ -97,7 +97,9 @@ class Proved:
         if atom.updated != events[value.last_seq].header.time:
             raise _contradiction(atom.id, "updated")
         created = events[value.created_seq].header.time
-        if not is_erased:
+        if is_erased:
+            _compare_nothing(atom, created)
+        else:
             _compare_body(atom, shown[0].body, created, value)
         _compare_tombstone(atom, events[value.last_seq])
 
@@ -170,14 +172,21 @@ def _compare_body(atom: Atom, body: AtomBody, created: int, value: Value) -> Non
         raise _contradiction(atom.id, "tags")
 
 
+def _compare_nothing(atom: Atom, created: int) -> None:
+    """Check that nothing is left of the content of an erased atom."""
+    for name in (*_FROM_BODY, "tags", "meta", "aliases"):
+        if getattr(atom, name):
+            raise _contradiction(atom.id, name)
+    if atom.created != created:
+        raise _contradiction(atom.id, "created")
+
+
 def _compare_tombstone(atom: Atom, last: LoggedEvent) -> None:
-    tombstone = atom.tombstone
-    if (tombstone is None) is (atom.state is State.TOMBSTONED):
+    """Check that an atom has a tombstone unless it is live; the last event on the atom made it."""
+    tombstone, header = atom.tombstone, last.header
+    expected = None if atom.state is State.LIVE else (header.time, header.actor)
+    if expected != (None if tombstone is None else (tombstone.at, tombstone.by)):
         raise _contradiction(atom.id, "tombstone")
-    if tombstone is not None and atom.state is State.TOMBSTONED:
-        header = last.header
-        if (tombstone.at, tombstone.by) != (header.time, header.actor):
-            raise _contradiction(atom.id, "tombstone")
 
 
 def _contradiction(id: str, field: str) -> VerificationError:  # noqa: A002

@@ -49,6 +49,7 @@ _OK: Final = 200
 _LOST: Final = frozenset({502, 504})
 """The statuses with which a proxy tells that it knows no answer."""
 
+_KEY: Final = re.compile("[ -~]{1,110}")
 _TOKEN: Final = re.compile(r"[!-~]+")
 
 
@@ -73,7 +74,6 @@ class Transport:
         body: dict[str, Any],
         *,
         key: str | None = None,
-        repeatable: bool,
         lines: bool = False,
     ) -> Any:
         """Call an operation, and return the JSON value of the answer.
@@ -81,25 +81,27 @@ class Transport:
         Args:
             operation: The name of the operation.
             body: The arguments.
-            key: The idempotency key; None for a request that has none.
-            repeatable: True if the request may be carried out twice. It is then repeated when its answer is
-                lost.
+            key: The request key, with which a call that writes can be repeated; None for a call that does not
+                write.
             lines: True if the answer is a sequence of JSON values. They are returned as a list.
 
         Raises:
             EngineError: The error that the service answered.
             SystemFailureError: The service cannot be reached. Nothing was written.
-            InDoubtError: The answer was lost, and the request was not, or not successfully, repeated.
+            InDoubtError: The answer was lost, also when the call was repeated.
+            InvalidInputError: The key cannot be sent.
         """
+        if key is not None and not _KEY.fullmatch(key):
+            raise InvalidInputError("a client sends only keys of 1 to 110 visible ASCII characters")
         content = dumped(body).encode()
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             try:
                 return self._once(operation, content, key, lines)
             except _LostError as lost:
-                # Without an answer, only a request that may be carried out twice is sent again.
-                if last or (lost.was_sent and not repeatable):
-                    raise self._failure(operation, lost, is_read=key is None and repeatable) from lost
+                # A query that takes too long is not sent again: it would only keep the service busier.
+                if last or (lost.timed_out and key is None):
+                    raise self._failure(operation, lost, key) from lost
                 self._sleep(_delay(attempt))
             except EngineError as error:
                 if last or error.code not in REPEATED:
@@ -127,7 +129,7 @@ class Transport:
                     _value(response.read(), response.status_code)
                 yield from response.iter_raw()
         except _LostError as lost:
-            raise self._failure(path, lost, is_read=True) from lost
+            raise self._failure(path, lost, None) from lost
 
     @contextmanager
     def _sent(self, method: str, path: str, **options: Any) -> Iterator[httpx2.Response]:
@@ -146,16 +148,20 @@ class Transport:
                 ) from error
             raise _LostError(str(error), was_sent=False) from error
         except httpx2.TransportError as error:
-            raise _LostError(str(error) or type(error).__name__, was_sent=True) from error
+            timed_out = isinstance(error, httpx2.TimeoutException)
+            problem = str(error) or type(error).__name__
+            raise _LostError(problem, was_sent=True, timed_out=timed_out) from error
 
-    def _failure(self, what: str, lost: _LostError, *, is_read: bool) -> EngineError:
-        if is_read or not lost.was_sent:
+    def _failure(self, what: str, lost: _LostError, key: str | None) -> EngineError:
+        if key is None or not lost.was_sent:
             return SystemFailureError(
                 f"{self.address.service} cannot be reached: {lost}", hint="check the address, and try again"
             )
         return InDoubtError(
             f"the answer to {what} was lost, so it is not known whether it was carried out: {lost}",
-            hint="compare the memory with what you expect before you call it again",
+            hint=f"`apply` with request={key!r} repeats it safely"
+            if what == "apply"
+            else "repeat it: a call that would change nothing appends no event",
         )
 
     def close(self) -> None:
@@ -167,9 +173,9 @@ class Transport:
 class _LostError(Exception):
     """No answer arrived. `was_sent` is False if the request certainly did not reach the service."""
 
-    def __init__(self, message: str, *, was_sent: bool) -> None:
+    def __init__(self, message: str, *, was_sent: bool, timed_out: bool = False) -> None:
         super().__init__(message)
-        self.was_sent = was_sent
+        self.was_sent, self.timed_out = was_sent, timed_out
 
 
 def _value(answer: bytes, status: int, *, lines: bool = False) -> Any:

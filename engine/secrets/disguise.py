@@ -98,7 +98,7 @@ def _folded_character(character: str) -> str:
 
 _BEGINNINGS = (
     *("AKIA", "ASIA", "ABIA", "ACCA", "AIza", "GOCSPX-", "ya29.", "xapp-"),
-    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    *("mr_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
     *("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "gloas-", "glsoat-"),
     *("xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"),
     *("sk-ant-", "sk-proj-", "sk-svcacct-", "sk-admin-", "sk_live_", "sk_test_", "rk_live_", "rk_test_"),

@@ -355,6 +355,14 @@ DETECTORS: Final[tuple[Detector, ...]] = (
         issued=True,
     ),
     _matching(
+        # Issued by `engine token new`.
+        "memroot-token",
+        rf"{_GLUED}mr_[0-9A-Za-z_-]{{43}}(?![0-9A-Za-z_-])",
+        "mr_",
+        check=lambda match: is_random(match[0]),
+        issued=True,
+    ),
+    _matching(
         "anthropic-key",
         rf"{_GLUED}sk-ant-[a-z0-9]{{3,12}}-[0-9A-Za-z_-]{{20,}}+",
         "sk-ant-",

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import logging
+from typing import TYPE_CHECKING, Final, Protocol
 
-from engine.base.errors import ForbiddenError, RefusedError, TooManyRequestsError, UnauthorizedError
+from engine.base.errors import (
+    EngineError,
+    ForbiddenError,
+    RefusedError,
+    SystemFailureError,
+    TooManyRequestsError,
+    UnauthorizedError,
+)
 from engine.base.scope import Scope
 from engine.service.rates import Rates
 from engine.service.request_state import TOKEN
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+
+log: Final = logging.getLogger("engine.service")
 
 
 class Grant(Protocol):
@@ -45,10 +55,10 @@ class Access:
 
         Raises:
             UnauthorizedError: There is no valid token.
+            SystemFailureError: The tokens cannot be read, so nothing is permitted.
             TooManyRequestsError: The token was used too often.
         """
-        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-        grant = self._tokens.check(bearer.strip()) if scheme.lower() == "bearer" else None
+        grant = self._checked(request)
         if grant is None:
             raise UnauthorizedError(
                 "this request needs a valid token", hint="send the header `Authorization: Bearer TOKEN`"
@@ -59,6 +69,25 @@ class Access:
         if seconds:
             raise TooManyRequestsError("the token was used for too many requests", seconds=seconds)
         return grant
+
+    def _checked(self, request: Request) -> Grant | None:
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        try:
+            return self._tokens.check(bearer.strip())
+        except EngineError as error:
+            # Whoever asks may be a stranger, and the message names the store.
+            log.warning("tokens cannot be checked: %s", error)
+            raise SystemFailureError("tokens cannot be checked now", hint="try again later") from None
+
+    def still_permits(self, request: Request, scope: Scope, memory: str) -> bool:
+        """Return True if the token of a request that still runs is valid and permits this operation.
+
+        The question does not count as a request.
+        """
+        grant = self._checked(request)
+        return grant is not None and grant.allows(scope, memory)
 
     def require(self, grant: Grant, scope: Scope, memory: str) -> None:
         """Check that an operation is permitted.

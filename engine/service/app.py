@@ -5,7 +5,7 @@ It keeps nothing between requests except open memories, so that any number of th
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -26,9 +26,13 @@ from engine.service.memories import Memories
 from engine.service.metrics import Metrics
 from engine.service.naming import Naming
 from engine.service.openapi import document
+from engine.service.pages import PATHS, page
 
 if TYPE_CHECKING:
     from engine.secrets.policy import SecretsPolicy
+
+METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+"""The methods that reach the endpoints of a memory, which refuse those that they do not accept."""
 
 END_SECONDS: Final = 5.0
 """The time, in seconds, that running calls get to end when the service ends."""
@@ -56,15 +60,13 @@ def application(memories: Memories, access: Access, metrics: Metrics | None = No
     return Starlette(
         routes=[
             Route("/v1/openapi.json", _openapi),
-            Route("/v1/memories", naming.listed, methods=["GET"]),
-            Route("/v1/memories", naming.create, methods=["POST"]),
-            Route(memory, naming.described, methods=["GET"]),
-            Route(memory, naming.rename, methods=["PATCH"]),
-            Route(memory, naming.delete, methods=["DELETE"]),
-            Route(f"{memory}/events", following.events, methods=["GET"]),
-            Route(f"{memory}/export", calls.export, methods=["GET"]),
-            Route(f"{memory}/bulk", calls.bulk, methods=["POST"]),
-            Route(f"{memory}/{{operation}}", calls.operation, methods=["GET", "POST"]),
+            _by_method("/v1/memories", GET=naming.listed, POST=naming.create),
+            _by_method(memory, GET=naming.described, PATCH=naming.rename, DELETE=naming.delete),
+            _by_method(f"{memory}/events", GET=following.events),
+            _by_method(f"{memory}/export", GET=calls.export),
+            _by_method(f"{memory}/bulk", POST=calls.bulk),
+            Route(f"{memory}/{{operation}}", calls.operation, methods=METHODS),
+            *(Route(path, page, methods=["GET"]) for path in PATHS),
             Route("/health", health.health),
             Route("/ready", health.ready),
             Route("/metrics", health.counted),
@@ -79,6 +81,18 @@ def application(memories: Memories, access: Access, metrics: Metrics | None = No
             Exception: on_failure,
         },
     )
+
+
+def _by_method(path: str, **endpoints: Callable[[Request], Awaitable[Response]]) -> Route:
+    """Return one route for all methods of an address. A wrong method is told all right ones."""
+    accepted = (*endpoints, "HEAD") if "GET" in endpoints else tuple(endpoints)
+
+    async def endpoint(request: Request) -> Response:
+        if request.method not in accepted:
+            raise HTTPException(405, headers={"allow": ", ".join(accepted)})
+        return await endpoints["GET" if request.method == "HEAD" else request.method](request)
+
+    return Route(path, endpoint, methods=METHODS)
 
 
 def mode_of(secrets: SecretsPolicy | str | None) -> str:

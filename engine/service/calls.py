@@ -11,6 +11,7 @@ from typing import IO, Any, Final, TypeVar
 import anyio
 import anyio.from_thread
 import anyio.to_thread
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -87,12 +88,14 @@ class Calls:
             raise NotFoundError(
                 f"there is no operation {quoted(name)}", hint="GET /v1/openapi.json describes the operations"
             )
+        accepted = ("GET", "HEAD", "POST") if found.is_read else ("POST",)
+        if request.method not in accepted:
+            raise HTTPException(405, headers={"allow": ", ".join(accepted)})
         memory, grant = await self.granted(request, found.scope)
-        if request.method == "GET" and not found.is_read:
-            raise InvalidInputError(f"{name} changes the memory", hint="use POST")
         arguments = found.arguments(await _given(request, found))
         if found.streams:
-            return StreamingResponse(self._log_lines(memory, **arguments), headers=HEADERS, media_type=LINES)
+            lines = await begun(self._log_lines(memory, **arguments))
+            return StreamingResponse(lines, headers=HEADERS, media_type=LINES)
         key = idempotency_key(request)
         return answer(await self.run(partial(self._call, found, memory, grant.name, key, arguments)))
 
@@ -117,9 +120,19 @@ class Calls:
         with self.memories.use(memory) as engine:
             return [encode(item) for item in engine.log(start, end if stop is None else min(stop, end))]
 
+    def size(self, memory: str) -> int:
+        """Return the number of events of a memory.
+
+        Raises:
+            NotFoundError: There is no such memory. An answer that has begun could not tell this any more.
+        """
+        with self.memories.use(memory) as engine:
+            return engine.size
+
     async def export(self, request: Request) -> Response:
         """Answer `GET /v1/memories/{memory}/export` with the journal as lines of JSON."""
         memory, _ = await self.granted(request, Scope.READ)
+        await self.run(partial(self.size, memory))
         return StreamingResponse(self._parts(memory), headers=HEADERS, media_type=LINES)
 
     async def _parts(self, memory: str) -> AsyncIterator[bytes]:
@@ -171,6 +184,18 @@ class Calls:
         return len(commands)
 
 
+async def begun(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Return an iterator over `parts`. The first part is made here, so that its errors are raised here."""
+    first = await anext(parts, b"")
+
+    async def all_parts() -> AsyncIterator[bytes]:
+        yield first
+        async for part in parts:
+            yield part
+
+    return all_parts()
+
+
 def acting(engine: Engine, actor: str, key: str | None) -> Engine:
     """Return an open memory with the actor of a token and the key of a request."""
     return engine.acting_as(actor, request=key)
@@ -190,7 +215,7 @@ def idempotency_key(request: Request) -> str | None:
 
 async def _given(request: Request, found: Operation) -> dict[str, Any]:
     """Return the arguments that a request gives, as JSON values."""
-    if request.method == "GET":
+    if request.method != "POST":
         texts: dict[str, list[str]] = {}
         for name, text in request.query_params.multi_items():
             texts.setdefault(name, []).append(text)

@@ -1,26 +1,30 @@
 """The table of open connections: how many there may be, and which one makes room for a new one.
 
 A client is *known* on a connection if the last request there had a valid token; otherwise it is a stranger.
-If the table is full, a new connection replaces the connection of a stranger, or that of a known client
-that is idle. A connection with a running request of a known client is never replaced. Therefore strangers
-can keep other strangers out, but not a client with a token.
+If there is no place, the oldest connection of a stranger makes room. A new connection is that of a stranger,
+too, but as many others as strangers have places must come before its turn, so it has time to show its token.
+If strangers have less than a quarter of the places, the oldest idle connection of a known client makes room
+instead. A connection with a running request of a known client never does. Therefore strangers can keep other
+strangers out, but not a client with a token.
 """
 
 from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
+
+_SHARE: Final = 4
+"""One place in four is for strangers."""
 
 
 class Standing(enum.IntEnum):
-    """How a connection is used. A lower number makes room first."""
+    """How a connection is used."""
 
-    STRANGER_IDLE = 0
-    STRANGER_BUSY = 1
-    KNOWN_IDLE = 2
-    KNOWN_BUSY = 3
+    STRANGER = 0
+    KNOWN_IDLE = 1
+    KNOWN_BUSY = 2
 
 
 class Place:
@@ -32,7 +36,7 @@ class Place:
         self._table: Final = table
         self.peer: Final = peer
         self.exempt: Final = exempt
-        self.standing: Callable[[], Standing] = lambda: Standing.STRANGER_IDLE
+        self.standing: Callable[[], Standing] = lambda: Standing.STRANGER
         self.drop: Callable[[], object] = lambda: None
 
     def leave(self) -> None:
@@ -48,7 +52,7 @@ class Connections:
         self._most = most
         self._most_of_peer = most_of_peer
         self._places: dict[Place, None] = {}
-        self._of_peer: Counter[str] = Counter()
+        self._of_peer: dict[str, dict[Place, None]] = {}
         self.dropped = 0
         """The connections that made room for others."""
         self.refused = 0
@@ -69,13 +73,15 @@ class Connections:
             return None
         place = Place(self, peer, exempt=exempt)
         self._places[place] = None
-        self._of_peer[peer] += not exempt
+        if not exempt:
+            self._of_peer.setdefault(peer, {})[place] = None
         return place
 
     def _has_room(self, peer: str, *, exempt: bool) -> bool:
-        if not exempt and self._of_peer[peer] >= self._most_of_peer and not self._make_room(peer):
+        of_peer = {} if exempt else self._of_peer.get(peer, {})
+        if len(of_peer) >= self._most_of_peer and not self._make_room(of_peer, self._most_of_peer):
             return False
-        return len(self._places) < self._most or self._make_room()
+        return len(self._places) < self._most or self._make_room(self._places, self._most)
 
     def leave(self, place: Place) -> None:
         """Free a place. Freeing it twice is allowed."""
@@ -83,25 +89,25 @@ class Connections:
             return
         del self._places[place]
         if not place.exempt:
-            self._of_peer[place.peer] -= 1
-            if not self._of_peer[place.peer]:
+            of_peer = self._of_peer[place.peer]
+            del of_peer[place]
+            if not of_peer:
                 del self._of_peer[place.peer]
 
     def make_room(self) -> bool:
         """Drop one connection because the system has no room for another. Return False if all are in use."""
-        return self._make_room()
+        return self._make_room(self._places, self._most)
 
-    def _make_room(self, peer: str | None = None) -> bool:
-        """Drop the connection that matters least: among equals, the oldest of the peer that has most."""
-        standings = {
-            place: place.standing()
-            for place in self._places
-            if peer is None or (place.peer == peer and not place.exempt)
-        }
-        least = min(standings.values(), default=Standing.KNOWN_BUSY)
-        if least is Standing.KNOWN_BUSY:
+    def _make_room(self, places: Iterable[Place], most: int) -> bool:
+        """Drop one of these places, of which there may be `most`. Return False if all are in use."""
+        standings = {place: place.standing() for place in places}
+        strangers, idle = (
+            [place for place, found in standings.items() if found is wanted]
+            for wanted in (Standing.STRANGER, Standing.KNOWN_IDLE)
+        )
+        candidates = strangers if len(strangers) >= max(most // _SHARE, 1) else idle or strangers
+        if not candidates:
             return False
-        candidates = [place for place, standing in standings.items() if standing is least]
         share = Counter(place.peer for place in candidates)
         dropped = max(candidates, key=lambda place: share[place.peer])  # `max` takes the first, the oldest
         self.leave(dropped)

@@ -24,7 +24,7 @@ POLL_SECONDS: Final = 0.5
 """The time, in seconds, between two looks at the head of a memory. All of its followers share a look."""
 
 SIGN_SECONDS: Final = 15.0
-"""The time, in seconds, after which a quiet stream sends an empty comment and checks its token again."""
+"""The time, in seconds, after which a quiet stream sends an empty comment."""
 
 
 @dataclass
@@ -46,9 +46,8 @@ class Following:
     async def events(self, request: Request) -> Response:
         """Answer with the events from `start` on, and with further events until the client closes."""
         memory, _ = await self.calls.granted(request, Scope.READ)
-        start = _start(request)
-        if start is None:
-            start = await self._head(memory)
+        start, head = _start(request), await self._head(memory)
+        start = head if start is None else start
         return StreamingResponse(
             self._stream(request, memory, start), headers=HEADERS, media_type="text/event-stream"
         )
@@ -57,7 +56,15 @@ class Following:
         signed = anyio.current_time()
         yield ": following\n\n"
         while True:
-            if await self._head(memory) > start:
+            new = await self._head(memory) > start
+            if new or anyio.current_time() - signed >= SIGN_SECONDS:
+                signed = anyio.current_time()
+                # The token may have been revoked since the stream began.
+                if not await self.calls.run(partial(self._may_go_on, request, memory)):
+                    return
+                if not new:
+                    yield ":\n\n"
+            if new:
                 part = await self.calls.run(partial(self.calls.events, memory, start, None))
                 yield "".join(
                     f"id: {item['seq']}\nevent: {item['kind']}\ndata: {dumped(item)}\n\n" for item in part
@@ -65,26 +72,21 @@ class Following:
                 start += len(part)
                 continue
             await anyio.sleep(POLL_SECONDS)
-            if anyio.current_time() - signed >= SIGN_SECONDS:
-                signed = anyio.current_time()
-                try:
-                    await self.calls.granted(request, Scope.READ)
-                except EngineError:
-                    return
-                yield ":\n\n"
+
+    def _may_go_on(self, request: Request, memory: str) -> bool:
+        try:
+            return self.calls.access.still_permits(request, Scope.READ, memory)
+        except EngineError:
+            return False  # the client asks again, and is told why
 
     async def _head(self, memory: str) -> int:
         """Return the number of events of a memory, as of at most `POLL_SECONDS` ago."""
         look = self._looks.setdefault(memory, _Look())
         async with look.lock:
             if anyio.current_time() - look.at >= POLL_SECONDS:
-                look.size = await self.calls.run(partial(self._size, memory))
+                look.size = await self.calls.run(partial(self.calls.size, memory))
                 look.at = anyio.current_time()
             return look.size
-
-    def _size(self, memory: str) -> int:
-        with self.calls.memories.use(memory) as engine:
-            return engine.size
 
 
 def _start(request: Request) -> int | None:

@@ -23,14 +23,73 @@ _QUEUE: Final = 4096
 """The connections that may wait to be taken. If the queue is full, a client tries again after a second."""
 
 
+class Encryption:
+    """A certificate and its key, which can be renewed while the server runs."""
+
+    def __init__(self, certificate: Path, key: Path | None) -> None:
+        """Load both files."""
+        self._files: Final = (certificate, certificate if key is None else key)
+        self.context: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.minimum_version = ssl.TLSVersion.TLSv1_2
+        self.context.set_alpn_protocols(["http/1.1"])
+        self._loaded = self._state()
+        self._load(self.context)
+
+    def _state(self) -> tuple[int, ...]:
+        """Return what changes when a file is replaced or rewritten. A missing file counts as unchanged."""
+        try:
+            found = [file.stat() for file in self._files]
+        except OSError:
+            return ()
+        return tuple(number for one in found for number in (one.st_mtime_ns, one.st_ino, one.st_size))
+
+    def renew(self) -> None:
+        """Load the files again if they have changed, for new connections. If that fails, nothing changes.
+
+        Raises:
+            EngineError: the new files cannot be used. This is raised once for each change.
+        """
+        state = self._state()
+        if state in (self._loaded, ()):
+            return
+        self._loaded = state
+        # A context that fails half-way has the certificate of one file and the key of the other.
+        self._load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
+        self._load(self.context)
+
+    def _load(self, context: ssl.SSLContext) -> None:
+        certificate, key = self._files
+        _check_readable(certificate)
+        _check_readable(key)
+        _refuse_open_key(key)
+
+        def no_password() -> str:
+            raise InvalidInputError(
+                f"the private key in {key} is encrypted", hint="decrypt it with `openssl pkey`, and chmod 600"
+            )
+
+        try:
+            context.load_cert_chain(certificate, key, no_password)
+        except ssl.SSLError as error:
+            raise InvalidInputError(
+                f"{_reason(error)}: {certificate}" + (f" and {key}" if key != certificate else ""),
+                hint="give the PEM file of the certificate with its chain, and of its private key",
+            ) from None
+
+
 class Listener:
     """A socket that takes connections, and what its clients must know of it."""
 
-    def __init__(self, settings: Settings, bound: socket.socket, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, settings: Settings, bound: socket.socket, encryption: Encryption | None) -> None:
         self.settings: Final = settings
         self.socket: Final = bound
-        self.tls: Final = tls
+        self.encryption: Final = encryption
         self.port: Final[int] = bound.getsockname()[1]
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """The context for TLS, or None for plain HTTP."""
+        return None if self.encryption is None else self.encryption.context
 
     @property
     def url(self) -> str:
@@ -63,10 +122,10 @@ def listening(settings: Settings) -> Iterator[Listener]:
     checked(settings)
     family, address = _resolved(settings.host, settings.port)
     refuse_plain_http(settings, address[0].partition("%")[0])
-    tls = None if settings.certificate is None else _context(settings.certificate, settings.key)
+    encryption = None if settings.certificate is None else Encryption(settings.certificate, settings.key)
     _allow_files(settings.limits.connections)
     with _bound(family, address) as bound:
-        yield Listener(settings, bound, tls)
+        yield Listener(settings, bound, encryption)
 
 
 def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
@@ -116,31 +175,6 @@ def _allow_files(connections: int) -> None:
             hint="raise the limit (ulimit -Hn), or allow fewer connections",
         )
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
-
-
-def _context(certificate: Path, key: Path | None) -> ssl.SSLContext:
-    """Return the context for TLS 1.2 and later with this certificate."""
-    _check_readable(certificate)
-    secret = certificate if key is None else key
-    _check_readable(secret)
-    _refuse_open_key(secret)
-
-    def no_password() -> str:
-        raise InvalidInputError(
-            f"the private key in {secret} is encrypted", hint="decrypt it with `openssl pkey`, and chmod 600"
-        )
-
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    try:
-        context.load_cert_chain(certificate, secret, no_password)
-    except ssl.SSLError as error:
-        raise InvalidInputError(
-            f"{_reason(error)}: {certificate}" + ("" if key is None else f" and {key}"),
-            hint="give the PEM file of the certificate with its chain, and the PEM file of its private key",
-        ) from None
-    return context
 
 
 def _reason(error: ssl.SSLError) -> str:

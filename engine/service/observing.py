@@ -106,10 +106,11 @@ def _route_of(scope: Scope) -> str:
     # Starlette leaves the route that it has chosen in the scope.
     route: str = getattr(scope.get("route"), "path", UNMATCHED)
     operation = scope.get("path_params", {}).get("operation", "")
-    return route.replace("{operation}", operation) if _is_operation(operation) else route
+    return route.replace("{operation}", operation) if operation and _is_operation(operation) else route
 
 
 def _is_operation(name: str) -> bool:
+    # Loaded here: the table takes a second to build, and the server of `engine mcp` needs none.
     from engine.wire.operations import operations
 
     return name in operations()

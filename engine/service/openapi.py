@@ -32,9 +32,14 @@ _KEY: Final = {
     "schema": {"type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX, "pattern": "^[!-~ ]+$"},
 }
 
+_NAMED: Final = _MEMORY | {
+    "description": "The name of the memory.",
+    "schema": {"type": "string", "pattern": "^[a-z0-9_-][a-z0-9._-]{0,31}$"},
+}
+
 _NAME: Final = {
     "type": "object",
-    "properties": {"name": {"type": "string"}},
+    "properties": {"name": _NAMED["schema"]},
     "required": ["name"],
     "additionalProperties": False,
 }
@@ -137,7 +142,8 @@ def _query(operation: Operation, schemas: Schemas) -> list[Schema]:
     found = []
     for parameter in operation.parameters:
         schema = parameter.shape.schema(schemas)
-        is_simple = isinstance(parameter.shape, Plain) or "object" not in str(schema)
+        text = str(schema)
+        is_simple = isinstance(parameter.shape, Plain) or not ("object" in text or "$ref" in text)
         found.append(
             {
                 "name": parameter.name,
@@ -172,8 +178,9 @@ def _fixed_paths(schemas: Schemas) -> dict[str, Schema]:
             "parameters": [_MEMORY],
             "get": _fixed("describe_memory", Scope.READ, "Describe a memory.", _json(described)),
             "patch": _fixed("rename_memory", Scope.ADMIN, "Rename a memory.", _json(_NAME))
-            | {"requestBody": {"required": True, "content": _json(_NAME)}},
-            "delete": _fixed("delete_memory", Scope.ADMIN, "Delete a memory.", {}, "204"),
+            | {"parameters": [_NAMED], "requestBody": {"required": True, "content": _json(_NAME)}},
+            "delete": _fixed("delete_memory", Scope.ADMIN, "Delete a memory.", {}, "204")
+            | {"parameters": [_NAMED]},
         },
         "/v1/memories/{memory}/events": {
             "parameters": [_MEMORY],
@@ -197,7 +204,6 @@ def _fixed_paths(schemas: Schemas) -> dict[str, Schema]:
             | {
                 "parameters": [_KEY],
                 "requestBody": {
-                    "required": True,
                     "content": {LINES: {"schema": command_shape().schema(schemas)}},
                 },
             },

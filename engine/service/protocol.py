@@ -63,9 +63,11 @@ class Connection(H11Protocol):
         """Take the place of a connection that was accepted."""
         super().__init__(config, state, app_state, asyncio.get_running_loop())
         self.logger = _log
+        self.access_log = False  # its lines have the path and the query
         self._limits = limits
         self._place = place
         self._observers = observers
+        self._is_known = False
         self._received = 0
         self._read_by_client = 0
         self._watched: tuple[object, ...] = ()
@@ -91,12 +93,10 @@ class Connection(H11Protocol):
     def standing(self) -> Standing:
         """Return how the connection is used now."""
         cycle = self._exchange()
-        if cycle is None:
-            return Standing.STRANGER_IDLE
-        busy = not cycle.response_complete
-        if TOKEN in cycle.scope["state"]:
-            return Standing.KNOWN_BUSY if busy else Standing.KNOWN_IDLE
-        return Standing.STRANGER_BUSY if busy else Standing.STRANGER_IDLE
+        # A request that has just begun has not shown its token yet.
+        if cycle is None or not (self._is_known or TOKEN in cycle.scope["state"]):
+            return Standing.STRANGER
+        return Standing.KNOWN_IDLE if cycle.response_complete else Standing.KNOWN_BUSY
 
     def _exchange(self) -> RequestResponseCycle | None:
         """Return the last request and its answer, or None before the first request."""
@@ -133,7 +133,7 @@ class Connection(H11Protocol):
             case Stage.FIRST | Stage.HEAD:
                 return limits.head_seconds
             case Stage.IDLE:
-                return limits.idle_seconds
+                return limits.proxy_idle_seconds if self._place.exempt else limits.idle_seconds
             case Stage.BODY:
                 return limits.body_seconds + (self._received - self._received_before) / BODY_BYTES_A_SECOND
             case Stage.ANSWER:
@@ -183,6 +183,11 @@ class Connection(H11Protocol):
         """Refuse what is not HTTP (called by uvicorn)."""
         del msg
         self._refuse(Problem(400, "invalid", "this is not a valid HTTP request"))
+
+    def on_response_complete(self) -> None:
+        """Note whether the client had a token (called by uvicorn)."""
+        self._is_known = TOKEN in self.cycle.scope["state"]
+        super().on_response_complete()
 
     def timeout_keep_alive_handler(self) -> None:
         """Leave idle connections to `look` (called by uvicorn): a part of a request may have come."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 import uvicorn
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from engine.base.errors import EngineError
 from engine.base.interrupts import at_end
 from engine.service.accepting import Acceptor
 from engine.service.connections import Connections, Place
@@ -24,6 +27,11 @@ from engine.service.settings import Settings
 
 _TICKS_A_LOOK: Final = 5
 """The ticks of uvicorn, 0.1 s each, after which all connections are looked at."""
+
+_TICKS_A_RENEWAL: Final = 600
+"""The ticks after which the files of the certificate are looked at."""
+
+log: Final = logging.getLogger("engine.service")
 
 
 def serve(
@@ -77,6 +85,8 @@ def server_of(
     settings = listener.settings
     if metrics is not None:
         observers = (*observers, metrics.count)
+    if settings.origins:
+        app = _open_to(settings.origins, app)
     guarded: ASGIApp = Observed(Guard(app, listener), observers)
     if settings.proxies:
         proxies = [str(network) for network in settings.proxies]
@@ -100,6 +110,21 @@ def server_of(
     return server
 
 
+def _open_to(origins: Sequence[str], app: ASGIApp) -> ASGIApp:
+    """Return an application that also tells browsers that pages of these origins may use it (CORS).
+
+    Browsers send no cookies to it; a page needs a token like every client.
+    """
+    return CORSMiddleware(
+        app,
+        allow_origins=origins,
+        allow_methods=("DELETE", "GET", "PATCH", "POST"),
+        allow_headers=("Authorization", "Idempotency-Key", "Last-Event-ID", "MCP-Protocol-Version"),
+        allow_private_network=True,
+        expose_headers=("Retry-After",),
+    )
+
+
 class Server(uvicorn.Server):
     """uvicorn's server with its own way to take connections, and with an eye on all of them."""
 
@@ -108,6 +133,7 @@ class Server(uvicorn.Server):
         super().__init__(config)
         limits = listener.settings.limits
         self._limits = limits
+        self._listener = listener
         self._observers = observers
         self._connections = Connections(limits.connections, limits.connections_of_peer)
         self._acceptor = Acceptor(listener, self._connections, self._protocol)
@@ -143,11 +169,21 @@ class Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Look at all connections from time to time."""
+        if counter % _TICKS_A_RENEWAL == 0:
+            self._renew()
         if counter % _TICKS_A_LOOK == 0:
             now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):
                 cast("Connection", connection).look(now)
         return await super().on_tick(counter)
+
+    def _renew(self) -> None:
+        """Use a certificate that was renewed."""
+        if self._listener.encryption is not None:
+            try:
+                self._listener.encryption.renew()
+            except EngineError as error:
+                log.warning("the renewed certificate is not used: %s", error)
 
     async def shutdown(self, sockets: object = None) -> None:
         """Let running requests end, then cut off what is left."""

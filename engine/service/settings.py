@@ -56,6 +56,9 @@ class Limits:
     idle_seconds: float = 15
     """The time that a connection without a request stays open."""
 
+    proxy_idle_seconds: float = 90
+    """The same for a connection of a named proxy, which should close it first."""
+
     stop_seconds: int = 10
     """The time that running requests have after SIGTERM."""
 

@@ -12,7 +12,8 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -193,7 +194,7 @@ class Tokens:
         if not known and not self._unknown.acquire(timeout=LOOKUP_SECONDS):
             raise BusyError("too many unknown tokens are being looked up", hint="repeat the request")
         try:
-            with translated():
+            with _translated():
                 row = self._table.find(digest)
         finally:
             if not known:
@@ -247,7 +248,7 @@ class Tokens:
         bearer = _random()
         digest = sha256(bearer.encode()).digest()
         row = TokenRow(_name(name), digest, scope.name.lower(), patterns, created, expires or 0)
-        with translated():
+        with _translated():
             added = table.add(row)
         if not added:
             raise ConflictError(
@@ -260,7 +261,7 @@ class Tokens:
         """Return all tokens of the table in the order of their names."""
         if self._table is None:
             return []
-        with translated():
+        with _translated():
             rows = self._table.rows()
         now = self._now()
         return [_token(row, now) for row in rows]
@@ -272,7 +273,7 @@ class Tokens:
             NotFoundError: there is no token of this name.
         """
         table = self._tables()
-        with translated():
+        with _translated():
             removed = table.remove(_name(name))
         with self._keeping:
             for digest in [digest for digest, kept in self._kept.items() if kept.grant.name == name]:
@@ -294,6 +295,20 @@ class Tokens:
         table, self._table = self._table, None
         if table is not None:
             table.close()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Convert errors as `translated` does; the repair of a damaged table is not the repair of a store."""
+    try:
+        with translated():
+            yield
+    except CorruptionError as error:
+        raise CorruptionError(
+            str(error),
+            hint="revoke the token that the message names (`engine token revoke NAME`), and make it anew; if "
+            "the message names a file only, delete this file, and make all tokens anew",
+        ) from error
 
 
 def _random() -> str:

@@ -31,6 +31,7 @@ from engine.followers.requests import (
     Part,
     RequestsFollower,
     Seqs,
+    prefix_of,
     row_prefix,
     separated,
     stored_seqs,
@@ -137,7 +138,7 @@ class RequestKeys:
         """Remember the keys of the events; return True if one of the events destroyed payloads."""
         for header, body, _ in entries:
             if body is not None and body.request is not None:
-                prefix = row_prefix(header.actor, separated(body.request)[0])
+                prefix = prefix_of(header.actor, body.request)
                 self._later.setdefault(prefix, []).append(header.seq)
             self._erased = self._erased or header.kind in ERASING_KINDS
         return self._erased

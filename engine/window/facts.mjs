@@ -85,6 +85,9 @@ export function moment(microseconds) {
   return new Date(milliseconds).toISOString().replace("T", " ").replace(/\.000Z$|Z$/, " UTC");
 }
 
+/** Return a time of the service, in ISO 8601 and UTC, to the second. */
+export const day = (time) => time.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC");
+
 export const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number == 1 ? "" : "s"}`;
 
 const chips = (words) =>

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 import pytest
 
 from backends.base import Batch, Guard
-from backends.errors import BackendEnvironment, BackendError, BackendInDoubt, BackendUnusable
+from backends.errors import (
+    BackendBusy,
+    BackendEnvironment,
+    BackendError,
+    BackendInDoubt,
+    BackendUnusable,
+)
 from backends.postgresql import PostgreSQLBackend
 from backends.postgresql_errors import convert
+from engine import Engine
+from engine.base.errors import EngineError
 from tests.support.postgresql import (
     NoServerError,
     Proxy,
@@ -208,6 +219,223 @@ def test_a_durable_write_waits_for_the_disk_whatever_the_default_is(server: Serv
         assert backend._synchronous == "on"
 
 
+@pytest.fixture
+def limited() -> Iterator[Server]:
+    """A server whose files cannot grow beyond 4 MiB, as if its disk were full."""
+    try:
+        programs()
+    except NoServerError as error:
+        pytest.skip(str(error))
+    with temporary_server(largest_file=4 << 20) as made:
+        yield made
+
+
+def test_a_full_disk_refuses_writes_and_loses_nothing(limited: Server) -> None:
+    """A write for which there is no space says so; all earlier ones are there, and later ones go on."""
+    with opened(limited.url) as backend:
+        done = 0
+        problem = None
+        while problem is None and done < 100:
+            batch = Batch()
+            batch.put(b"row %d" % done, os.urandom(1 << 19))
+            batch.put(b"count", b"%d" % (done + 1))
+            try:
+                backend.write(batch)
+                done += 1
+            except BackendEnvironment as error:
+                problem = error
+        assert "failed: could not extend file" in str(problem)
+        assert backend.get(b"count") == b"%d" % done
+        assert len(list(backend.scan_prefix(b"row"))) == done
+        limited.stop()
+        limited.largest_file = None
+        limited.start()
+        backend.write(batch)
+        assert backend.get(b"count") == b"%d" % (done + 1)
+
+
+def with_settings(**settings: object) -> str:
+    """Return the URL of the shared server, whose sessions have other settings."""
+    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+    return f"{shared_server().url}?options={quote(options)}"
+
+
+@contextlib.contextmanager
+def turn_taken(backend: PostgreSQLBackend) -> Iterator[psycopg.Connection]:
+    """Keep the turn of a memory in another transaction, so that its writers wait."""
+    with psycopg.connect(shared_server().url) as connection:
+        memory = backend._rows.memory
+        connection.execute("UPDATE memroot_memories SET layout = layout WHERE number = %s", [memory])
+        yield connection
+        connection.rollback()
+
+
+def test_a_write_that_the_server_gave_up_changes_nothing() -> None:
+    """A statement that took longer than statement_timeout changes nothing; the next write goes on."""
+    with opened(with_settings(statement_timeout=150)) as backend:
+        batch = Batch()
+        batch.put(b"timed", b"1")
+        with turn_taken(backend), pytest.raises(BackendEnvironment, match="took too long"):
+            backend.write(batch)
+        assert backend.get(b"timed") is None
+        backend.write(batch)
+        assert backend.get(b"timed") == b"1"
+
+
+def test_a_lock_that_is_not_granted_is_busy() -> None:
+    """A write that waited as long as it may for other writers has changed nothing."""
+    with opened(shared_server().url, busy_seconds=0.15) as backend:
+        batch = Batch()
+        batch.put(b"locked", b"1")
+        with turn_taken(backend), pytest.raises(BackendBusy):
+            backend.write(batch)
+        assert backend.get(b"locked") is None
+
+
+def test_a_snapshot_that_the_server_ended_says_so() -> None:
+    """After idle_in_transaction_session_timeout, a read of the old snapshot fails, and a new one goes on."""
+    with opened(with_settings(idle_in_transaction_session_timeout=50)) as backend:
+        batch = Batch()
+        batch.put(b"idle", b"1")
+        backend.write(batch)
+        with backend.snapshot() as rows:
+            assert rows.keys(b"idle", 1) == [b"idle"]
+            time.sleep(0.3)
+            with pytest.raises(BackendEnvironment, match="cannot be reached"):
+                rows.keys(b"idle", 1)
+        assert backend.get(b"idle") == b"1"
+        with backend.exclusive():
+            time.sleep(0.3)
+            batch.put(b"idle", b"2")
+            backend.write(batch)
+        assert backend.get(b"idle") == b"2"
+
+
+def test_a_deadlock_on_the_server_is_settled_by_sending_again() -> None:
+    """The server undoes the write to end a deadlock; the write is there once the other one is over."""
+    with opened(with_settings(deadlock_timeout=300)) as backend:
+        batch = Batch()
+        batch.put(b"deadlock", b"1")
+        with turn_taken(backend) as other:
+            other.execute("SET deadlock_timeout = 60000")
+            writer = threading.Thread(target=backend.write, args=[batch])
+            writer.start()
+            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            while other.execute(waiting).fetchone() == (0,):
+                time.sleep(0.01)
+            # The writer has the lock, and waits for the turn; this waits for the lock.
+            other.execute("SELECT 1 FROM memroot_locks WHERE number = %s FOR UPDATE", [backend._rows.memory])
+        writer.join()
+        assert backend.get(b"deadlock") == b"1"
+
+
+def test_no_connection_left_is_a_failure_of_the_system() -> None:
+    """The message of the server is shown, and the call can be repeated when a connection is free."""
+    opened(shared_server().url).close()
+    with psycopg.connect(shared_server().url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE crowded LOGIN CONNECTION LIMIT 1")
+        connection.execute("GRANT SELECT ON memroot_memories TO crowded")
+    url = shared_server().url.replace("memroot@", "crowded@")
+    with psycopg.connect(url), pytest.raises(BackendEnvironment, match="too many connections"):
+        opened(url)
+    opened(url).close()
+
+
+def test_a_server_restarted_during_a_scan_ends_the_scan(server: Server) -> None:
+    """The scan fails instead of going on with other rows; a new scan has them all."""
+    with opened(server.url) as backend:
+        batch = Batch()
+        for number in range(600):
+            batch.put(b"%03d" % number, b"1")
+        backend.write(batch)
+        rows = backend.scan()
+        assert next(rows)[0] == b"000"
+        server.stop("immediate")
+        server.start()
+        with pytest.raises(BackendEnvironment):
+            list(rows)
+        assert len(list(backend.scan())) == 600
+
+
+def test_a_commit_that_no_standby_confirmed_is_in_doubt() -> None:
+    """If an operator ends the wait for the synchronous standby, the write is not acknowledged."""
+    with psycopg.connect(shared_server().url, autocommit=True) as connection:
+
+        def standby(name: str) -> None:
+            connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{name}'")
+            connection.execute("SELECT pg_reload_conf()")
+            while connection.execute("SHOW synchronous_standby_names").fetchone() != (name,):
+                time.sleep(0.01)
+
+        def cancel() -> None:
+            waiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+            while connection.execute(waiting).fetchone() is None:
+                time.sleep(0.01)
+
+        with opened(shared_server().url) as backend:
+            batch = Batch()
+            batch.put(b"unconfirmed", b"1")
+            standby("nobody")
+            operator = threading.Thread(target=cancel)
+            operator.start()
+            try:
+                with pytest.raises(BackendInDoubt, match="no standby has confirmed"):
+                    backend.write(batch)
+            finally:
+                operator.join()
+                standby("")
+            assert backend.get(b"unconfirmed") == b"1"
+
+
+def test_a_standby_can_be_read_and_is_never_written(server: Server) -> None:
+    """Recall works on a standby, also for events that followers lack; a write says where to go instead.
+
+    A snapshot that the standby ends in favour of the primary's changes is busy, and the next one goes on.
+    """
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET max_standby_streaming_delay = 0")
+    with Engine.open(server.url) as primary:
+        primary.add("The kettle is descaled on Mondays.")
+        standby = standby_of(server, server.folder.parent / "standby")
+        try:
+            primary.add("The kettle is red.")
+            for wanted in ("standby", "prefer-standby"):
+                hosts = f"127.0.0.1:{server.port},127.0.0.1:{standby.port}"
+                url = f"postgresql://memroot@{hosts}/postgres?target_session_attrs={wanted}"
+                with Engine.open(url) as reader:
+                    assert reader.read_only == "the server is a standby, or is set to read-only"
+                    until = time.monotonic() + 30
+                    while len(reader.recall("kettle").hits) < 2 and time.monotonic() < until:
+                        time.sleep(0.05)
+                    assert len(reader.recall("kettle").hits) == 2
+                    with pytest.raises(EngineError, match="accepts no writes"):
+                        reader.add("Never stored.")
+            end_a_snapshot(server, standby)
+        finally:
+            standby.stop()
+
+
+def end_a_snapshot(server: Server, standby: Server) -> None:
+    """Remove rows on the primary that a snapshot on the standby may still read."""
+    path = standby.url.removeprefix("postgresql:")
+    with PostgreSQLBackend(path, create=False) as reading, psycopg.connect(server.url) as primary:
+        primary.autocommit = True
+        with reading.snapshot() as rows:
+            before = rows.keys(b"", 1000)
+            primary.execute("UPDATE memroot_rows SET value = value")
+            primary.execute("VACUUM memroot_rows")
+            problem = None
+            until = time.monotonic() + 20
+            while problem is None and time.monotonic() < until:
+                try:
+                    assert rows.keys(b"", 1000) == before
+                    time.sleep(0.05)
+                except (BackendBusy, BackendEnvironment) as error:
+                    problem = error
+        assert "conflict with recovery" in str(problem) or isinstance(problem, BackendBusy)
+        assert reading.keys(b"", 1000)
+
+
 CLASSES: dict[str, tuple[str, Callable[[], psycopg.Error]]] = {
     "a full disk": ("BackendEnvironment", psycopg.errors.DiskFull),
     "no connection left": ("BackendEnvironment", psycopg.errors.TooManyConnections),
@@ -218,6 +446,10 @@ CLASSES: dict[str, tuple[str, Callable[[], psycopg.Error]]] = {
     "the connection breaks": ("BackendEnvironment", psycopg.OperationalError),
     "a lock is not granted": ("BackendBusy", psycopg.errors.LockNotAvailable),
     "a damaged page": ("BackendCorrupt", psycopg.errors.DataCorrupted),
+    "an idle transaction ended": ("BackendEnvironment", psycopg.errors.IdleInTransactionSessionTimeout),
+    "a used-up quota": ("BackendEnvironment", psycopg.errors.InternalError_),
+    "a failing disk": ("BackendEnvironment", psycopg.errors.IoError),
+    "a conflict with recovery": ("BackendBusy", psycopg.errors.SerializationFailure),
     "no such database": ("BackendUnusable", psycopg.errors.InvalidCatalogName),
 }
 

@@ -6,6 +6,8 @@ import contextlib
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,10 +22,12 @@ from backends.sqlite_tokens import _FIND, tokens_file
 from backends.tokens import TokenRow, TokenTable, open_tokens
 from engine.store.named_places import is_memory
 from tests.support.postgresql import shared_server
+from tests.support.read_only import WAYS, prefix_for
 
 BOB = TokenRow("bob", b"b" * 32, "write", "work-* ~", 1_700_000_000_000_000, 0)
 EVE = TokenRow("eve", b"e" * 32, "read", "*", 1_700_000_000_000_001, 1_800_000_000_000_000)
 
+ROOT = Path(__file__).parents[2]
 FILES = ("folder", "file")
 PLACES = (*FILES, "database")
 
@@ -126,13 +130,15 @@ def test_a_damaged_row_of_a_database_grants_nothing(table: TokenTable, url: str)
 @in_files
 def test_a_file_of_tokens_is_no_memory(table: TokenTable, url: str) -> None:
     """The file is private, cannot be taken for a memory, and does not touch the store beside it."""
-    before = Path(url.removeprefix("sqlite:")).stat()
+    place = Path(url.removeprefix("sqlite:"))
+    place.chmod(0o777)
+    before = place.stat()
     table.add(BOB)
     file = of_files(url)
     assert not is_memory(file)
     assert not stat.S_IMODE(file.stat().st_mode) & 0o007
     if url.startswith("sqlite:"):
-        assert Path(url.removeprefix("sqlite:")).stat().st_mtime_ns == before.st_mtime_ns
+        assert place.stat().st_mtime_ns == before.st_mtime_ns
     with pytest.raises(BackendUnusable):
         open_backend(f"sqlite:{file}")
 
@@ -238,9 +244,11 @@ def test_a_service_needs_only_to_read_tokens(table: TokenTable, url: str) -> Non
 
 
 @in_a_database
-def test_a_lost_connection_is_replaced(table: TokenTable, url: str) -> None:
+def test_a_lost_connection_is_replaced(table: PostgreSQLTokens, url: str) -> None:
     """After the server has ended all connections, the next calls answer as before."""
     table.add(BOB)
+    for idle in [table._pool.take() for _ in range(9)]:
+        table._pool.give_back(idle)
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'memroot'"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(cut)
@@ -271,3 +279,54 @@ def test_a_bare_database_has_no_tokens(url: str) -> None:
         assert (table.rows(), table.find(BOB.hash), table.remove("bob")) == ([], None, False)
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT to_regclass('memroot_tokens')").fetchone() == (None,)
+
+
+_CHECK = """
+import sys
+from backends.errors import BackendEnvironment
+from backends.tokens import TokenRow, open_tokens
+table = open_tokens(sys.argv[1])
+print(table.find(b"b" * 32).name, [row.name for row in table.rows()])
+for call in (lambda: table.remove("bob"), lambda: table.add(TokenRow("eve", b"e" * 32, "read", "*", 1, 0))):
+    try:
+        call()
+    except BackendEnvironment as error:
+        print(error.hint)
+"""
+
+
+@in_files
+@pytest.mark.parametrize("way", WAYS)
+def test_a_process_that_may_only_read_checks_tokens(
+    table: TokenTable, url: str, tmp_path: Path, way: str
+) -> None:
+    """Tokens are checked from a read-only place; making and revoking are refused by the system."""
+    table.add(BOB)
+    command = (*prefix_for(way, tmp_path), sys.executable, "-c", _CHECK, url)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    found, *hints = done.stdout.splitlines()
+    assert found == "bob ['bob']"
+    assert len(hints) == 2
+    assert all(hints)
+
+
+def test_a_killed_writer_changes_all_or_nothing(tmp_path: Path) -> None:
+    """After a process was killed in the middle of a transaction, the tokens are those from before."""
+    with contextlib.closing(open_tokens(str(tmp_path))) as table:
+        table.add(BOB)
+        script = (
+            "import os, sqlite3, sys\n"
+            "connection = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+            "connection.execute('PRAGMA cache_size = 1')\n"
+            "connection.execute('BEGIN IMMEDIATE')\n"
+            "connection.execute('DELETE FROM tokens')\n"
+            "rows = [(str(n), b'%032d' % n, 'admin', '*' * 500, 1, 0, 1) for n in range(500)]\n"
+            "connection.executemany('INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)', rows)\n"
+            "os.kill(os.getpid(), 9)\n"
+        )
+        file = tokens_file(tmp_path)
+        subprocess.run([sys.executable, "-c", script, str(file)], check=False)
+        assert file.with_name(file.name + "-journal").exists()
+        assert table.rows() == [BOB]
+        assert table.add(EVE)

@@ -46,7 +46,10 @@ function numberedLeaves(count) {
 const trustedBy = ({ note, keys, ...root }) => (note === undefined ? trustRoot(root) : trustCheckpoint(note, keys));
 
 const QUESTIONS = {
-  proof: ({ proof, basis, claims }) => verify(fromHex(proof), readBasis(basis), claims.map(readClaim)),
+  proof: ({ proof, basis, claims }) => {
+    const { size, shown } = verify(fromHex(proof), readBasis(basis), claims.map(readClaim));
+    return { size, shown };
+  },
   words: ({ words }) => parseClaim(words),
   event: ({ header, payload }) => {
     const read = readHeader(fromHex(header));

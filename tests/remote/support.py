@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import uvicorn
 
 from engine import Engine
 from engine.remote.address import parse_address
 from engine.remote.memory import RemoteEngine
 from engine.remote.transport import RETRIES, Transport
 from engine.remote.trusted import Trusted
-from tests.service.support import client_of
+from engine.service.access import Access
+from engine.service.app import application
+from engine.service.memories import Memories
+from tests.service.support import USUAL, KnownTokens, client_of
 
 HOST = "http://testserver"
 
@@ -98,3 +104,18 @@ def new_store(path: Path) -> str:
     url = f"sqlite:{path}"
     Engine.open(url).close()
     return url
+
+
+@contextmanager
+def serving(url: str, port: int = 0) -> Iterator[str]:
+    """Run a service on a socket, and yield its address."""
+    app = application(Memories(url, read_only=False), Access(KnownTokens(**USUAL), read_only=False))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none"))
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()

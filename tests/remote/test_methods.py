@@ -58,6 +58,8 @@ def opened(path: Path) -> Iterator[Both]:
         yield Both(remote, local, kettle.id, vinegar.id)
 
 
+NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
+
 QUERIES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "across": (("Ana",), {}),
     "bright_nodes": (("kettle",), {"limit": 3}),
@@ -75,7 +77,7 @@ QUERIES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "page": (("tea",), {}),
     "recall": (
         ("kettle",),
-        {"explain": True, "meta": {"time": 5}, "since": datetime(2026, 1, 1, tzinfo=UTC)},
+        {"explain": True, "meta": {"time": 5}, "since": NEW_YEAR},
     ),
     "recent": ((), {"limit": 2}),
     "resolve": (("KETTLE",), {}),
@@ -116,7 +118,7 @@ def test_every_query_answers_as_the_memory_itself(tmp_path: Path) -> None:
 
 
 def test_every_operation_is_a_method_and_everything_else_is_refused(tmp_path: Path) -> None:
-    """A public name of `Engine` is an operation, a method of the client's own, or a refusal with a hint."""
+    """Each public name of `Engine` is an operation, a method of the client, or a refusal with a hint."""
     own = {"close", "connect", "open", "apply_many", "add_once", "export", "mirror_problem", "read_only"}
     with opened(tmp_path) as both:
         for name in sorted(set(dir(Engine)) - own):

@@ -38,6 +38,9 @@ SAMPLES: dict[str, list[tuple[str, str]]] = {
         ("slack {} here", "xo" + "xb-1234567890-1234567890-" + random_like("slack", 24)),
         ("https://hooks.slack" + ".com/services/{}", "T01234567/B01234567/" + random_like("hook", 24)),
     ],
+    "memroot-token": [
+        ("the token of the laptop is {}.", "mr" + "_" + random_like("mr", 43)),
+    ],
     "anthropic-key": [
         ("key: {}", "sk-" + "ant-api03-" + random_like("ant", 80) + "-" + random_like("a", 6) + "AA")
     ],
@@ -95,6 +98,7 @@ UNUSUAL: dict[str, list[tuple[str, str]]] = {
 }
 
 INNOCENT = (
+    "call mr_make_the_list_of_all_known_functions_of_the_x now",
     "The kettle is descaled on Mondays.",
     "sha256:" + hashlib.sha256(b"x").hexdigest(),
     "commit " + hashlib.sha1(b"x", usedforsecurity=False).hexdigest(),

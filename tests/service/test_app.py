@@ -192,3 +192,31 @@ def test_references_of_the_description_exist() -> None:
     text = json.dumps(document())
     names = {part.split('"')[0] for part in text.split('"#/components/schemas/')[1:]}
     assert names == names & set(document()["components"]["schemas"])
+
+
+@pytest.mark.parametrize(
+    ("path", "accepted"),
+    [
+        ("/v1/memories", {"GET", "HEAD", "POST"}),
+        ("/v1/memories/work", {"GET", "HEAD", "PATCH", "DELETE"}),
+        ("/v1/memories/work/export", {"GET", "HEAD"}),
+        ("/v1/memories/work/bulk", {"POST"}),
+        ("/v1/memories/work/size", {"GET", "HEAD", "POST"}),
+        ("/v1/memories/work/checkpoint", {"POST"}),
+    ],
+)
+def test_a_wrong_method_is_told_the_right_ones(client: TestClient, path: str, accepted: set[str]) -> None:
+    """Every other method gets the status 405 with all accepted methods, and changes nothing."""
+    before = client.get("/v1/memories/work/size").json()
+    for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} - accepted:
+        answer = client.request(method, path)
+        assert answer.status_code == 405, method
+        assert {one.strip() for one in answer.headers["allow"].split(",")} == accepted
+    assert client.get("/v1/memories/work/size").json() == before
+
+
+@pytest.mark.parametrize("path", ["export", "log", "events", "events?start=0", "log?start=0"])
+def test_a_stream_of_an_unknown_memory_does_not_begin(client: TestClient, path: str) -> None:
+    """The answer is a problem with the status 404, and not a stream that breaks off."""
+    answer = client.get(f"/v1/memories/nothing/{path}")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")

@@ -116,6 +116,22 @@ def test_the_table_holds_its_limits_and_protects_who_is_known(
         assert sum(other.peer == peer for other in places) <= most_of_peer
 
 
+@given(
+    before=st.lists(st.sampled_from((Standing.STRANGER, Standing.KNOWN_IDLE)), max_size=60),
+    most=st.integers(8, 40),
+)
+def test_a_new_connection_has_time_to_show_its_token(before: list[Standing], most: int) -> None:
+    """Whoever is there, a newcomer stays until a quarter of the places has been given to others."""
+    table = Connections(most, most)
+    dropped: list[str] = []
+    for number, standing in enumerate([*before, Standing.STRANGER, *[Standing.STRANGER] * (most // 4 - 1)]):
+        place = table.admit("peer")
+        assert place is not None
+        place.standing = partial(Standing, standing)
+        place.drop = partial(dropped.append, "new" if number == len(before) else "other")
+    assert "new" not in dropped
+
+
 @given(strangers=st.integers(1, 8))
 def test_the_peer_with_most_connections_makes_room(strangers: int) -> None:
     """One address that fills the table loses its own connections, not the only one of another address."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.service.settings import Limits
+from engine.service.settings import Limits, Settings, network_of
 from tests.service.raw import Served, rest_of, seen_to_stay_open, serving, status_of
 
 SHORT = Limits(
@@ -69,6 +69,15 @@ def test_an_idle_connection_is_closed(served: Served) -> None:
     """After an answer, the connection is closed when no further request comes."""
     with served.connect(served.head()) as connection:
         assert status_of(rest_of(connection)) == 200
+
+
+def test_an_idle_connection_of_a_proxy_stays_open() -> None:
+    """A proxy keeps its connections, so that it does not send a request on one that is being closed."""
+    with (
+        serving(Settings(proxies=(network_of("127.0.0.1"),), limits=SHORT)) as behind,
+        behind.connect(behind.head()) as connection,
+    ):
+        assert seen_to_stay_open(connection, 1.5)
 
 
 @pytest.mark.parametrize("framing", ["Content-Length: 10", "Transfer-Encoding: chunked"])

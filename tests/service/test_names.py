@@ -81,6 +81,22 @@ def test_only_pages_of_expected_origins_are_served(served: Served, origin: str, 
         assert status_of(served.request("/echo", line, method=method)) == status
 
 
+def test_a_browser_is_told_which_origins_may_use_the_server(served: Served) -> None:
+    """Only a listed origin gets the headers of CORS, for its question beforehand and for the request."""
+    ask = (
+        "Origin: https://app.example.com",
+        "Access-Control-Request-Method: POST",
+        "Access-Control-Request-Headers: authorization, content-type, idempotency-key",
+    )
+    answers = [served.request("/echo", *ask, method="OPTIONS"), served.request("/echo", ask[0])]
+    for answer in answers:
+        assert status_of(answer) == 200
+        assert b"access-control-allow-origin: https://app.example.com\r\n" in answer.lower()
+        assert b"access-control-allow-credentials" not in answer.lower()
+    own = served.request("/echo", f"Origin: http://127.0.0.1:{served.port}")
+    assert b"access-control-allow-origin" not in own.lower()
+
+
 def test_the_address_of_the_connection_is_a_name_of_the_server() -> None:
     """On all addresses, the address that a client uses is a valid Host: rebinding needs a name."""
     with serving(Settings(host="0.0.0.0", insecure=True)) as served:  # noqa: S104

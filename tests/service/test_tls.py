@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
 from engine.service.listening import listening
 from engine.service.settings import Limits, Settings
-from tests.service.raw import TIMEOUT, rest_of, serving, status_of
+from tests.service.raw import TIMEOUT, Served, rest_of, serving, status_of
 
 
 def new_key() -> ec.EllipticCurvePrivateKey:
@@ -120,6 +120,33 @@ def test_a_handshake_that_does_not_end_is_timed_out(files: tuple[Path, Path], se
     """A client that does not complete the handshake is closed without an answer in HTTP."""
     with serving(settings_of(files, head_seconds=0.2)) as served:
         assert b"HTTP" not in served.raw(sent)
+
+
+def served_certificate(served: Served) -> bytes:
+    """Return the certificate that a new connection gets."""
+    asking = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    asking.check_hostname, asking.verify_mode = False, ssl.CERT_NONE
+    with served.connect() as plain, asking.wrap_socket(plain) as connection:
+        found = connection.getpeercert(binary_form=True)
+    assert found is not None
+    return found
+
+
+def test_a_renewed_certificate_is_used_without_a_restart(files: tuple[Path, Path]) -> None:
+    """New connections get the new certificate. Files that do not fit each other change nothing."""
+    with serving(settings_of(files)) as served:
+        encryption = served.listener.encryption
+        assert encryption is not None
+        old = served_certificate(served)
+        key = new_key()
+        files[1].write_bytes(pem_of(key))
+        with pytest.raises(InvalidInputError, match="does not belong"):
+            encryption.renew()
+        encryption.renew()  # says it once
+        assert served_certificate(served) == old
+        files[0].write_bytes(certificate_of(key))
+        encryption.renew()
+        assert served_certificate(served) == ssl.PEM_cert_to_DER_cert(files[0].read_text())
 
 
 def refusal(error: type[EngineError], certificate: Path, key: Path | None) -> str:

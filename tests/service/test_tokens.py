@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import re
+import sqlite3
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import engine
+from backends.sqlite_tokens import tokens_file
 from backends.tokens import TokenRow
 from engine.base.errors import (
     BusyError,
@@ -376,3 +379,23 @@ def test_a_store_in_main_memory_has_tokens_of_this_run_only() -> None:
         with pytest.raises(InvalidInputError, match="main memory"):
             call()
     tokens.close()
+
+
+def test_a_damaged_table_has_a_repair(tokens: Tokens, tmp_path: Path) -> None:
+    """A damaged row or file is reported with what to do; the token of a damaged row can be revoked."""
+    file = tokens_file(tmp_path)
+    token = tokens.new("bob")
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("UPDATE tokens SET scope = 'admin'")
+    for call in (lambda: tokens.check(token), tokens.listed):
+        with pytest.raises(CorruptionError, match="'bob' does not match") as caught:
+            call()
+        assert "revoke the token" in caught.value.hint
+    tokens.revoke("bob")
+    assert tokens.listed() == []
+    file.write_bytes(b"garbage" * 999)
+    with pytest.raises(CorruptionError, match=str(file)) as caught:
+        tokens.listed()
+    assert "delete this file" in caught.value.hint
+    file.unlink()
+    assert tokens.check(tokens.new("bob")) is not None

@@ -25,6 +25,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 from engine.asynchronous.calls import Parts
 from engine.asynchronous.explorer import AsyncExplorer
+from engine.asynchronous.proved import AsyncProved
 from engine.engine import Engine
 {imports}
 _M = TypeVar("_M")
@@ -48,6 +49,8 @@ class AsyncEngine:
     ) -> None: ...
     @property
     def actor(self) -> str: ...
+    @property
+    def proved(self) -> AsyncProved: ...
 {methods}
 """
 
@@ -87,7 +90,7 @@ def _stub(form: str, source: str, name: str, prefix: str = "") -> str:
     (found,) = (each for each in module.body if isinstance(each, ast.ClassDef) and each.name == name)
     methods = [
         _made(each)
-        for each in found.body
+        for each in sorted(found.body, key=lambda each: getattr(each, "name", ""))
         if isinstance(each, ast.FunctionDef)
         and each.name.startswith(prefix)
         and not each.name.startswith("_")

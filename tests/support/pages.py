@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 from markdown_it import MarkdownIt
@@ -64,6 +64,10 @@ class Command(NamedTuple):
 def parsed(page: Path) -> list[Token]:
     """Return the Markdown tokens of a page. The result is cached and shared by all tests."""
     return MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
+
+
+SERVICE: Final = "<!-- service -->"
+"""The comment before a Python block that needs a service."""
 
 
 def blocks(language: str) -> list[Block]:

@@ -71,11 +71,13 @@ def free_port() -> int:
 class Server:
     """A PostgreSQL server with its data in `folder`."""
 
-    def __init__(self, folder: Path, *, settings: str = "") -> None:
+    def __init__(self, folder: Path, *, settings: str = "", largest_file: int | None = None) -> None:
+        """Describe a server; `largest_file` limits the size of its files, in bytes, as a full disk would."""
         self.folder = folder
         self.data = folder / "data"
         self.port = free_port()
         self._settings = settings
+        self.largest_file = largest_file
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -91,7 +93,7 @@ class Server:
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
         command = [
             str(programs() / "initdb"), "-D", str(self.data), "-U", USER, "-A", "trust", "-E", "UTF8",
-            "--locale=C", "--no-sync",
+            "--locale=C", "--no-sync", "--wal-segsize=1",
         ]  # fmt: skip
         subprocess.run(command, check=True, capture_output=True, cwd=self.folder, **_as_plain_user())
         with (self.data / "postgresql.conf").open("a") as file:
@@ -100,6 +102,9 @@ class Server:
     def start(self) -> None:
         """Start the server, and wait until it answers."""
         command = [str(programs() / "postgres"), "-D", str(self.data), "-p", str(self.port)]
+        if self.largest_file is not None:
+            limited = f'ulimit -f {self.largest_file // 512} && exec "$@"'
+            command = ["sh", "-c", limited, "sh", *command]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 command, stdout=log, stderr=log, cwd=self.folder, **_as_plain_user()
@@ -220,9 +225,9 @@ class Proxy:
 
 
 @contextmanager
-def server_in(folder: Path, *, settings: str = "") -> Iterator[Server]:
+def server_in(folder: Path, *, settings: str = "", largest_file: int | None = None) -> Iterator[Server]:
     """Yield a running server with its data in `folder`."""
-    server = Server(folder, settings=settings)
+    server = Server(folder, settings=settings, largest_file=largest_file)
     server.create()
     server.start()
     try:
@@ -232,11 +237,11 @@ def server_in(folder: Path, *, settings: str = "") -> Iterator[Server]:
 
 
 @contextmanager
-def temporary_server(*, settings: str = "") -> Iterator[Server]:
+def temporary_server(*, settings: str = "", largest_file: int | None = None) -> Iterator[Server]:
     """Yield a running server, whose data are deleted at the end."""
     with tempfile.TemporaryDirectory(prefix="pg-", ignore_cleanup_errors=True) as name:
         Path(name).chmod(0o755)
-        with server_in(Path(name) / "server", settings=settings) as server:
+        with server_in(Path(name) / "server", settings=settings, largest_file=largest_file) as server:
             yield server
 
 

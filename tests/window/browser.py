@@ -77,7 +77,7 @@ def opened(
     asked: list[str] = []
     context.route("**/*", _answered)
     page = context.new_page()
-    page.set_default_timeout(5_000)
+    page.set_default_timeout(15_000)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("request", lambda request: asked.append(request.url))

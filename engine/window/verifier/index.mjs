@@ -4,7 +4,7 @@
 //
 //   const trusted = trustRoot({ root: "fb3a…", store: "4a70a9f9-4e80-…" });   // or
 //   const trusted = await trustCheckpoint(note, ["name+keyid+key"]);
-//   const { facts, size } = verify(proof, trusted, ["atom 1f0c0000-… live", "none-tagged kitchen"]);
+//   const { facts, size, log } = verify(proof, trusted, ["atom 1f0c0000-… live", "none-tagged kitchen"]);
 //   const { size, into } = consistency(older, newer, proof);
 //
 // All four throw Refused: `reason` is a word of SPEC.md, section 20.9 (or `rollback` or `fork`), `detail` says more.
@@ -64,10 +64,19 @@ export async function trustCheckpoint(note, keys = []) {
   return Object.freeze({ ...basis, signatures });
 }
 
-/** Verify a proof, in bytes, of claims in words; returns {facts, size}, where `size` is the number of events. */
+/**
+ * Verify a proof, in bytes, of claims in words.
+ *
+ * Returns {facts, size, log}: `size` is the number of events that the facts are about, and `log` is the log that belongs
+ * to what is trusted, itself an object to trust: its root is what later logs are compared with.
+ */
 export function verify(proof, trusted, claims) {
-  const { shown, size } = verifyClaims(proof, trusted, claims.map((claim) => parseClaim(splitWords(claim))));
-  return { facts: shown.map((one, at) => ({ claim: claims[at], ...one })), size };
+  const { shown, size, log } = verifyClaims(proof, trusted, claims.map((claim) => parseClaim(splitWords(claim))));
+  return {
+    facts: shown.map((one, at) => ({ claim: claims[at], ...one })),
+    size,
+    log: Object.freeze({ kind: "log", store: trusted.store, ...log, signatures: [] }),
+  };
 }
 
 /**
@@ -78,11 +87,14 @@ export function verify(proof, trusted, claims) {
  */
 export function consistency(older, newer, proof) {
   check(equal(older.store, newer.store), "origin", "the two are of different stores");
-  if (older.kind === newer.kind && older.size !== null && newer.size !== null) {
-    check(newer.size >= older.size, "rollback", `the log has ${newer.size} events, but ${older.size} were seen before`);
-    const same = equal(older.root, newer.root);
-    check(same || newer.size !== older.size, "fork", `the log of ${newer.size} events has two roots`);
-    if (same) return { size: older.size, into: newer.size };
+  const counted = older.size !== null && newer.size !== null;
+  if (counted) {
+    const least = `the log has ${newer.size} events, but ${older.size} were seen before`;
+    check(newer.size >= older.size, "rollback", least);
+  }
+  if (counted && older.kind === newer.kind && newer.size === older.size) {
+    check(equal(older.root, newer.root), "fork", `the log of ${newer.size} events has two roots`);
+    return { size: older.size, into: newer.size };
   }
   const [{ size, into }] = verify(proof, newer, [consistencyClaim(older)]).facts;
   return { size, into };

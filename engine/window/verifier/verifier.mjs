@@ -16,7 +16,8 @@ import { checkSegments, indexRoot } from "./segments.mjs";
 /**
  * Verify the bytes of a proof.
  *
- * Returns {size, shown}: the size of the log that the claims are about, and what each claim shows, in the order given.
+ * Returns {size, shown, log}: the size of the log that the claims are about; what each claim shows, in the order given;
+ * and the size and root of the log that belongs to the basis.
  * Throws Refused if the proof does not show it; see claims.mjs for the form of `basis` and `claims`.
  */
 export function verify(proof, basis, claims) {
@@ -37,7 +38,7 @@ export function verify(proof, basis, claims) {
     shown[claim.place] = showClaim(claim, witness, { calls, index, log, storeId: basis.store });
   });
   checkTrees(parts, calls);
-  return { size: hasState ? parts.opening.size : log.size, shown };
+  return { size: hasState ? parts.opening.size : log.size, shown, log: { size: log.size, root: log.root } };
 }
 
 /** Return the log, {size, root}, that the basis stands for; refuse an opening that does not follow from the basis. */

@@ -1,0 +1,56 @@
+// Calls of the service (`/v1/memories/{memory}/{operation}`), with the token of this session.
+
+const KEY = "memroot token";
+
+/** A call failed; `code` and `hint` are those of the service's errors, or `unreachable`. */
+export class CallFailed extends Error {
+  constructor({ code, detail, hint = null, status = 0 }) {
+    super(detail);
+    Object.assign(this, { code, hint, status });
+  }
+}
+
+/** Take the token from the end of the address, where it reaches no server and no log, and out of sight. */
+export function tokenOfAddress() {
+  const match = /^#token=([\w-]+)$/.exec(location.hash);
+  if (match !== null) {
+    sessionStorage.setItem(KEY, match[1]);
+    history.replaceState(null, "", location.pathname);
+  }
+  return sessionStorage.getItem(KEY);
+}
+
+export const keepToken = (token) => sessionStorage.setItem(KEY, token);
+
+async function answerOf(path, options) {
+  const token = sessionStorage.getItem(KEY);
+  const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+  if (options.body !== undefined) headers["content-type"] = "application/json";
+  let response;
+  try {
+    response = await fetch(path, { ...options, headers, cache: "no-store", redirect: "error" });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new CallFailed({ code: "unreachable", detail: "The service does not answer." });
+  }
+  const value = await response.json().catch(() => null);
+  if (response.ok && value !== null) return value;
+  const problem = value ?? { code: "failure", detail: `The service answered with the status ${response.status}.` };
+  throw new CallFailed({ ...problem, status: response.status });
+}
+
+/** Return the names of the memories that the token may read. */
+export const memories = async () => (await answerOf("/v1/memories", { method: "GET" })).memories;
+
+/** The operations of one memory. */
+export class Memory {
+  constructor(name) {
+    this.name = name;
+  }
+
+  /** Return the result of an operation that reads. */
+  call(operation, given = {}, signal = undefined) {
+    const path = `/v1/memories/${encodeURIComponent(this.name)}/${operation}`;
+    return answerOf(path, { method: "POST", body: JSON.stringify(given), signal });
+  }
+}

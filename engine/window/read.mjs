@@ -1,0 +1,187 @@
+// Read: an atom in its page, its tags, edges and near-copies, and its history, each with what was checked of it.
+
+import { markAll } from "./batches.mjs";
+import { claimsOf, compareAtom, compareChain, compareEvent } from "./checked.mjs";
+import { differences } from "./differences.mjs";
+import { details, element, quoted, visible } from "./dom.mjs";
+import { content, counted, day, hash } from "./facts.mjs";
+import { markWhen, pending, unprovable } from "./marks.mjs";
+import { tagChip } from "./search.mjs";
+
+const TITLE_CHARACTERS = 160;
+const EDGES_MAX = 100;
+const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];
+const WITH_TEXT = ["atom_added", "atom_revised"];
+
+/** Return the nodes that show an atom, and start the checks of what they show. */
+export async function reading({ memory, trust, route, signal }) {
+  const id = await memory.call("resolve", { id: route.atom }, signal);
+  const [atom, events, edges, near] = await Promise.all([
+    memory.call("get", { id }, signal),
+    memory.call("history", { id }, signal),
+    memory.call("edges", { id, direction: "both", limit: EDGES_MAX }, signal),
+    memory.call("duplicates", { of: id, limit: 1 }, signal),
+  ]);
+  const ends = edges.map(({ src, dst }) => (src === id ? dst : src));
+  const around = await neighbours(memory, atom, signal);
+  const copies = near.flatMap(({ keep, others }) => [keep, ...others]).filter((one) => one.id !== id);
+  const wanted = [...new Set([...ends, ...around, ...copies.map((copy) => copy.id)])].filter((one) => one !== null);
+  const titles = wanted.length === 0 ? {} : await memory.call("titles", { ids: wanted }, signal);
+  return [
+    atomCard(atom, trust, route, around, titles),
+    edgesCard(edges, id, trust, route, titles),
+    copies.length === 0 ? null : copiesCard(copies, route, titles),
+    historyCard(events, atom, trust),
+  ].filter((node) => node !== null);
+}
+
+/** Return the ids of the atoms directly before and after an atom in its page, null where there is none. */
+async function neighbours(memory, { id, source, sequence, state }, signal) {
+  if (source === null || sequence === null || state !== "live") return [null, null];
+  const page = await memory.call("page", { name: source }, signal).catch(() => ({ ids: [] }));
+  const at = page.ids.indexOf(id);
+  return at < 0 ? [null, null] : [page.ids[at - 1] ?? null, page.ids[at + 1] ?? null];
+}
+
+const linkTo = (id, titles, route) =>
+  element(
+    "a",
+    { href: route.to({ atom: id }), dir: "auto" },
+    ...visible((titles[id] ?? id).slice(0, TITLE_CHARACTERS)),
+  );
+
+const neighbour = (where, id, titles, route) =>
+  id === null
+    ? null
+    : element("p", { class: "neighbour" }, element("span", { class: "small muted" }, where, ": "), linkTo(id, titles, route));
+
+function atomCard(atom, trust, route, around, titles) {
+  const place = element("div", { class: "place" });
+  const check = async () => {
+    const [fact] = await trust.check(claimsOf(atom));
+    compareAtom(atom, fact);
+  };
+  markWhen(place, check, trust);
+  const text = atom.content === null ? element("p", { class: "notice" }, "The content is erased.") : content(atom.content);
+  return element(
+    "section",
+    { class: "card" },
+    element(
+      "div",
+      { class: "row" },
+      element("a", { class: "button", href: route.to({ atom: null }) }, "Back to the answers"),
+    ),
+    element("h2", { class: "atom-title", dir: "auto" }, ...visible(atom.title ?? atom.source ?? "Atom")),
+    place,
+    neighbour("Before it in the page", around[0], titles, route),
+    text,
+    neighbour("After it in the page", around[1], titles, route),
+    atom.tags.length === 0
+      ? null
+      : element("div", { class: "chips" }, ...atom.tags.map((tag) => tagChip(tag, route))),
+    details([
+      ["state", atom.state],
+      ["provenance", quoted(atom.provenance)],
+      ["trust", atom.trust === null ? null : String(atom.trust)],
+      ["source", atom.source === null ? null : quoted(atom.source)],
+      ["kind", quoted(atom.kind)],
+      ["created", day(atom.created)],
+      ["changed", atom.updated === atom.created ? null : day(atom.updated)],
+      ["version", String(atom.version)],
+      ["id", hash(atom.id)],
+    ]),
+  );
+}
+
+function edgesCard(edges, id, trust, route, titles) {
+  const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
+  const provable = edges.filter(({ type }) => BUILT_IN.includes(type));
+  for (const edge of edges) if (!provable.includes(edge)) places.get(edge).replaceChildren(unprovable("This relation"));
+  markAll(trust, provable, {
+    claims: ({ src, type, dst, state }) => [`edge ${src} ${type} ${dst} ${state} sealed`],
+    compare: () => null,
+    place: (edge) => places.get(edge),
+  });
+  const rows = edges.map((edge) => {
+    const outgoing = edge.src === id;
+    return element(
+      "li",
+      {},
+      element("span", { class: "muted" }, outgoing ? "" : "← ", quoted(edge.type.replaceAll("_", " ")), outgoing ? " →" : ""),
+      linkTo(outgoing ? edge.dst : edge.src, titles, route),
+      places.get(edge),
+    );
+  });
+  return element(
+    "section",
+    { class: "card" },
+    element("h2", {}, "Connections"),
+    rows.length === 0 ? element("p", { class: "muted" }, "None.") : element("ul", { class: "links" }, ...rows),
+    element("div", {}, unprovable("That these are all")),
+  );
+}
+
+const copiesCard = (copies, route, titles) =>
+  element(
+    "section",
+    { class: "card" },
+    element("h2", {}, "Nearly the same"),
+    element(
+      "ul",
+      { class: "links" },
+      ...copies.map(({ id, distance }) =>
+        element("li", {}, linkTo(id, titles, route), element("span", { class: "muted small" }, `${counted(distance ?? 0, "bit")} apart`)),
+      ),
+    ),
+  );
+
+function historyCard(events, atom, trust) {
+  const places = new Map(events.map((event) => [event, element("span", {}, pending())]));
+  const whole = element("div", {}, pending());
+  const facts = [];
+  markAll(trust, events, {
+    claims: ({ seq, kind, detail }) => [`event ${seq}${hasText(kind, detail) ? "" : " sealed"}`],
+    compare: (event, [fact]) => {
+      compareEvent(event, fact, atom.id);
+      facts.push(fact);
+    },
+    place: (event) => places.get(event),
+  }).then(() => markWhen(whole, () => checkWhole(atom, facts, trust), trust, "These are all events: "));
+  let before = null;
+  const rows = events.map((event) => {
+    const text = hasText(event.kind, event.detail) ? event.detail.content : null;
+    const change = text === null || before === null || text === before ? null : changeOf(before, text);
+    before = text ?? before;
+    return element(
+      "li",
+      {},
+      element("div", { class: "row" }, element("strong", {}, event.kind.replaceAll("_", " ")), "by ", quoted(event.actor)),
+      element("div", { class: "row" }, element("time", { datetime: event.time }, day(event.time)), `event ${event.seq}`, places.get(event)),
+      event.detail.reason ? element("p", { class: "small" }, "Reason: ", quoted(event.detail.reason)) : null,
+      change,
+    );
+  });
+  return element(
+    "section",
+    { class: "card" },
+    element("h2", {}, "History"),
+    element("ol", { class: "timeline" }, ...rows),
+    whole,
+  );
+}
+
+const hasText = (kind, detail) => WITH_TEXT.includes(kind) && typeof detail.content === "string";
+
+/** Check that no event of an atom is left out: each names the one before, and the record names the last. */
+async function checkWhole({ id, state }, facts, trust) {
+  const [{ value }] = await trust.check([`atom ${id} ${state} sealed`]);
+  compareChain(facts, value);
+}
+
+const ELEMENTS = { same: "span", gone: "del", new: "ins" };
+const changeOf = (before, after) =>
+  element(
+    "p",
+    { class: "change", dir: "auto" },
+    ...differences(before, after).map(({ kind, text }) => element(ELEMENTS[kind], {}, ...visible(text))),
+  );

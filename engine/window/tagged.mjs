@@ -1,0 +1,65 @@
+// The atoms with a tag, and the proof that these are all of them.
+
+import { markAll } from "./batches.mjs";
+import { claimsOf, compareAtom } from "./checked.mjs";
+import { element, quoted, visible } from "./dom.mjs";
+import { counted, uuid } from "./facts.mjs";
+import { markWhen, pending, unprovable } from "./marks.mjs";
+import { tagWord } from "./search.mjs";
+import { tagIdentity } from "./tags.mjs";
+import { Refused } from "./verifier/index.mjs";
+
+const LIMIT = 500;
+const CHECKED_AT_ONCE = 50;
+const TITLE_CHARACTERS = 120;
+
+export async function tagged({ memory, trust, route, signal }) {
+  const given = { tags: route.tags, sources: route.sources, limit: LIMIT, form: "full" };
+  const atoms = (await memory.call("find", given, signal)).map(({ atom }) => atom);
+  const whole = element("span", {});
+  checkAll(atoms, whole, trust, route);
+  const places = new Map(atoms.map((atom) => [atom, element("span", {}, pending())]));
+  checkEach(atoms, places, trust);
+  return [
+    element("div", { class: "summary" }, element("span", {}, counted(atoms.length, "atom")), whole),
+    element("section", { class: "card group" }, heading(route.tags), ...atoms.map((atom) => atomNode(atom, places.get(atom), route))),
+  ];
+}
+
+const heading = (tags) => element("h2", {}, ...tags.flatMap((tag) => [tagWord(tag), " "]));
+
+/** Check that the list is complete, which can be proved of one tag that is not filtered any further. */
+function checkAll(atoms, place, trust, { tags, sources }) {
+  if (tags.length !== 1 || sources.length > 0 || atoms.length === LIMIT) {
+    place.replaceChildren(unprovable("That these are all"));
+    return;
+  }
+  const [identity] = tags.map(tagIdentity);
+  const check = async () => {
+    const [fact] = await trust.check([atoms.length === 0 ? `none-tagged ${identity}` : `tagged ${identity}`]);
+    const proven = new Set((fact.atoms ?? []).map(({ id }) => uuid(id)));
+    const same = proven.size === atoms.length && atoms.every(({ id }) => proven.has(id));
+    if (!same) throw new Refused("changed", "the list is not the one that is recorded");
+  };
+  markWhen(place, check, trust, "These are all: ");
+}
+
+async function checkEach(atoms, places, trust) {
+  for (let at = 0; at < atoms.length; at += CHECKED_AT_ONCE) {
+    await markAll(trust, atoms.slice(at, at + CHECKED_AT_ONCE), {
+      claims: claimsOf,
+      compare: (atom, [fact]) => compareAtom(atom, fact),
+      place: (atom) => places.get(atom),
+    });
+  }
+}
+
+const atomNode = (atom, place, route) =>
+  element(
+    "div",
+    { class: "hit" },
+    element("a", { class: "hit-title", href: route.to({ atom: atom.id }), dir: "auto" }, ...visible(titleOf(atom))),
+    element("div", { class: "row" }, place, atom.source === null ? null : quoted(atom.source)),
+  );
+
+const titleOf = ({ title, content }) => (title ?? content).replaceAll(/\s+/gu, " ").slice(0, TITLE_CHARACTERS);

@@ -1,0 +1,387 @@
+"""Lost answers, busy services, certificates and tokens: what the client repeats, raises and never shows."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import logging
+import ssl
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+import httpx2
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from engine import (
+    Add,
+    BusyError,
+    ClosedError,
+    Engine,
+    EngineError,
+    InDoubtError,
+    InvalidInputError,
+    SystemFailureError,
+)
+from engine.base.errors import UnauthorizedError
+from engine.remote.address import parse_address
+from engine.remote.transport import DELAY_MAX, Transport
+from tests.remote.support import Forward, Middle, answered, connected, new_store, operation_of
+
+TOKEN = "mr_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"  # noqa: S105  no service knows it
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """Return the URL of a new store."""
+    return new_store(tmp_path / "memory.db")
+
+
+def failing(operation: str, times: int, fail: Callable[[httpx2.Request, Forward], httpx2.Response]) -> Middle:
+    """Return what answers the first `times` calls of an operation with `fail`."""
+    left = [times]
+
+    def middle(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        if operation_of(request) != operation or not left[0]:
+            return forward(request)
+        left[0] -= 1
+        return fail(request, forward)
+
+    return middle
+
+
+def lost(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+    """Carry out the request, and lose the answer."""
+    forward(request)
+    raise httpx2.ReadError("connection reset", request=request)
+
+
+def unreachable(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+    """Refuse the connection."""
+    raise httpx2.ConnectError("connection refused", request=request)
+
+
+def busy(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+    """Answer that the store is busy."""
+    return answered(503, b'{"code":"busy","detail":"another process keeps the store locked"}')
+
+
+def test_a_command_whose_answer_was_lost_is_repeated_with_its_key(url: str) -> None:
+    """The repeated request has the key of the first one, and nothing is recorded twice."""
+    keys = []
+
+    def noted(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        keys.append(request.headers["idempotency-key"])
+        return lost(request, forward)
+
+    with connected(url, middle=failing("apply", 2, noted)) as remote, Engine.open(url) as local:
+        remote.apply([Add("one"), Add("two")])
+        assert local.size == 3
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+
+
+def test_the_key_of_the_caller_is_sent(url: str) -> None:
+    """`request` is the key, and each event records it."""
+    with connected(url) as remote, Engine.open(url) as local:
+        remote.apply([Add("one")], request="order 7")
+        assert local.history(next(iter(local.find())).id)[0].detail["request"] == "order 7"
+        for key in ("", "zwei\n", "ü", "x" * 111):
+            with pytest.raises(InvalidInputError):
+                remote.apply([Add("two")], request=key)
+        assert local.size == 2
+
+
+def test_a_revert_is_repeated_and_reverts_once(url: str) -> None:
+    """A revert whose answer was lost is not reverted by its repetition."""
+    with connected(url, middle=failing("revert", 2, lost)) as remote, Engine.open(url) as local:
+        added = remote.add("one")
+        remote.revert(1)
+        assert local.get(added.id).tombstone is not None
+        assert local.size == 3
+
+
+def test_a_call_whose_answer_stays_lost_is_in_doubt(url: str) -> None:
+    """If no repetition is answered, the error says that it is not known whether the call was carried out."""
+    with connected(url, middle=failing("apply", 9, lost), retries=1) as remote, Engine.open(url) as local:
+        with pytest.raises(InDoubtError, match="the answer to apply was lost") as doubt:
+            remote.apply([Add("one")])
+        assert local.size == 2
+        assert "request=" in doubt.value.hint
+
+
+def test_a_service_that_cannot_be_reached_is_tried_again(url: str) -> None:
+    """Every call is repeated while the connection is refused, and then fails with the address."""
+    waits: list[float] = []
+    with connected(url, middle=failing("revert", 3, unreachable), slept=waits.append) as remote:
+        assert remote.revert(1) == []
+        assert len(waits) == 3
+        assert all(0 < wait <= DELAY_MAX for wait in waits)
+    with (
+        pytest.raises(SystemFailureError, match="http://testserver cannot be reached"),
+        connected(url, middle=unreachable, retries=1),
+    ):
+        raise AssertionError
+
+
+def test_a_busy_service_is_tried_again(url: str) -> None:
+    """A request that the service did not carry out is repeated; in the end the error is raised."""
+    with connected(url, middle=failing("add", 2, busy)) as remote:
+        assert remote.add("one").changed
+    with connected(url, middle=failing("add", 9, busy), retries=2) as remote, pytest.raises(BusyError):
+        remote.add("two")
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, b"<html>"),
+        (200, b'"text"'),
+        (200, b"{}"),
+        (200, b""),
+        (302, b""),
+        (404, b"<html>"),
+        (500, b"{}"),
+        (502, b"<html>"),
+    ],
+    ids=str,
+)
+def test_an_answer_of_another_program_is_an_error(url: str, status: int, body: bytes) -> None:
+    """Whatever answers at the address, the client raises an EngineError."""
+
+    def other(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        return answered(status, body)
+
+    with connected(url, middle=failing("get", 99, other)) as remote, pytest.raises(EngineError):
+        remote.get("00000000-0000-8000-8000-000000000001")
+
+
+def test_an_endless_answer_is_cut_off(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that is too large is not read to its end."""
+    monkeypatch.setattr("engine.remote.transport.ANSWER_BYTES_MAX", 1000)
+    read: list[None] = []
+
+    def endless() -> Iterator[bytes]:
+        while True:
+            read.append(None)
+            yield b" " * 100
+
+    class Endless(httpx2.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            return endless()
+
+    def other(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        return httpx2.Response(200, stream=Endless())
+
+    with connected(url, middle=failing("tags", 1, other)) as remote:
+        with pytest.raises(EngineError, match="more than 1,000 bytes"):
+            remote.tags()
+        assert len(read) == 11
+
+
+def test_a_broken_export_is_an_error(url: str) -> None:
+    """An export without its last lines is not taken for the journal."""
+
+    def cut(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        return answered(200, b"".join(forward(request).read().splitlines(keepends=True)[:-1]))
+
+    with (
+        connected(url, middle=failing("export", 1, cut)) as remote,
+        pytest.raises(EngineError, match="broke off"),
+    ):
+        remote.export(lambda _: None)
+
+
+def test_events_that_are_missing_in_the_log_are_an_error(url: str) -> None:
+    """`log` yields each event once, or raises an error."""
+
+    def cut(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        return answered(200, forward(request).read().partition(b"\n")[0])
+
+    with connected(url, middle=failing("log", 1, cut)) as remote:
+        remote.add("one")
+        with pytest.raises(EngineError, match="did not send the events 0 to 1"):
+            list(remote.log())
+
+
+def test_a_closed_client_refuses_calls(url: str) -> None:
+    """After `close`, every call is a ClosedError; closing again has no effect."""
+    with connected(url) as remote:
+        remote.close()
+        remote.close()
+        with pytest.raises(ClosedError):
+            remote.tags()
+
+
+class Echo(http.server.BaseHTTPRequestHandler):
+    """Answers each request with the status of a memory, or refuses the token."""
+
+    protocol_version = "HTTP/1.1"
+    tokens: list[str | None]
+    connections: set[tuple[str, int]]
+
+    def do_POST(self) -> None:
+        """Note the token and the connection."""
+        self.rfile.read(int(self.headers["content-length"]))
+        self.tokens.append(self.headers["authorization"])
+        self.connections.add(self.client_address)
+        if self.path.endswith("/tags"):
+            status, answer = 401, REFUSED
+        else:
+            status, answer = 200, STATUS
+        body = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Print nothing."""
+
+
+REFUSED: dict[str, object] = {"code": "unauthorized", "detail": "this request needs a valid token"}
+
+STATUS: dict[str, object] = {
+    "version": "0.1.0",
+    "store_id": "00000000-0000-8000-8000-000000000001",
+    "backend": "sqlite",
+    "events": 1,
+    "contents": 0,
+    "live_atoms": 0,
+    "conflicts": 0,
+    "followers": {},
+    "analyzer": "",
+    "last_event": "2026-01-01T00:00:00Z",
+    "read_only": None,
+}
+
+
+@contextmanager
+def serving(certificate: Path | None = None) -> Iterator[tuple[str, type[Echo]]]:
+    """Serve `Echo` on this machine, with TLS if there is a certificate. Yield the address and the handler."""
+    handler = type("Handler", (Echo,), {"tokens": [], "connections": set()})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    scheme = "http"
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        scheme = "https"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"{scheme}://127.0.0.1:{server.server_port}", handler
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with a key and a certificate for this machine that nobody trusts."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "memroot test")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = tmp_path_factory.mktemp("tls") / "certificate.pem"
+    form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    path.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, *form) + made.public_bytes(serialization.Encoding.PEM)
+    )
+    return path
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(certificate: Path) -> None:
+    """No token is sent to a service whose certificate is not trusted, and the request is not repeated."""
+    with serving(certificate) as (url, handler):
+        with pytest.raises(SystemFailureError, match="is not trusted") as refused:
+            Engine.connect(url, token=TOKEN)
+        assert "ca=FILE" in refused.value.hint
+        assert handler.tokens == []
+
+
+def test_the_authority_of_the_caller_is_trusted(certificate: Path) -> None:
+    """With `ca`, the certificates of that file vouch for the service."""
+    with serving(certificate) as (url, handler), Engine.connect(url, token=TOKEN, ca=certificate) as remote:
+        assert remote.status().events == 1
+        assert handler.tokens == [f"Bearer {TOKEN}"] * 2
+
+
+def test_a_file_without_certificates_is_refused(tmp_path: Path) -> None:
+    """A missing file and a file of another kind are errors before anything is sent."""
+    (tmp_path / "other").write_text("none", encoding="ascii")
+    with pytest.raises(InvalidInputError, match="certificates"):
+        Engine.connect("https://127.0.0.1:1", ca=tmp_path / "other")
+    with pytest.raises(EngineError, match="cannot be read"):
+        Engine.connect("https://127.0.0.1:1", ca=tmp_path / "missing")
+
+
+def test_connections_are_used_again() -> None:
+    """All requests of one thread use one connection."""
+    with serving() as (url, handler):
+        with Engine.connect(url, token=TOKEN) as remote:
+            for _ in range(5):
+                remote.status()
+        assert len(handler.connections) == 1
+        assert len(handler.tokens) == 6
+
+
+def test_the_token_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
+    """The token is in no error, no traceback, no representation and no log, whatever fails."""
+    caplog.set_level(logging.DEBUG)
+    shown = []
+    with serving() as (url, _), Engine.connect(url, token=TOKEN) as remote:
+        shown += [repr(remote), repr(vars(remote)), repr(vars(remote._transport))]
+        with pytest.raises(UnauthorizedError) as refused:
+            remote.tags()
+        shown.append("".join(traceback.format_exception(refused.value)))
+        with pytest.raises(EngineError) as failed:
+            remote.root()
+        shown.append("".join(traceback.format_exception(failed.value)))
+    with pytest.raises(SystemFailureError) as unreached:
+        Engine.connect("http://127.0.0.1:1", token=TOKEN, retries=0)
+    shown.append("".join(traceback.format_exception(unreached.value)))
+    for wrong in (f"{TOKEN}\n", f"{TOKEN} x", f"{TOKEN}ü", ""):
+        with pytest.raises(InvalidInputError) as invalid:
+            Engine.connect("https://host", token=wrong)
+        shown.append("".join(traceback.format_exception(invalid.value)))
+    assert caplog.records
+    assert TOKEN not in "".join(shown) + caplog.text
+
+
+def test_a_service_that_never_answers_is_given_up() -> None:
+    """After the time-out, only a command with a key is sent again: a query would keep the service busier."""
+    asked = []
+
+    def silent(request: httpx2.Request) -> httpx2.Response:
+        asked.append(operation_of(request))
+        raise httpx2.ReadTimeout("timed out", request=request)
+
+    client = httpx2.Client(transport=httpx2.MockTransport(silent))
+    transport = Transport(parse_address("https://host", None), client, retries=1, sleep=lambda _: None)
+    with pytest.raises(SystemFailureError, match="timed out"):
+        transport.call("tags", {})
+    with pytest.raises(InDoubtError, match="timed out"):
+        transport.call("add", {}, key="k")
+    transport.close()
+    assert asked == ["tags", "add", "add"]

@@ -1,0 +1,1 @@
+"""Attacking the service with schemathesis: `make attack` (needs the dependency group `attack`)."""

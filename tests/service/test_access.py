@@ -1,0 +1,79 @@
+"""The check of tokens at the door of the service, with the table of tokens itself."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from backends.sqlite_tokens import tokens_file
+from engine.base.scope import Scope
+from engine.service.access import Access
+from engine.service.app import application
+from engine.service.memories import Memories
+from engine.service.tokens import Tokens
+
+WRONG = "mr_" + "a" * 43
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Iterator[Tokens]:
+    """The tokens of a folder with two memories."""
+    memories = Memories(str(tmp_path), read_only=False)
+    for name in ("team-tea", "home"):
+        memories.create(name, "boss")
+    memories.close(1)
+    with contextlib.closing(Tokens(str(tmp_path))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def client(tokens: Tokens, tmp_path: Path) -> Iterator[TestClient]:
+    """A client of a service with these tokens, which sends none by itself."""
+    app = application(Memories(str(tmp_path), read_only=False), Access(tokens, read_only=False))
+    with TestClient(app, raise_server_exceptions=False) as opened:
+        yield opened
+
+
+def bearer(token: str) -> dict[str, str]:
+    """Return the header with a token."""
+    return {"authorization": f"Bearer {token}"}
+
+
+def test_a_token_opens_its_memories_alone(tokens: Tokens, client: TestClient) -> None:
+    """What a token permits is listed and answered; other memories are neither."""
+    header = bearer(tokens.new("tea", Scope.WRITE, ["team-*"]))
+    assert client.get("/v1/memories", headers=header).json() == {"memories": ["team-tea"]}
+    added = client.post("/v1/memories/team-tea/add", json={"content": "One text."}, headers=header)
+    assert added.status_code == 200
+    (found,) = client.get("/v1/memories/team-tea/recent", headers=header).json()
+    assert found["actor"] == "tea"
+    for name in ("home", "~", "nowhere"):
+        assert client.get(f"/v1/memories/{name}/recent", headers=header).status_code == 403
+    assert client.delete("/v1/memories/team-tea", headers=header).status_code == 403
+
+
+def test_a_revoked_token_opens_nothing(tokens: Tokens, client: TestClient) -> None:
+    """A token that was revoked is as good as none."""
+    header = bearer(tokens.new("tea"))
+    assert client.get("/v1/memories", headers=header).status_code == 200
+    tokens.revoke("tea")
+    assert client.get("/v1/memories", headers=header).json()["code"] == "unauthorized"
+
+
+def test_tokens_that_cannot_be_read_permit_nothing(
+    tokens: Tokens, client: TestClient, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """If the table is damaged, requests fail. A stranger does not learn the place, nor the log a token."""
+    token = tokens.new("tea")
+    tokens_file(tmp_path).write_bytes(b"garbage" * 999)
+    for one in (token, WRONG):
+        answer = client.get("/v1/memories", headers=bearer(one))
+        assert (answer.status_code, answer.json()["code"]) == (503, "system")
+        assert str(tmp_path) not in answer.text
+    assert str(tmp_path) in caplog.text
+    assert token not in caplog.text
+    assert WRONG not in caplog.text

@@ -1,0 +1,345 @@
+"""The window into a memory, in a browser: Search and Read, and what it has checked of what it shows."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copy
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from engine.engine import Engine
+from tests.support.workloads import id_of
+from tests.window.browser import NARROW, WIDE, faults_of_access, picture
+from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, honest, window
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a store, which no test changes."""
+    path = tmp_path_factory.mktemp("window") / "notes.db"
+    filled(path)
+    return path
+
+
+@pytest.fixture
+def service(store: Path, tmp_path: Path) -> Iterator[Service]:
+    """An honest service on a copy of the store."""
+    copy(store, tmp_path / "notes.db")
+    made = Service(f"sqlite:{tmp_path / 'notes.db'}")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, store: Path) -> Iterator[Window]:
+    """A window that several tests use in turn, on a service that was honest on the first visit."""
+    service = Service(f"sqlite:{store}")
+    with window(browser, service) as opened:
+        opened.settle()
+        yield opened
+    service.close()
+
+
+@pytest.fixture
+def opened(shared: Window) -> Iterator[Window]:
+    """The shared window; its service is honest again after the test."""
+    yield shared
+    shared.service.lie = honest
+
+
+def changed(operation: str, change: Any) -> Any:
+    """Return a lie about one operation."""
+    return lambda asked, given, answer: change(given, answer) if asked == operation else answer
+
+
+def test_search_shows_hits_that_are_verified(opened: Window) -> None:
+    """By page, with snippets, tags and the tokens that an agent would spend. The order is never verified."""
+    opened.search("when is the kettle descaled")
+    text = opened.text("#list")
+    assert opened.marks() == ["Order and scores: not provable", "Verified", "Verified", "Verified"]
+    assert opened.page.locator("#list mark").first.inner_text() == "kettle"
+    assert "Kettle care" in text
+    assert "#kitchen" in text
+    assert "tokens for an agent" in text
+
+
+def test_search_shows_the_context_that_an_agent_would_get(opened: Window) -> None:
+    """As it would be handed out."""
+    opened.search("kettle")
+    opened.page.get_by_text("Context", exact=True).click()
+    opened.page.wait_for_selector(".content")
+    assert "The kettle is descaled on Mondays by Ms Okafor." in opened.text(".content")
+    assert opened.marks() == ["The choice of texts: not provable"]
+
+
+def test_read_shows_an_atom_with_its_history_and_connections(opened: Window) -> None:
+    """Each is verified; what changed is marked word by word, and no event is left out."""
+    opened.visit(f"atom={PLAN}")
+    assert opened.text("#reading .content") == "Descale the kettle on Mondays, with <b>vinegar</b>."
+    assert opened.page.locator(".timeline del").all_inner_texts() == ["Fridays"]
+    assert opened.page.locator(".timeline ins").all_inner_texts() == ["Mondays, with <b>vinegar</b>"]
+    assert opened.marks("#reading") == [
+        "Verified",
+        "That these are all: not provable",
+        "Verified",
+        "Verified",
+        "These are all events: verified",
+    ]
+    opened.visit(f"atom={KETTLE}")
+    links = opened.page.locator(".links")
+    assert "references →" in links.inner_text()
+    links.get_by_role("link").click()
+    opened.page.locator("#reading .content", has_text="boiler").wait_for()
+    opened.settle()
+    assert opened.text("#reading .content") == "Ms Okafor services the boiler."
+
+
+def test_the_atoms_with_a_tag_are_verified_to_be_all(opened: Window) -> None:
+    """A list by one tag is complete."""
+    opened.visit("tag=kitchen")
+    assert opened.marks() == ["These are all: verified", "Verified", "Verified"]
+
+
+def test_nothing_found_is_verified_of_the_terms_that_are_shown(opened: Window) -> None:
+    """The page shows the terms that it asked about, since a liar could prove the absence of another one."""
+    opened.search("unicorns")
+    assert opened.page.locator("#list code").all_inner_texts() == ["unicorn"]
+    assert opened.marks() == ["Verified"]
+
+
+LIES = {
+    "a changed snippet": (
+        "q=kettle",
+        changed(
+            "recall", lambda _, answer: answer["hits"][0].update(snippet="The kettle is sold.") or answer
+        ),
+        "the snippet is not in the text that is recorded",
+    ),
+    "a changed source": (
+        "q=kettle",
+        changed("recall", lambda _, answer: answer["hits"][0].update(source="other.md") or answer),
+        "the source is not the one that is recorded",
+    ),
+    "a tag that is not there": (
+        "q=kettle",
+        changed("recall", lambda _, answer: answer["hits"][0].update(tags=["secret"]) or answer),
+        "The service makes no proof of this",
+    ),
+    "a changed text": (
+        f"atom={KETTLE}",
+        changed("get", lambda _, answer: answer | {"content": "The kettle is sold."}),
+        "the text is not the one that is recorded",
+    ),
+    "an atom in another state": (
+        f"atom={KETTLE}",
+        changed("get", lambda _, answer: answer | {"state": "tombstoned"}),
+        "The service makes no proof of this",
+    ),
+    "a changed actor": (
+        f"atom={PLAN}",
+        changed("history", lambda _, answer: [answer[0] | {"actor": "somebody"}, *answer[1:]]),
+        "the actor of event",
+    ),
+    "an event that is left out": (
+        f"atom={PLAN}",
+        changed("history", lambda _, answer: answer[1:]),
+        "the history has a gap",
+    ),
+    "an edge that is not there": (
+        f"atom={KETTLE}",
+        changed("edges", lambda _, answer: [answer[0] | {"dst": PLAN}]),
+        "The service makes no proof of this",
+    ),
+    "a hidden atom": (
+        "q=kettle",
+        changed("recall", lambda _, answer: answer | {"hits": []}),
+        "The service makes no proof of this",
+    ),
+    "a shortened list of a tag": (
+        "tag=kitchen",
+        changed("find", lambda _, answer: answer[:1]),
+        "the list is not the one that is recorded",
+    ),
+    "a proof that is changed": (
+        f"atom={KETTLE}",
+        changed("prove", lambda _, answer: answer | {"data": flipped(answer["data"])}),
+        "Refused",
+    ),
+}
+
+
+def flipped(data: str) -> str:
+    """Return a proof with one bit of its middle changed."""
+    raw = bytearray(b64decode(data))
+    raw[len(raw) // 2] ^= 1
+    return b64encode(raw).decode()
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_service_that_lies_is_refused(opened: Window, name: str) -> None:
+    """With the reason, beside what is not true."""
+    place, lie, reason = LIES[name]
+    opened.service.lie = lie
+    opened.visit(place)
+    text = opened.text("#panes")
+    if name == "a changed text":
+        picture(opened.page, "window-refused")
+    assert "Refused" in text
+    assert reason in text
+
+
+def test_a_log_that_is_rolled_back_is_refused(browser: Browser, service: Service, tmp_path: Path) -> None:
+    """A service that shows an older copy is found out on the next visit; then nothing is verified."""
+    copy(tmp_path / "notes.db", tmp_path / "older.db")
+    with window(browser, service) as opened:
+        opened.settle()
+        with Engine.open(f"sqlite:{tmp_path / 'notes.db'}") as engine:
+            engine.add("The kettle was sold.", id=id_of(4))
+        opened.visit(f"atom={id_of(4)}")
+        assert opened.marks("#reading")[0] == "Verified"
+        service.replaced_by(f"sqlite:{tmp_path / 'older.db'}")
+        opened.visit("q=kettle")
+        assert opened.marks("#trust-button") == ["Refused"]
+        assert "Verified" not in opened.marks()
+        opened.page.click("#trust-button")
+        assert "The log has fewer events than were seen before." in opened.text("#trust")
+        picture(opened.page, "window-rolled-back", whole=False)
+
+
+@pytest.mark.parametrize("more", [1, 2])
+def test_a_log_that_is_forked_is_refused(
+    browser: Browser, service: Service, tmp_path: Path, more: int
+) -> None:
+    """A copy that went on with other events is found out, whether it has as many events or more."""
+    copy(tmp_path / "notes.db", tmp_path / "other.db")
+    with window(browser, service) as opened:
+        opened.settle()
+        with Engine.open(f"sqlite:{tmp_path / 'notes.db'}") as engine:
+            engine.add("The kettle was sold.", id=id_of(4))
+        opened.visit("q=sold")
+        assert "Verified" in opened.marks()
+        with Engine.open(f"sqlite:{tmp_path / 'other.db'}") as engine:
+            for number in range(more):
+                engine.add(f"The kettle was stolen, {number}.", id=id_of(5 + number))
+        service.replaced_by(f"sqlite:{tmp_path / 'other.db'}")
+        opened.visit("q=kettle")
+        assert opened.marks("#trust-button") == ["Refused"]
+        assert "Verified" not in opened.marks()
+
+
+def test_another_store_is_refused(browser: Browser, service: Service, tmp_path: Path) -> None:
+    """The pin is of the address, so a service cannot escape it with another store."""
+    with window(browser, service) as opened:
+        opened.settle()
+        service.replaced_by(filled(tmp_path / "second.db"))
+        opened.visit("q=kettle")
+        assert opened.marks("#trust-button") == ["Refused"]
+        assert "Verified" not in opened.marks()
+
+
+def test_the_person_pins_a_root_or_a_checkpoint(browser: Browser, service: Service, tmp_path: Path) -> None:
+    """What is pinned is what everything is compared with; what is no root is not pinned."""
+    with Engine.open(f"sqlite:{tmp_path / 'notes.db'}") as engine:
+        root, note = engine.root().root, engine.checkpoint_note().note
+    with window(browser, service) as opened:
+        opened.settle()
+        for given, expected in (
+            (root, f"Continues {root[:8]}…"),
+            (note, f"Continues {b64decode(note.splitlines()[2]).hex()[:8]}…"),
+        ):
+            opened.page.click("#trust-button")
+            opened.page.fill("#given", "my root")
+            opened.page.get_by_role("button", name="Pin", exact=True).click()
+            assert "This cannot be pinned" in opened.text("#trust")
+            opened.page.fill("#given", given)
+            opened.page.get_by_role("button", name="Pin", exact=True).click()
+            opened.page.wait_for_selector("#trust", state="hidden")
+            opened.settle()
+            assert opened.marks("#trust-button") == [expected]
+        opened.page.click("#trust-button")
+        opened.page.fill("#given", "00" * 32)
+        opened.page.get_by_role("button", name="Pin", exact=True).click()
+        opened.page.wait_for_selector("#trust", state="hidden")
+        opened.settle()
+        assert opened.marks("#trust-button") == ["Refused"]
+
+
+def test_a_token_is_asked_for_and_leaves_the_address(browser: Browser, service: Service) -> None:
+    """Without a valid token the page asks for one; a token in the address is taken out of it."""
+    with window(browser, service, token="wrong") as opened:  # noqa: S106  no password
+        opened.page.wait_for_selector("#token[open]")
+        assert opened.page.url.endswith("/")
+        picture(opened.page, "window-token", whole=False)
+        opened.page.fill("#given-token", "reader")
+        opened.page.keyboard.press("Enter")
+        opened.settle()
+        assert "What is in this memory?" in opened.text("#list")
+
+
+def test_the_window_is_used_with_the_keyboard_alone(opened: Window) -> None:
+    """A slash goes to the search field, arrows walk through the hits, Enter opens, and Escape closes."""
+    opened.visit()
+    keys = opened.page.keyboard
+    keys.press("/")
+    keys.type("boiler")
+    opened.arrive("boiler")
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    opened.page.wait_for_selector("#reading .content")
+    opened.settle()
+    assert opened.page.evaluate("document.activeElement.id") == "reading"
+    assert BOILER in opened.text("#reading")
+    keys.press("Escape")
+    opened.page.wait_for_selector("#reading", state="hidden")
+
+
+def test_hostile_contents_are_text(browser: Browser, service: Service, tmp_path: Path) -> None:
+    """Titles, texts, tags, sources and actors make no element, and characters that nobody sees are named."""
+    markup = "<img src=x onerror=\"document.title='owned'\">"
+    with Engine.open(f"sqlite:{tmp_path / 'notes.db'}") as engine:
+        acting = engine.acting_as("visitor")
+        acting.add(
+            f"{markup}\n</main><h1>x</h1>",
+            id=id_of(7),
+            title=markup,
+            tags=["<b>bold</b>"],
+            source=f"{markup}.md",
+        )
+        acting.revise(id_of(7), f"{markup} {{{{x}}}} \u202eowned\u202c")
+    with window(browser, service) as opened:
+        opened.search("owned")
+        opened.visit(f"q=owned&atom={id_of(7)}")
+        assert opened.page.locator("img, iframe, #panes b, #panes script").count() == 0
+        assert opened.page.title() == "memroot"
+        assert opened.text("#reading .content") == f"{markup} {{{{x}}}} U+202EownedU+202C"
+        assert opened.marks("#reading")[0] == "Verified"
+        picture(opened.page, "window-hostile")
+
+
+@pytest.mark.parametrize(
+    ("size", "dark"),
+    [(WIDE, False), (WIDE, True), (NARROW, False)],
+    ids=["wide-light", "wide-dark", "narrow"],
+)
+def test_every_view_can_be_read_by_everybody(
+    browser: Browser, service: Service, size: tuple[int, int], dark: bool
+) -> None:
+    """Nothing is cut off sideways, and axe finds no fault."""
+    places = {"start": "", "search": "q=kettle", "tag": "tag=kitchen", "read": f"q=kettle&atom={PLAN}"}
+    faults = []
+    with window(browser, service, size=size, dark=dark) as opened:
+        for name, place in places.items():
+            opened.visit(place)
+            picture(opened.page, f"window-{name}-{size[0]}-{'dark' if dark else 'light'}")
+            wider = opened.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            faults += faults_of_access(opened.page) + [f"{name}: {wider} pixels are cut off"] * (wider > 0)
+        opened.page.click("#trust-button")
+        picture(opened.page, f"window-trust-{size[0]}-{'dark' if dark else 'light'}", whole=False)
+        faults += faults_of_access(opened.page)
+    assert faults == []
