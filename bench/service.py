@@ -39,10 +39,10 @@ import psycopg
 from bench import machine
 from bench.data import Text, questions, texts
 from bench.job import percentile
-from bench.postgresql_server import Database, running
 from bench.service_rival import WAYS, fill
 from engine import Engine
 from engine.commands import Add
+from tests.support.postgresql import Server, temporary_server
 
 BACKENDS: Final = ("sqlite", "postgresql", "leveldb")
 OPERATIONS: Final = ("recall", "add")
@@ -136,7 +136,7 @@ def _add(text: Text, source: str) -> dict[str, Any]:
 
 
 @contextmanager
-def serving(name: str, url: str, database: Database | None) -> Iterator[Service]:
+def serving(name: str, url: str, database: Server | None) -> Iterator[Service]:
     """Yield `engine serve` on a store, started as a user would start it."""
     engine = [sys.executable, "-m", "engine", "--store", url]
     made = subprocess.run(
@@ -146,17 +146,22 @@ def serving(name: str, url: str, database: Database | None) -> Iterator[Service]
     port = _free_port()
     command = [*engine, "serve", "--write", "--rate", "1000000", "--quiet-requests", "--port", str(port)]
     with _process(command, port) as pid:
-        yield Service(name, "/v1/memories/~/", token, port, pid, database.pid if database else None)
+        yield Service(name, "/v1/memories/~/", token, port, pid, _pid_of(database) if database else None)
 
 
 @contextmanager
-def rival(way: str, database: Database) -> Iterator[Service]:
+def rival(way: str, database: Server) -> Iterator[Service]:
     """Yield the rival on the same database server."""
     port, token = _free_port(), "mr_" + "x" * 43
     command = [sys.executable, "-m", "bench.service_rival", database.url, way, token, str(port)]
     name = {"words": "rival: full-text search", "vectors": "rival: pgvector"}[way]
     with _process(command, port) as pid:
-        yield Service(name, "/", token, port, pid, database.pid)
+        yield Service(name, "/", token, port, pid, _pid_of(database))
+
+
+def _pid_of(database: Server) -> int:
+    """Return the process whose children are all processes of a database server."""
+    return int((database.data / "postmaster.pid").read_text().split()[0])
 
 
 @contextmanager
@@ -190,7 +195,7 @@ def services(options: argparse.Namespace, work: Path, stack: ExitStack) -> list[
     found = list(texts(options.atoms, options.seed))
     database = None
     if options.rivals or "postgresql" in options.backend:
-        database = stack.enter_context(running(work / "postgresql"))
+        database = stack.enter_context(temporary_server())
         with psycopg.connect(database.url, autocommit=True) as connection:
             connection.execute("CREATE DATABASE memroot")
     started = []
