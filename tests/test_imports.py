@@ -123,7 +123,7 @@ FAULTY = {
     "engine importing tests": ("engine/x.py", "from tests.shared import needs"),
     "engine importing bench": ("engine/x.py", "import bench.run"),
     "example importing tests": ("examples/x.py", "import tests"),
-    "bench importing tests": ("bench/x.py", "import tests.shared"),
+    "bench importing examples": ("bench/x.py", "import examples.embed"),
     "engine syncing files": ("engine/x.py", "import os\nos.fsync(3)"),
     "engine syncing files under another name": ("engine/x.py", "from os import fsync as keep"),
     "pickle": ("engine/x.py", "import pickle"),
