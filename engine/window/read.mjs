@@ -6,6 +6,7 @@ import { differences } from "./differences.mjs";
 import { details, element, quoted, visible } from "./dom.mjs";
 import { content, counted, day, hash } from "./facts.mjs";
 import { markWhen, pending, unprovable } from "./marks.mjs";
+import { NO_FILTERS } from "./routes.mjs";
 import { tagChip } from "./search.mjs";
 
 const TITLE_CHARACTERS = 160;
@@ -51,7 +52,7 @@ const linkTo = (id, titles, route) =>
   );
 
 const sourceLink = (source, route) =>
-  element("a", { href: route.to({ sources: [source], tags: [], query: "", atom: null }) }, quoted(source));
+  element("a", { href: route.to({ ...NO_FILTERS, sources: [source], query: "", atom: null }) }, quoted(source));
 
 const neighbour = (where, id, titles, route) =>
   id === null

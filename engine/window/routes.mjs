@@ -1,20 +1,26 @@
 // Where the person is, in the part of the address behind #, so that going back works and a link can be kept.
 
+/** The parts of a place that are lists of words, by the word for each in the address. */
+const LISTS = { tag: "tags", bucket: "buckets", source: "sources", provenance: "provenances" };
+/** The parts that are one word or null. */
+const WORDS = ["memory", "since", "until", "atom"];
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+export const NO_FILTERS = { tags: [], buckets: [], sources: [], provenances: [], since: null, until: null };
+
 /** A place: the memory, the question and its filters, and the atom that is read. */
 export class Route {
-  constructor({ memory = null, query = "", form = "hits", tags = [], sources = [], atom = null }) {
-    Object.assign(this, { memory, query, form, tags, sources, atom });
+  constructor(given) {
+    Object.assign(this, { memory: null, query: "", form: "hits", atom: null }, NO_FILTERS, given);
   }
 
   static ofAddress() {
     const given = new URLSearchParams(location.hash.slice(1));
     return new Route({
-      memory: given.get("memory"),
       query: given.get("q") ?? "",
       form: given.get("form") === "context" ? "context" : "hits",
-      tags: given.getAll("tag"),
-      sources: given.getAll("source"),
-      atom: given.get("atom"),
+      ...Object.fromEntries(WORDS.map((word) => [word, given.get(word)])),
+      ...Object.fromEntries(Object.entries(LISTS).map(([word, part]) => [part, given.getAll(word)])),
     });
   }
 
@@ -22,12 +28,33 @@ export class Route {
   to(changes) {
     const place = { ...this, ...changes };
     const words = new URLSearchParams();
-    if (place.memory !== null) words.set("memory", place.memory);
     if (place.query !== "") words.set("q", place.query);
     if (place.form !== "hits") words.set("form", place.form);
-    for (const tag of place.tags) words.append("tag", tag);
-    for (const source of place.sources) words.append("source", source);
-    if (place.atom !== null) words.set("atom", place.atom);
+    for (const [word, part] of Object.entries(LISTS)) for (const one of place[part]) words.append(word, one);
+    for (const word of WORDS) if (place[word] !== null) words.set(word, place[word]);
     return `#${words}`;
+  }
+
+  /** Return the filters as pairs of a part and a word. */
+  filters() {
+    const lists = Object.values(LISTS).flatMap((part) => this[part].map((word) => [part, word]));
+    return [...lists, ...["since", "until"].filter((part) => this[part] !== null).map((part) => [part, this[part]])];
+  }
+
+  /** Return the parameters of an operation that stand for the filters. A day begins at midnight, UTC. */
+  narrowing() {
+    const { tags, buckets, sources, provenances } = this;
+    const times = ["since", "until"].filter((part) => this[part] !== null);
+    const instant = (text) => (DAY.test(text) ? `${text}T00:00:00Z` : text);
+    return { tags, buckets, sources, provenances, ...Object.fromEntries(times.map((part) => [part, instant(this[part])])) };
+  }
+
+  /** Return what differs in a place that has one filter more, or one less. */
+  withFilter(part, word) {
+    return { [part]: Array.isArray(this[part]) ? [...new Set([...this[part], word])] : word, atom: null };
+  }
+
+  withoutFilter(part, word) {
+    return { [part]: Array.isArray(this[part]) ? this[part].filter((one) => one !== word) : null };
   }
 }

@@ -10,7 +10,7 @@ const WORD = /[\p{L}\p{N}]+/gu;
 
 /** Return the nodes of an answer, and start the checks of what they show. */
 export async function searched({ memory, trust, route, signal }) {
-  const filters = { tags: route.tags, sources: route.sources };
+  const filters = route.narrowing();
   if (route.form === "context") {
     return contextNodes(await memory.call("context", { query: route.query, ...filters }, signal));
   }

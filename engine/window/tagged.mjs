@@ -3,9 +3,9 @@
 import { markAll } from "./batches.mjs";
 import { claimsOf, compareAtom } from "./checked.mjs";
 import { element, quoted, visible } from "./dom.mjs";
+import { chipWord } from "./filters.mjs";
 import { counted, uuid } from "./facts.mjs";
 import { markWhen, pending, unprovable } from "./marks.mjs";
-import { tagWord } from "./search.mjs";
 import { tagIdentity } from "./tags.mjs";
 import { Refused } from "./verifier/index.mjs";
 
@@ -14,7 +14,7 @@ const CHECKED_AT_ONCE = 50;
 const TITLE_CHARACTERS = 120;
 
 export async function tagged({ memory, trust, route, signal }) {
-  const given = { tags: route.tags, sources: route.sources, limit: LIMIT, form: "full" };
+  const given = { ...route.narrowing(), limit: LIMIT, form: "full" };
   const atoms = (await memory.call("find", given, signal)).map(({ atom }) => atom);
   const whole = element("span", {});
   checkAll(atoms, whole, trust, route);
@@ -22,15 +22,16 @@ export async function tagged({ memory, trust, route, signal }) {
   checkEach(atoms, places, trust);
   return [
     element("div", { class: "summary" }, element("span", {}, counted(atoms.length, "atom")), whole),
-    element("section", { class: "card group" }, heading(route.tags), ...atoms.map((atom) => atomNode(atom, places.get(atom), route))),
+    element("section", { class: "card group" }, heading(route), ...atoms.map((atom) => atomNode(atom, places.get(atom), route))),
   ];
 }
 
-const heading = (tags) => element("h2", {}, ...tags.flatMap((tag) => [tagWord(tag), " "]));
+const heading = (route) => element("h2", {}, ...route.filters().flatMap(([part, word]) => [chipWord(part, word), " "]));
 
 /** Check that the list is complete, which can be proved of one tag that is not filtered any further. */
-function checkAll(atoms, place, trust, { tags, sources }) {
-  if (tags.length !== 1 || sources.length > 0 || atoms.length === LIMIT) {
+function checkAll(atoms, place, trust, route) {
+  const { tags } = route;
+  if (tags.length !== 1 || route.filters().length > 1 || atoms.length === LIMIT) {
     place.replaceChildren(unprovable("That these are all"));
     return;
   }

@@ -3,11 +3,12 @@
 import { CallFailed, Memory, memories, tokenOfAddress } from "./client.mjs";
 import { openToken, openTrust, showTrust } from "./dialogs.mjs";
 import { element, mark, quoted } from "./dom.mjs";
+import { filterForm, showChips } from "./filters.mjs";
 import { overview } from "./overview.mjs";
 import { Pins } from "./pins.mjs";
 import { reading } from "./read.mjs";
-import { Route } from "./routes.mjs";
-import { searched, tagWord } from "./search.mjs";
+import { NO_FILTERS, Route } from "./routes.mjs";
+import { searched } from "./search.mjs";
 import { tagged } from "./tagged.mjs";
 import { Trust } from "./trust.mjs";
 
@@ -39,7 +40,7 @@ async function showList() {
   const key = route.to({ atom: null });
   markCurrent();
   if (shown.list === key) return;
-  const isNarrowed = route.tags.length + route.sources.length > 0;
+  const isNarrowed = route.filters().length > 0;
   const view = route.query.trim() !== "" ? searched : isNarrowed ? tagged : overview;
   await fill("list", () => view(given()));
   shown.list = key;
@@ -85,19 +86,7 @@ function markCurrent() {
 }
 
 function showFilters() {
-  const chip = (kind, word) =>
-    element(
-      "button",
-      { class: "chip", type: "button", onclick: () => go({ [kind]: route[kind].filter((one) => one !== word) }) },
-      kind === "tags" ? tagWord(word) : element("span", {}, "from ", quoted(word)),
-      element("span", { class: "unseen" }, ", remove this filter"),
-      element("span", { "aria-hidden": "true" }, "×"),
-    );
-  at("filters").replaceChildren(
-    ...route.tags.map((tag) => chip("tags", tag)),
-    ...route.sources.map((source) => chip("sources", source)),
-  );
-  at("filters").hidden = route.tags.length + route.sources.length === 0;
+  showChips(at("filters"), route, go, at("narrow-button"));
 }
 
 // ---- What the person does ----
@@ -123,7 +112,8 @@ at("search").addEventListener("submit", (event) => {
 at("search").addEventListener("change", (event) => {
   if (event.target.name === "form") go({ form: event.target.value });
 });
-at("memory").addEventListener("change", (event) => go({ memory: event.target.value, atom: null, tags: [], sources: [] }));
+at("memory").addEventListener("change", (event) => go({ memory: event.target.value, atom: null, ...NO_FILTERS }));
+at("narrow-button").addEventListener("click", () => showForm(at("narrow").hidden));
 at("skip").addEventListener("click", () => at("list").focus());
 at("trust-button").addEventListener("click", () => openTrust(trust, again));
 document.addEventListener("keydown", (event) => {
@@ -136,6 +126,17 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "ArrowDown" || event.key === "ArrowUp") step(event);
 });
 window.addEventListener("hashchange", show);
+
+/** Show the form that adds a filter, or hide it. */
+function showForm(open) {
+  at("narrow").hidden = !open;
+  at("narrow-button").setAttribute("aria-expanded", String(open));
+  if (!open) return at("narrow-button").focus();
+  const add = (part, word) => go(route.withFilter(part, word));
+  const tags = () => memory.call("tags");
+  at("narrow").replaceChildren(filterForm(add, tags, () => showForm(false)));
+  return at("narrow").querySelector("select").focus();
+}
 
 /** Go from hit to hit, and from the search field to the first. */
 function step(event) {
