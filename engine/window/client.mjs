@@ -22,6 +22,8 @@ export function tokenOfAddress() {
 
 export const keepToken = (token) => sessionStorage.setItem(KEY, token);
 
+const linesOf = (text) => text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+
 async function answerOf(path, options) {
   const token = sessionStorage.getItem(KEY);
   const headers = token === null ? {} : { authorization: `Bearer ${token}` };
@@ -33,7 +35,8 @@ async function answerOf(path, options) {
     if (error.name === "AbortError") throw error;
     throw new CallFailed({ code: "unreachable", detail: "The service does not answer." });
   }
-  const value = await response.json().catch(() => null);
+  const isLines = response.headers.get("content-type")?.startsWith("application/x-ndjson") ?? false;
+  const value = await (isLines ? response.text().then(linesOf) : response.json()).catch(() => null);
   if (response.ok && value !== null) return value;
   const problem = value ?? { code: "failure", detail: `The service answered with the status ${response.status}.` };
   throw new CallFailed({ ...problem, status: response.status });
@@ -42,15 +45,24 @@ async function answerOf(path, options) {
 /** Return the names of the memories that the token may read. */
 export const memories = async () => (await answerOf("/v1/memories", { method: "GET" })).memories;
 
-/** The operations of one memory. */
+/** The operations that can be asked about an earlier moment. */
+const TIMED = ["across", "bright_nodes", "context", "explore", "find", "get", "page", "recall", "recent", "structured_graph"];
+
+/** The operations of one memory, as it is, or as it was after the event `moment`. */
 export class Memory {
-  constructor(name) {
-    this.name = name;
+  constructor(name, moment = null) {
+    Object.assign(this, { name, moment });
+  }
+
+  /** Return the memory as it was after an event. What knows no earlier moment is answered as it is now. */
+  asOf(moment) {
+    return new Memory(this.name, moment);
   }
 
   /** Return the result of an operation that reads. */
   call(operation, given = {}, signal = undefined) {
     const path = `/v1/memories/${encodeURIComponent(this.name)}/${operation}`;
-    return answerOf(path, { method: "POST", body: JSON.stringify(given), signal });
+    const asked = this.moment !== null && TIMED.includes(operation) ? { ...given, as_of: this.moment } : given;
+    return answerOf(path, { method: "POST", body: JSON.stringify(asked), signal });
   }
 }

@@ -12,6 +12,7 @@ const RECENT = 10;
 const TITLE_CHARACTERS = 90;
 
 export async function overview({ memory, trust, route, signal }) {
+  if (route.moment() !== null) return then(await memory.call("recent", { limit: RECENT }, signal), trust, route);
   const [status, tags, recent] = await Promise.all([
     memory.call("status", {}, signal),
     memory.call("tags", {}, signal),
@@ -28,6 +29,13 @@ export async function overview({ memory, trust, route, signal }) {
     ),
     recent.length === 0 ? null : recentCard(recent, trust, route),
   ].filter((node) => node !== null);
+}
+
+/** Return what is shown of an earlier moment: counts and tags are known of now only. */
+function then(recent, trust, route) {
+  const words = `There were ${counted(route.moment() + 1, "event")}. Ask a question about this moment.`;
+  const card = element("div", { class: "card empty" }, element("h2", { class: "atom-title" }, "What was in this memory?"), element("p", { class: "muted" }, words));
+  return recent.length === 0 ? [card] : [card, recentCard(recent, trust, route)];
 }
 
 const tagLink = (tag, count, route) =>

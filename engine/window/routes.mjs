@@ -3,15 +3,16 @@
 /** The parts of a place that are lists of words, by the word for each in the address. */
 const LISTS = { tag: "tags", bucket: "buckets", source: "sources", provenance: "provenances" };
 /** The parts that are one word or null. */
-const WORDS = ["memory", "since", "until", "atom"];
+const WORDS = ["memory", "view", "at", "since", "until", "atom"];
+const SEQ = /^\d{1,15}$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 export const NO_FILTERS = { tags: [], buckets: [], sources: [], provenances: [], since: null, until: null };
 
-/** A place: the memory, the question and its filters, and the atom that is read. */
+/** A place: the memory, the view, the moment that is shown, the question and its filters, and the atom that is read. */
 export class Route {
   constructor(given) {
-    Object.assign(this, { memory: null, query: "", form: "hits", atom: null }, NO_FILTERS, given);
+    Object.assign(this, { memory: null, view: null, at: null, query: "", form: "hits", atom: null }, NO_FILTERS, given);
   }
 
   static ofAddress() {
@@ -33,6 +34,11 @@ export class Route {
     for (const [word, part] of Object.entries(LISTS)) for (const one of place[part]) words.append(word, one);
     for (const word of WORDS) if (place[word] !== null) words.set(word, place[word]);
     return `#${words}`;
+  }
+
+  /** Return the seq of the last event of an earlier moment that is shown, or null for now. */
+  moment() {
+    return this.at !== null && SEQ.test(this.at) ? Number(this.at) : null;
   }
 
   /** Return the filters as pairs of a part and a word. */

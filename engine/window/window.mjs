@@ -3,20 +3,28 @@
 import { CallFailed, Memory, memories, tokenOfAddress } from "./client.mjs";
 import { openToken, openTrust, showTrust } from "./dialogs.mjs";
 import { element, mark, quoted } from "./dom.mjs";
+import { EarlierTrust } from "./earlier.mjs";
 import { filterForm, showChips } from "./filters.mjs";
+import { MomentControl } from "./moment.mjs";
 import { overview } from "./overview.mjs";
 import { Pins } from "./pins.mjs";
 import { reading } from "./read.mjs";
 import { NO_FILTERS, Route } from "./routes.mjs";
 import { searched } from "./search.mjs";
 import { tagged } from "./tagged.mjs";
+import { timeline } from "./timeline.mjs";
 import { Trust } from "./trust.mjs";
 
 const PAUSE = 120;
+/** The views that stand in the address; without one, the page searches. */
+const VIEWS = { time: timeline };
 const at = (id) => document.getElementById(id);
 
 let memory = null;
 let trust = null;
+let control = null;
+/** What is verified of the moment that is shown, kept while the moment is the same. */
+let earlier = null;
 let route = null;
 /** What is shown, so that a step that changes nothing of it asks for nothing. */
 let shown = { list: null, atom: null };
@@ -31,9 +39,10 @@ async function show() {
   if (document.activeElement !== at("query")) at("query").value = route.query;
   for (const radio of document.getElementsByName("form")) radio.checked = radio.value === route.form;
   showFilters();
+  showPlace();
   running.abort();
   running = new AbortController();
-  await Promise.all([showList(), showAtom()]);
+  await Promise.all([showList(), showAtom(), showMoment()]);
 }
 
 async function showList() {
@@ -41,23 +50,51 @@ async function showList() {
   markCurrent();
   if (shown.list === key) return;
   const isNarrowed = route.filters().length > 0;
-  const view = route.query.trim() !== "" ? searched : isNarrowed ? tagged : overview;
+  const answers = route.query.trim() !== "" ? searched : isNarrowed ? tagged : overview;
+  const view = VIEWS[route.view] ?? answers;
   await fill("list", () => view(given()));
   shown.list = key;
 }
 
 async function showAtom() {
-  const opens = route.atom !== null && shown.atom !== route.atom;
+  const key = route.atom === null ? null : `${route.atom} ${route.at}`;
+  const opens = key !== null && shown.atom !== key;
   at("reading").hidden = route.atom === null;
   at("panes").classList.toggle("reads", route.atom !== null);
-  shown.atom = route.atom;
+  shown.atom = key;
   if (!opens) return;
   await fill("reading", () => reading(given()));
-  at("reading").focus();
+  if (!at("moment").contains(document.activeElement)) at("reading").focus();
   window.scrollTo({ top: 0 });
 }
 
-const given = () => ({ memory, trust, route, signal: running.signal });
+/** Mark the view that is shown, and say nothing of what does not belong to it. */
+function showPlace() {
+  document.querySelector(".bar").classList.toggle("times", route.view === "time");
+  for (const link of document.querySelectorAll("#views a")) {
+    const view = link.dataset.view || null;
+    link.href = route.to({ view, atom: null });
+    if (view === route.view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+async function showMoment() {
+  try {
+    await control.show(route.moment(), route.view === "time" || route.moment() !== null);
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error;
+    at("moment").replaceChildren(mark("plain", "No answer"), quoted(error.message));
+  }
+}
+
+function given() {
+  const moment = route.moment();
+  const now = { memory, trust };
+  if (moment === null) return { ...now, now, route, signal: running.signal };
+  if (earlier?.moment !== moment || earlier.trust !== trust) earlier = new EarlierTrust(trust, moment);
+  return { memory: memory.asOf(moment), trust: earlier, now, route, signal: running.signal };
+}
 
 async function fill(id, make) {
   at(id).setAttribute("aria-busy", "true");
@@ -100,19 +137,19 @@ let waiting = null;
 at("query").addEventListener("input", () => {
   clearTimeout(waiting);
   waiting = setTimeout(() => {
-    history.replaceState(null, "", route.to({ query: at("query").value, atom: null }));
+    history.replaceState(null, "", route.to({ query: at("query").value, view: null, atom: null }));
     show();
   }, PAUSE);
 });
 at("search").addEventListener("submit", (event) => {
   event.preventDefault();
   clearTimeout(waiting);
-  go({ query: at("query").value, atom: null });
+  go({ query: at("query").value, view: null, atom: null });
 });
 at("search").addEventListener("change", (event) => {
-  if (event.target.name === "form") go({ form: event.target.value });
+  if (event.target.name === "form") go({ form: event.target.value, view: null });
 });
-at("memory").addEventListener("change", (event) => go({ memory: event.target.value, atom: null, ...NO_FILTERS }));
+at("memory").addEventListener("change", (event) => go({ memory: event.target.value, at: null, atom: null, ...NO_FILTERS }));
 at("narrow-button").addEventListener("click", () => showForm(at("narrow").hidden));
 at("skip").addEventListener("click", () => at("list").focus());
 at("trust-button").addEventListener("click", () => openTrust(trust, again));
@@ -132,7 +169,7 @@ function showForm(open) {
   at("narrow").hidden = !open;
   at("narrow-button").setAttribute("aria-expanded", String(open));
   if (!open) return at("narrow-button").focus();
-  const add = (part, word) => go(route.withFilter(part, word));
+  const add = (part, word) => go({ ...route.withFilter(part, word), view: null });
   const tags = () => memory.call("tags");
   at("narrow").replaceChildren(filterForm(add, tags, () => showForm(false)));
   return at("narrow").querySelector("select").focus();
@@ -166,6 +203,8 @@ async function start() {
     at("memory").hidden = names.length < 2;
     memory = new Memory(name);
     trust = new Trust(memory, new Pins(name));
+    control = new MomentControl(at("moment"), memory, (moment) => go({ at: moment === null ? null : String(moment) }));
+    at("moment").replaceChildren();
     trust.onchange = () => showTrust(trust);
     trust.start().catch(() => null);
   } catch (error) {

@@ -70,7 +70,8 @@ class Service:
             request.method, path, content=request.post_data_buffer, headers=headers
         )
         body = answered.content
-        if request.method == "POST" and answered.status_code == 200:
+        is_one = answered.headers["content-type"] == "application/json"
+        if request.method == "POST" and answered.status_code == 200 and is_one:
             given = json.loads(request.post_data_buffer or b"{}")
             body = json.dumps(self.lie(path.rpartition("/")[2], given, answered.json())).encode()
         left_out = ("content-encoding", "content-length")

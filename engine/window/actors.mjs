@@ -1,0 +1,100 @@
+// The share of each actor in the events of a memory, read from the log in parts, and how to undo what an actor did.
+
+import { CallFailed } from "./client.mjs";
+import { command, commandNode, engine } from "./commands.mjs";
+import { element, mark, quoted } from "./dom.mjs";
+import { counted, moment as instant } from "./facts.mjs";
+import { markWhen } from "./marks.mjs";
+import { Refused } from "./verifier/index.mjs";
+
+const PART = 500;
+/** What `engine revert` does not undo. */
+const LASTING = ["genesis", "checkpoint", "edge_type_registered", "erased", "analyzer_changed"];
+
+/** Return the card, which reads the last events up to a moment, and earlier ones when it is asked to. */
+export function actorsCard({ memory, trust }, route, moment) {
+  const rows = element("div", { class: "stack" });
+  const place = element("span", {});
+  const more = element("button", { class: "button", type: "button" }, "");
+  const state = { from: moment + 1, to: moment + 1, actors: new Map(), checks: [] };
+  const read = async () => {
+    const stop = state.from;
+    const start = Math.max(0, stop - PART);
+    more.disabled = true;
+    try {
+      const events = await memory.call("log", { start, stop });
+      state.from = start;
+      events.forEach((event) => count(state.actors, event));
+      state.checks.push(() => checkPart(trust, events, start, stop));
+      rows.replaceChildren(...shares(state, memory));
+      markWhen(place, () => checkParts(state), trust, "Events and their actors: ");
+    } catch (error) {
+      if (!(error instanceof CallFailed)) throw error;
+      rows.replaceChildren(mark("plain", "No answer"), element("p", {}, quoted(error.message)));
+    }
+    more.disabled = false;
+    more.hidden = state.from === 0;
+    more.textContent = `Count the ${Math.min(PART, state.from)} events before`;
+  };
+  more.addEventListener("click", read);
+  read();
+  return element("section", { class: "card stack" }, element("h2", {}, "Who did it"), rows, place, more);
+}
+
+/** Check each part once. A part that is refused stays refused. */
+async function checkParts(state) {
+  state.checks = state.checks.map((check) => (typeof check === "function" ? check() : check));
+  await Promise.all(state.checks);
+}
+
+/** Refuse a part of the log unless it is complete, and its events have the recorded times and actors. */
+async function checkPart(trust, events, start, stop) {
+  const isWhole = events.length === stop - start && events.every(({ seq }, at) => seq === start + at);
+  if (!isWhole) throw new Refused("changed", "an event is left out");
+  const facts = await trust.check(events.map(({ seq }) => `event ${seq} sealed`));
+  for (const [at, { header }] of facts.entries()) {
+    const { seq, actor, time } = events[at];
+    const isSame = header.actor === actor && instant(header.time).slice(0, 19) === time.replace("T", " ").slice(0, 19);
+    if (!isSame) throw new Refused("changed", `the actor or the time of event ${seq} is not the recorded one`);
+  }
+}
+
+function count(actors, { actor, kind, seq }) {
+  const found = actors.get(actor) ?? { events: 0, kinds: new Map(), first: seq };
+  found.events += 1;
+  found.first = Math.min(found.first, seq);
+  found.kinds.set(kind, (found.kinds.get(kind) ?? 0) + 1);
+  actors.set(actor, found);
+}
+
+function shares({ from, to, actors }, memory) {
+  const total = to - from;
+  const sorted = [...actors].sort(([, a], [, b]) => b.events - a.events);
+  return [
+    element("p", { class: "muted" }, `Events ${from.toLocaleString("en")} to ${(to - 1).toLocaleString("en")}.`),
+    ...sorted.map(([actor, found]) => share(actor, found, total, memory)),
+  ];
+}
+
+function share(actor, { events, kinds, first }, total, memory) {
+  const part = `${((100 * events) / total).toFixed(events === total ? 0 : 1)} %`;
+  const most = [...kinds].sort(([, a], [, b]) => b - a).map(([kind, number]) => `${kind.replaceAll("_", " ")} ${number.toLocaleString("en")} ×`);
+  return element(
+    "div",
+    { class: "share" },
+    element("div", { class: "row" }, element("strong", {}, quoted(actor)), element("span", { class: "end" }, `${counted(events, "event")}, ${part}`)),
+    element("meter", { min: 0, max: total, value: events, "aria-label": `Share of ${actor}` }),
+    element("p", { class: "small muted" }, quoted(most.join(", "))),
+    [...kinds.keys()].every((kind) => LASTING.includes(kind)) ? null : undoing(actor, first, memory),
+  );
+}
+
+const undoing = (actor, first, memory) =>
+  element(
+    "details",
+    { class: "small" },
+    element("summary", {}, "Undo"),
+    element("p", {}, "This command shows what undoing these events would change, and changes nothing. The page cannot show it, because the service makes this preview only for a token that may write."),
+    commandNode(engine(memory, command`revert --actor ${actor} --since ${first} --dry-run`)),
+    element("p", {}, "Without ", element("code", {}, "--dry-run"), " the command undoes them. It also undoes later events of this actor. The history is kept, so an undo can be undone."),
+  );

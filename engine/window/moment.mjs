@@ -1,0 +1,80 @@
+// The control that sets the moment of everything on the page: a slider over the events, and a date.
+
+import { CallFailed } from "./client.mjs";
+import { element, mark, quoted } from "./dom.mjs";
+import { counted, day } from "./facts.mjs";
+
+const PAUSE = 250;
+
+/** A control in `place`. `go` is called with the seq of the last event to show, or null for now. */
+export class MomentControl {
+  constructor(place, memory, go) {
+    Object.assign(this, { place, memory, go, size: 0, moment: null, waiting: null });
+    this.slider = element("input", { type: "range", id: "moment-event", min: 0, max: 0, step: 1 });
+    this.date = element("input", { type: "datetime-local", id: "moment-date", step: 1 });
+    this.says = element("p", { class: "moment-says", role: "status" });
+    this.now = element("button", { class: "button", type: "button", onclick: () => this.choose(null) }, "Back to now");
+    this.slider.addEventListener("input", () => this.slide());
+    this.date.addEventListener("change", () => this.goToDate());
+  }
+
+  /** Show a moment: the seq of an event, or null for now. `visible` is false where the control is not wanted. */
+  async show(moment, visible) {
+    this.moment = moment;
+    this.place.hidden = !visible;
+    this.place.classList.toggle("earlier", moment !== null);
+    if (!visible) return;
+    if (this.place.childElementCount === 0) this.build();
+    this.size = await this.memory.call("size");
+    const last = Math.max(0, this.size - 1);
+    this.slider.max = String(last);
+    if (document.activeElement !== this.slider) this.slider.value = String(moment ?? last);
+    this.now.hidden = moment === null;
+    await this.tell(moment ?? last);
+  }
+
+  build() {
+    const field = (input, words) => element("div", { class: "field" }, element("label", { for: input.id }, words), input);
+    this.place.replaceChildren(
+      element("div", { class: "row" }, this.says, this.now),
+      element("div", { class: "moment-fields" }, field(this.slider, "As of event"), field(this.date, "Date and time, UTC")),
+    );
+  }
+
+  /** Say which moment is shown, with the time of its last event. */
+  async tell(seq) {
+    const isNow = this.moment === null && seq === this.size - 1;
+    const words = isNow ? mark("plain", `Now: ${counted(this.size, "event")}`) : mark("warned", `An earlier moment: after event ${seq.toLocaleString("en")}`);
+    this.slider.setAttribute("aria-valuetext", `event ${seq} of ${this.size - 1}`);
+    this.says.replaceChildren(words);
+    const [event] = await this.memory.call("log", { start: seq, stop: seq + 1 });
+    if (event === undefined || Number(this.slider.value) !== seq) return;
+    this.says.replaceChildren(words, element("time", { datetime: event.time }, day(event.time)));
+    if (document.activeElement !== this.date) this.date.value = event.time.slice(0, 19);
+  }
+
+  slide() {
+    clearTimeout(this.waiting);
+    const seq = Number(this.slider.value);
+    this.says.replaceChildren(mark("plain", `Event ${seq.toLocaleString("en")} …`));
+    this.waiting = setTimeout(() => this.choose(seq), PAUSE);
+  }
+
+  choose(seq) {
+    if (seq === null) this.slider.value = this.slider.max;
+    this.go(seq === null || seq >= this.size - 1 ? null : seq);
+  }
+
+  async goToDate() {
+    if (this.date.value === "") return;
+    const time = `${this.date.value}Z`;
+    try {
+      const { before } = await this.memory.call("diff", { before: time, after: time });
+      this.slider.value = String(before);
+      this.choose(before);
+    } catch (error) {
+      if (!(error instanceof CallFailed)) throw error;
+      this.says.replaceChildren(mark("warned", "No such moment"), quoted(error.message));
+    }
+  }
+}

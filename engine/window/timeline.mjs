@@ -1,0 +1,125 @@
+// Time: what changed between two moments, and the share of each actor.
+
+import { actorsCard } from "./actors.mjs";
+import { CallFailed } from "./client.mjs";
+import { command, commandNode, engine } from "./commands.mjs";
+import { differences } from "./differences.mjs";
+import { element, mark, quoted, visible } from "./dom.mjs";
+import { counted } from "./facts.mjs";
+import { unprovable } from "./marks.mjs";
+
+const EVENTS_MAX = 2_000;
+const SHOWN_MAX = 100;
+const USUAL = 100;
+const TITLE_CHARACTERS = 160;
+const MOMENT = /^(?:\d{1,15}|\d{4}-\d\d-\d\d(?:[T ][\d:.]+)?(?:Z|[+-]\d\d:\d\d)?)$/;
+
+/** Return the nodes of the view, and start what they show. */
+export async function timeline({ memory, now, route, signal }) {
+  const size = await memory.call("size", {}, signal);
+  const moment = route.moment() ?? size - 1;
+  return [changesCard(memory, route, moment, size), actorsCard(now, route, moment)];
+}
+
+/** Return a moment as the service reads it: the seq of an event, or a time; null if the words are neither. */
+function momentOf(words) {
+  const text = words.trim();
+  if (!MOMENT.test(text)) return null;
+  if (/^\d+$/.test(text)) return Number(text);
+  const instant = text.length === 10 ? `${text}T00:00:00` : text.replace(" ", "T");
+  return /(?:Z|[+-]\d\d:\d\d)$/.test(instant) ? instant : `${instant}Z`;
+}
+
+/** Compare an earlier moment with now; without one, the last events with what was before. */
+function changesCard(memory, route, moment, size) {
+  const isEarlier = moment < size - 1;
+  const [from, to] = isEarlier ? [moment, size - 1] : [Math.max(0, size - 1 - USUAL), size - 1];
+  const before = element("input", { type: "text", id: "before", value: String(from), autocomplete: "off" });
+  const after = element("input", { type: "text", id: "after", value: String(to), autocomplete: "off" });
+  const place = element("div", { class: "stack", "aria-live": "polite" });
+  const compare = () => showChanges(place, memory, route, before.value, after.value);
+  const field = (input, words) => element("div", { class: "field" }, element("label", { for: input.id }, words), input);
+  compare();
+  return element(
+    "section",
+    { class: "card stack" },
+    element("h2", {}, "What changed between two moments"),
+    element(
+      "form",
+      {
+        class: "moments",
+        "aria-label": "Two moments",
+        onsubmit: (event) => {
+          event.preventDefault();
+          compare();
+        },
+      },
+      field(before, "After event or time"),
+      field(after, "up to event or time"),
+      element("button", { class: "button", type: "submit" }, "Compare"),
+    ),
+    place,
+  );
+}
+
+async function showChanges(place, memory, route, from, to) {
+  const [before, after] = [momentOf(from), momentOf(to)];
+  if (before === null || after === null) {
+    place.replaceChildren(mark("warned", "Give the number of an event, or a time such as 2026-11-23 or 2026-11-23T12:00"));
+    return;
+  }
+  try {
+    const [first, last] = await Promise.all([before, after].map((one) => seqOf(memory, one)));
+    if (last - first > EVENTS_MAX) {
+      place.replaceChildren(
+        element("p", {}, `There are ${counted(last - first, "event")} between the two moments; this page compares at most ${EVENTS_MAX.toLocaleString("en")}. The command compares any two moments:`),
+        commandNode(engine(memory, command`diff ${first} ${last}`)),
+      );
+      return;
+    }
+    place.replaceChildren(...changes(await memory.call("diff", { before: first, after: last }), route));
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error;
+    place.replaceChildren(mark("plain", "No answer"), element("p", {}, quoted(error.message)));
+  }
+}
+
+/** Return the seq of the last event at a moment, without comparing anything. */
+const seqOf = async (memory, moment) =>
+  typeof moment === "number" ? moment : (await memory.call("diff", { before: moment, after: moment })).before;
+
+function changes({ events, atoms, edges }, route) {
+  const isCut = atoms.length > SHOWN_MAX;
+  return [
+    element(
+      "div",
+      { class: "summary" },
+      element("span", {}, `${counted(events, "event")}: ${counted(atoms.length, "atom")} and ${counted(edges.length, "connection")} differ`),
+      isCut ? element("span", {}, `the first ${SHOWN_MAX} are shown`) : null,
+      unprovable("That these are all"),
+    ),
+    atoms.length === 0 ? null : element("ol", { class: "timeline" }, ...atoms.slice(0, SHOWN_MAX).map((one) => changeNode(one, route))),
+  ].filter((node) => node !== null);
+}
+
+const ELEMENTS = { same: "span", gone: "del", new: "ins" };
+
+function changeNode({ id, change, title, fields, before, after, reason }, route) {
+  const words = (title ?? after ?? before ?? id).replaceAll(/\s+/gu, " ").slice(0, TITLE_CHARACTERS);
+  const names = Object.keys(fields);
+  const text = before === null && after === null ? null : differences(before ?? "", after ?? "");
+  const wasThere = change !== "added" && route.moment() !== null;
+  return element(
+    "li",
+    {},
+    element(
+      "div",
+      { class: "row" },
+      element("strong", {}, quoted(change)),
+      element("a", { href: route.to({ view: null, atom: id, at: wasThere ? route.at : null }), dir: "auto" }, ...visible(words)),
+    ),
+    change !== "added" && names.length > 0 ? element("p", { class: "small muted" }, "changed: ", quoted(names.join(", "))) : null,
+    reason ? element("p", { class: "small" }, "Reason: ", quoted(reason)) : null,
+    text === null ? null : element("p", { class: "change folded", dir: "auto", tabindex: "0", role: "group", "aria-label": "Difference" }, ...text.map(({ kind, text: run }) => element(ELEMENTS[kind], {}, ...visible(run)))),
+  );
+}

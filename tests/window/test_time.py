@@ -1,0 +1,145 @@
+"""Time: an earlier moment of everything on the page, what changed, and who did it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.engine import Engine
+from tests.support.workloads import id_of
+from tests.window.browser import NARROW, WIDE, faults_of_access, picture
+from tests.window.service import KETTLE, PLAN, Service, Window, filled, honest, window
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+BEFORE = 2
+"""The seq of the event that added the plan, before it was revised."""
+MARKUP = "<img src=x onerror=\"document.title='owned'\">"
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
+    """A window on a store in which a dreamer adds a hostile text at the end."""
+    url = filled(tmp_path_factory.mktemp("time") / "notes.db")
+    with Engine.open(url) as engine:
+        engine.acting_as("dreamer").add(f"The kettle: {MARKUP}\n--dry-run; rm -rf ~", id=id_of(9))
+        engine.tombstone(KETTLE, f"sold {MARKUP}")
+    service = Service(url)
+    with window(browser, service) as made:
+        made.settle()
+        yield made
+    service.close()
+
+
+@pytest.fixture
+def opened(shared: Window) -> Iterator[Window]:
+    """The window; its service is honest again after the test."""
+    yield shared
+    shared.service.lie = honest
+
+
+def test_everything_is_shown_as_it_was_and_is_verified(opened: Window) -> None:
+    """Search and Read show the earlier text; what was added later is not there."""
+    opened.visit(f"q=kettle&at={BEFORE}&atom={PLAN}")
+    assert "An earlier moment: after event 2" in opened.text("#moment")
+    assert opened.text("#reading .content") == "Descale the kettle on Fridays."
+    assert opened.page.locator(".timeline li").count() == 1
+    assert opened.marks() == ["Order and scores: not provable", "Verified", "Verified"]
+    assert opened.marks("#reading") == [
+        "Verified",
+        "That these are all: not provable",
+        "Verified",
+        "These are all events: verified",
+    ]
+    picture(opened.page, "window-earlier")
+    opened.visit(f"q=boiler&at={BEFORE}")
+    assert opened.marks() == ["Verified"]
+    opened.page.get_by_role("button", name="Back to now").click()
+    opened.page.wait_for_selector("#moment", state="hidden")
+    opened.page.locator(".snippet", has_text="boiler").wait_for()
+
+
+def arrives(opened: Window, event: str | None) -> None:
+    """Wait until a moment stands in the address."""
+    place = "(event) => new URLSearchParams(location.hash.slice(1)).get('at') === event"
+    opened.page.wait_for_function(place, arg=event)
+
+
+def test_the_moment_is_set_with_the_keyboard_or_by_a_date(opened: Window) -> None:
+    """The slider goes from event to event, and a date to the last event before it."""
+    opened.visit("view=time")
+    page = opened.page
+    page.focus("#moment-event")
+    page.keyboard.press("Home")
+    arrives(opened, "0")
+    page.keyboard.press("ArrowRight")
+    arrives(opened, "1")
+    opened.settle()
+    assert "An earlier moment: after event 1" in opened.text("#moment")
+    page.fill("#moment-date", "2999-01-01T00:00:00")
+    page.locator("#moment-date").blur()
+    arrives(opened, None)
+    page.fill("#moment-date", "1999-01-01T00:00:00")
+    page.locator("#moment-date").blur()
+    page.locator("#moment", has_text="No such moment").wait_for()
+
+
+def test_what_changed_and_who_did_it_are_shown(opened: Window) -> None:
+    """Word by word; the actor of each counted event is verified; a command undoes them, and is quoted."""
+    opened.visit(f"view=time&at={BEFORE}")
+    opened.page.locator("#list ins").first.wait_for()
+    opened.settle()
+    text = opened.text("#list")
+    assert "changed" in text
+    assert f"sold {MARKUP}" in text
+    assert opened.page.locator("img").count() == 0
+    assert opened.page.locator("#list del").first.inner_text() == "Fridays"
+    assert "Events and their actors: verified" in opened.marks()
+    opened.visit("view=time")
+    dreamer = opened.page.locator(".share", has_text="dreamer")
+    dreamer.locator("summary").click()
+    shown = "engine revert --actor dreamer --since 6 --dry-run"
+    assert dreamer.locator("code").first.inner_text() == shown
+
+
+@pytest.mark.parametrize(
+    ("operation", "lie", "reason"),
+    [
+        (
+            "get",
+            lambda answer: answer | {"content": "It was sold."},
+            "the text is not the one that is recorded",
+        ),
+        ("prove", lambda answer: answer | {"size": answer["size"] + 1}, "the proof is about another moment"),
+    ],
+)
+def test_a_lie_about_an_earlier_moment_is_refused(
+    opened: Window, operation: str, lie: object, reason: str
+) -> None:
+    """As about now."""
+    assert callable(lie)
+    opened.service.lie = lambda asked, given, answer: (
+        lie(answer) if asked == operation and "as_of" in given else answer
+    )
+    opened.visit(f"at={BEFORE}&atom={PLAN}")
+    assert "Refused" in opened.marks("#reading")
+    assert reason in opened.text("#reading")
+
+
+@pytest.mark.parametrize(
+    ("size", "dark"), [(WIDE, False), (WIDE, True), (NARROW, False)], ids=["light", "dark", "narrow"]
+)
+def test_time_can_be_read_by_everybody(opened: Window, size: tuple[int, int], dark: bool) -> None:
+    """Nothing is cut off sideways, and axe finds no fault."""
+    opened.page.set_viewport_size({"width": size[0], "height": size[1]})
+    opened.page.emulate_media(color_scheme="dark" if dark else "light")
+    opened.visit(f"view=time&at={BEFORE}")
+    opened.page.locator("#list ins").first.wait_for()
+    opened.page.locator("#list summary").first.click()
+    opened.page.evaluate("() => scrollTo(0, 0)")
+    picture(opened.page, f"window-time-{size[0]}-{'dark' if dark else 'light'}")
+    assert opened.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert faults_of_access(opened.page) == []
