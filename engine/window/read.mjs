@@ -111,6 +111,7 @@ function atomCard(atom, trust, route, around, titles) {
       ["version", String(atom.version)],
       ["id", hash(atom.id)],
     ]),
+    element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null }) }, "What an erasure would reach")),
   );
 }
 

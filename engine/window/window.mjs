@@ -14,10 +14,11 @@ import { searched } from "./search.mjs";
 import { tagged } from "./tagged.mjs";
 import { timeline } from "./timeline.mjs";
 import { Trust } from "./trust.mjs";
+import { upkeep } from "./upkeep.mjs";
 
 const PAUSE = 120;
 /** The views that stand in the address; without one, the page searches. */
-const VIEWS = { time: timeline };
+const VIEWS = { time: timeline, upkeep };
 const at = (id) => document.getElementById(id);
 
 let memory = null;

@@ -1,0 +1,182 @@
+// Upkeep: how the memory stands, and what a person may want to settle, each with the command to run. It is about now.
+
+import { CallFailed } from "./client.mjs";
+import { command, commandNode, engine } from "./commands.mjs";
+import { differences } from "./differences.mjs";
+import { details, element, mark, quoted, visible } from "./dom.mjs";
+import { erasureCard } from "./erasure.mjs";
+import { counted, day, hash } from "./facts.mjs";
+import { unprovable } from "./marks.mjs";
+import { NO_FILTERS } from "./routes.mjs";
+
+const LIST_MAX = 20;
+const FOUND_MAX = 1_000;
+const PART = 500;
+const CHECKPOINT_PARTS = 4;
+const FORCED_FROM = 3;
+const TITLE_CHARACTERS = 160;
+
+/** Return the nodes of the view. Each card fills itself, so that a slow answer holds up no other. */
+export async function upkeep({ now: { memory }, route, signal }) {
+  const status = await memory.call("status", {}, signal);
+  const given = { memory, route, status, signal };
+  const later = (heading, about, make) => {
+    const place = element("div", { class: "stack", "aria-busy": "true" }, element("p", { class: "muted" }, "Looking…"));
+    fill(place, () => make(given));
+    return element("section", { class: "card stack" }, element("h2", {}, heading), element("p", { class: "muted small" }, about), place);
+  };
+  return [
+    route.moment() === null ? null : element("p", { class: "notice warned" }, "This view is about now, not about the earlier moment."),
+    statusCard(given),
+    later("Last checkpoint", "A checkpoint that is kept outside the memory shows later that nothing was removed from its history.", checkpoint),
+    later("Conflicts to settle", "A text in a file changed, and so did its atom, by hand. Both are kept until somebody settles it.", conflicts),
+    later("Duplicates to merge", "Merging hides the other text; it can be undone.", duplicates),
+    later("In quarantine", "Texts of this provenance rank last in searches.", quarantine),
+    later("Superseded", "Another text replaces these; searches leave them out. They have the tag #superseded.", superseded),
+    erasureCard(given),
+  ].filter((node) => node !== null);
+}
+
+async function fill(place, make) {
+  try {
+    place.replaceChildren(...(await make()));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    if (!(error instanceof CallFailed)) throw error;
+    place.replaceChildren(mark("plain", "No answer"), element("p", {}, quoted(error.message)));
+  }
+  place.setAttribute("aria-busy", "false");
+}
+
+function statusCard({ memory, status }) {
+  const behind = Object.entries(status.followers).filter(([, size]) => size < status.events);
+  return element(
+    "section",
+    { class: "card stack" },
+    element("h2", {}, "How the memory stands"),
+    details([
+      ["live atoms", status.live_atoms.toLocaleString("en")],
+      ["versions", `${status.contents.toLocaleString("en")}, including revised ones`],
+      ["events", status.events.toLocaleString("en")],
+      ["last event", day(status.last_event)],
+      ["kept in", quoted(status.backend)],
+      ["can be written", status.read_only === null || status.read_only === undefined ? "yes" : element("span", {}, "no: ", quoted(status.read_only))],
+      ["behind", behind.length === 0 ? "nothing" : quoted(behind.map(([name, size]) => `${name} by ${counted(status.events - size, "event")}`).join(", "))],
+      ["store", hash(status.store_id)],
+      ["version", quoted(status.version)],
+    ]),
+    element("p", { class: "small muted" }, "A part that is behind catches up when it is next asked. The last scrub is known on the service's machine only:"),
+    commandNode(engine(memory, command`status`)),
+    element("p", { class: "small muted" }, "To check every hash of the store:"),
+    commandNode(engine(memory, command`verify`)),
+    element("div", {}, unprovable("These counts")),
+  );
+}
+
+async function checkpoint({ memory, status, signal }) {
+  const found = await lastCheckpoint(memory, status.events, signal);
+  const words =
+    found === null
+      ? element("p", {}, `None among the last ${counted(Math.min(status.events, PART * CHECKPOINT_PARTS), "event")}.`)
+      : details([
+          ["event", `${found.seq.toLocaleString("en")}, ${counted(status.events - 1 - found.seq, "event")} ago`],
+          ["time", day(found.time)],
+          ["by", quoted(found.actor)],
+        ]);
+  return [words, commandNode(engine(memory, command`checkpoint --out memory.checkpoint`))];
+}
+
+/** Return the last checkpoint among the last events, read in parts; null if there is none. */
+async function lastCheckpoint(memory, size, signal) {
+  for (let part = 0, stop = size; part < CHECKPOINT_PARTS && stop > 0; part++) {
+    const start = Math.max(0, stop - PART);
+    const events = await memory.call("log", { start, stop }, signal);
+    const found = events.findLast(({ kind }) => kind === "checkpoint");
+    if (found !== undefined) return found;
+    stop = start;
+  }
+  return null;
+}
+
+const nothing = () => [element("p", {}, "None.")];
+const list = (rows) => element("ul", { class: "upkeep" }, ...rows);
+const flat = (text) => text.replaceAll(/\s+/gu, " ").slice(0, TITLE_CHARACTERS);
+const linkTo = (route, id, words) => element("a", { href: route.to({ atom: id, at: null }), dir: "auto" }, ...visible(flat(words)));
+
+async function conflicts({ memory, route, signal }) {
+  const open = await memory.call("conflicts", {}, signal);
+  if (open.length === 0) return nothing();
+  const rows = open.slice(0, LIST_MAX).map(({ file, hand }) =>
+    element(
+      "li",
+      {},
+      element("p", {}, "From a file: ", linkTo(route, file.id, file.content ?? file.id)),
+      element("p", {}, `By hand (${hand.state}): `, linkTo(route, hand.id, hand.content ?? hand.id)),
+      difference(file.content, hand.content),
+      ...["file", "hand", "both"].map((keep) => commandNode(engine(memory, command`settle ${file.id} ${hand.id} --keep ${keep}`))),
+    ),
+  );
+  return [counts(open.length, "conflict"), list(rows)];
+}
+
+const ELEMENTS = { same: "span", gone: "del", new: "ins" };
+const difference = (before, after) =>
+  element(
+    "p",
+    { class: "change folded", dir: "auto", tabindex: "0", role: "group", "aria-label": "Difference" },
+    ...differences(before ?? "", after ?? "").map(({ kind, text }) => element(ELEMENTS[kind], {}, ...visible(text))),
+  );
+
+const counts = (number, noun) =>
+  element("p", {}, counted(number, noun) + (number === FOUND_MAX ? " or more" : "") + (number > LIST_MAX ? `; the first ${LIST_MAX} are shown.` : "."));
+
+async function duplicates({ memory, route, signal }) {
+  const groups = await memory.call("duplicates", { limit: LIST_MAX }, signal);
+  if (groups.length === 0) return nothing();
+  const rows = groups.map(({ keep, others }) =>
+    element(
+      "li",
+      {},
+      element("p", {}, "Keep: ", linkTo(route, keep.id, keep.title ?? keep.snippet)),
+      ...others.flatMap((other) => [
+        element("p", {}, "Other: ", linkTo(route, other.id, other.title ?? other.snippet), element("span", { class: "small muted" }, ` ${apart(other)}`)),
+        commandNode(
+          engine(memory, other.distance < FORCED_FROM ? command`merge ${keep.id} ${other.id}` : command`merge ${keep.id} ${other.id} --force`),
+        ),
+      ]),
+    ),
+  );
+  const isCut = groups.length === LIST_MAX;
+  const all = isCut ? [element("p", { class: "small muted" }, `The first ${LIST_MAX} groups. All of them:`), commandNode(engine(memory, command`duplicates --limit 10000`))] : [];
+  return [list(rows), ...all];
+}
+
+const apart = ({ distance, edits }) =>
+  (edits ?? []).length > 0 ? `differs: ${edits.join(", ")}` : `${counted(distance, "bit")} apart`;
+
+/** Return the atoms that pass filters, with a link to the view that checks them. */
+async function found({ memory, route, signal }, filters, commands) {
+  const atoms = await memory.call("find", { ...filters, form: "short", limit: FOUND_MAX }, signal);
+  if (atoms.length === 0) return nothing();
+  const ids = atoms.slice(0, LIST_MAX).map(({ id }) => id);
+  const titles = await memory.call("titles", { ids }, signal);
+  return [
+    counts(atoms.length, "text"),
+    list(ids.map((id) => element("li", {}, linkTo(route, id, titles[id] ?? id)))),
+    element("p", {}, element("a", { href: route.to({ ...NO_FILTERS, ...filters, view: null, query: "", at: null, atom: null }) }, "Look at all of them, and check them")),
+    ...commands(ids[0]),
+  ];
+}
+
+const quarantine = (given) =>
+  found(given, { provenances: ["quarantine"] }, (id) => [
+    element("p", { class: "small muted" }, "To take a text that you have read out of quarantine, or to hide it; for example the first:"),
+    commandNode(engine(given.memory, command`revise ${id} --provenance external`)),
+    commandNode(engine(given.memory, command`tombstone ${id}`)),
+  ]);
+
+const superseded = (given) =>
+  found(given, { tags: ["superseded"] }, (id) => [
+    element("p", { class: "small muted" }, "To see what replaces a text, for example the first:"),
+    commandNode(engine(given.memory, command`why ${id}`)),
+  ]);
