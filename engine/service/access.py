@@ -38,7 +38,10 @@ class Tokens(Protocol):
     """The tokens that a service accepts."""
 
     def check(self, bearer: str) -> Grant | None:
-        """Return what a token permits, or None if there is no such token."""
+        """Return what a token permits, or None if there is no such token. It may wait."""
+
+    def kept(self, bearer: str) -> Grant | None:
+        """Return what `check` returns if it is known without waiting; otherwise None."""
 
 
 class Access:
@@ -63,6 +66,19 @@ class Access:
             raise UnauthorizedError(
                 "this request needs a valid token", hint="send the header `Authorization: Bearer TOKEN`"
             )
+        return self._counted(request, grant)
+
+    def kept_grant_of(self, request: Request) -> Grant | None:
+        """Return what `grant_of` returns if it is known without waiting; otherwise None.
+
+        Raises:
+            TooManyRequestsError: The token was used too often.
+        """
+        grant = self._tokens.kept(_bearer(request))
+        return None if grant is None else self._counted(request, grant)
+
+    def _counted(self, request: Request, grant: Grant) -> Grant:
+        """Count a request of a valid token."""
         # From now on, the server treats the connection as that of a known client.
         request.scope["state"][TOKEN] = grant.name
         seconds = 0 if self._rates is None else self._rates.wait(grant.name)
@@ -71,11 +87,8 @@ class Access:
         return grant
 
     def _checked(self, request: Request) -> Grant | None:
-        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            return None
         try:
-            return self._tokens.check(bearer.strip())
+            return self._tokens.check(_bearer(request))
         except EngineError as error:
             # Whoever asks may be a stranger, and the message names the store.
             log.warning("tokens cannot be checked: %s", error)
@@ -103,3 +116,9 @@ class Access:
             )
         if self._read_only and scope is not Scope.READ:
             raise RefusedError("this service is read-only", hint="start `engine serve` with --write")
+
+
+def _bearer(request: Request) -> str:
+    """Return the token that a request sends, or an empty text."""
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    return bearer.strip() if scheme.lower() == "bearer" else ""

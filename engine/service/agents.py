@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
 from typing import Any, Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -86,7 +85,7 @@ class Agents:
         """
         calls = self._calls
         memory: str = request.path_params.get("memory", UNNAMED)
-        grant = await calls.run(partial(calls.access.grant_of, request))
+        grant = await calls.grant_of(request)
         calls.access.require(grant, Scope.READ, memory)
         writes = grant.allows(Scope.WRITE, memory) and not calls.memories.read_only
         key = (memory, grant.name, writes)
