@@ -73,7 +73,7 @@ class Calls:
             UnauthorizedError: There is no valid token.
             TooManyRequestsError: The token was used too often.
         """
-        # A busy token is in memory. Measured: without a thread for it, a small request costs a quarter less CPU.
+        # A busy token is in memory. Measured: without a thread for it, a small request costs a quarter less.
         kept = self.access.kept_grant_of(request)
         return await self.run(partial(self.access.grant_of, request)) if kept is None else kept
 
