@@ -101,7 +101,11 @@ class Agents:
     def _made(self, memory: str, actor: str, *, writes: bool) -> Dispatcher:
         profile = screened(profile_of(PROFILE, read_only=not writes), self._mode)
         return Dispatcher(
-            profile, _Used(self._calls.memories, memory, actor), () if writes else writing(PROFILE)
+            profile,
+            _Used(self._calls.memories, memory, actor),
+            () if writes else writing(PROFILE),
+            cause=f"the {'service is read-only' if self._calls.memories.read_only else 'token only reads'}",
+            remedy="a token with the scope write can write if `engine serve` was started with --write",
         )
 
 

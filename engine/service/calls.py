@@ -47,6 +47,9 @@ SPOOLED_BYTES: Final = 4 << 20
 THREADS: Final = 40
 """The largest number of calls that run at the same time."""
 
+STRANGERS: Final = 8
+"""The largest number of tokens that are checked at the same time and were not valid before."""
+
 KEY_HEADER: Final = "idempotency-key"
 
 Result = TypeVar("Result")
@@ -59,6 +62,7 @@ class Calls:
     memories: Memories
     access: Access
     _limiter: anyio.CapacityLimiter | None = None
+    _strangers: anyio.CapacityLimiter | None = None
 
     async def run(self, call: Callable[[], Result]) -> Result:
         """Return the result of a call that may wait, run in a thread."""
@@ -69,13 +73,23 @@ class Calls:
     async def grant_of(self, request: Request) -> Grant:
         """Return the grant of the token of a request.
 
+        The check may wait for the table of tokens. Tokens that were not valid before wait in threads of their
+        own, so that wrong ones cannot use up the threads of the calls.
+
         Raises:
             UnauthorizedError: There is no valid token.
             TooManyRequestsError: The token was used too often.
         """
         # A busy token is in memory. Measured: without a thread for it, a small request costs a quarter less.
         kept = self.access.kept_grant_of(request)
-        return await self.run(partial(self.access.grant_of, request)) if kept is None else kept
+        if kept is not None:
+            return kept
+        check = partial(self.access.grant_of, request)
+        if not self.access.is_stranger(request):
+            return await self.run(check)
+        if self._strangers is None:
+            self._strangers = anyio.CapacityLimiter(STRANGERS)
+        return await anyio.to_thread.run_sync(check, limiter=self._strangers)
 
     async def granted(self, request: Request, scope: Scope) -> tuple[str, Grant]:
         """Return the memory that a request names, and the grant of its token.

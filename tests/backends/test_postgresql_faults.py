@@ -90,6 +90,14 @@ def test_a_write_sent_before_the_fence_was_raised_does_nothing() -> None:
         assert other.get(b"late") == b"1"
 
 
+def test_a_connection_that_the_server_ended_while_it_was_idle_is_not_used(server: Server) -> None:
+    """After a restart of the server, even the first call succeeds, here one that makes a memory."""
+    with opened(server.url):
+        server.stop("fast")
+        server.start()
+        PostgreSQLBackend(server.url.removeprefix("postgresql:"), memory="another").close()
+
+
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_a_restarted_server_loses_nothing(server: Server, mode: str) -> None:
     """Writers go on through restarts and crashes of the server; every acknowledged write is there once."""

@@ -39,6 +39,10 @@ class KnownTokens:
     def kept(self, bearer: str) -> KnownGrant | None:
         """Keep nothing, so that each request asks `check`."""
 
+    def is_known(self, bearer: str) -> bool:
+        """Return True for a token that is valid."""
+        return bearer in self._grants
+
 
 USUAL = {"reader": {"*": Scope.READ}, "writer": {"*": Scope.WRITE}, "admin": {"*": Scope.ADMIN}}
 

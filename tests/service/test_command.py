@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
@@ -19,39 +15,9 @@ import pytest
 from engine.base.scope import Scope
 from engine.engine import Engine
 from engine.service.tokens import Tokens
+from tests.service.processes import serving
 
 TIMEOUT = 60
-
-
-@dataclass
-class Running:
-    """A service in a process of its own."""
-
-    process: subprocess.Popen[str]
-    url: str
-
-    def line(self) -> str:
-        """Return the next line of stderr."""
-        assert self.process.stderr is not None
-        return self.process.stderr.readline()
-
-
-@contextmanager
-def serving(store: str | Path, *options: str) -> Iterator[Running]:
-    """Run `engine serve` on a free port until the block ends."""
-    command = [sys.executable, "-m", "engine", "serve", "--store", str(store), "--port", "0", *options]
-    process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=os.environ | {"HOME": "/nowhere"}
-    )
-    try:
-        assert process.stderr is not None
-        first = process.stderr.readline()
-        found = re.search(r"serving (http\S+)", first)
-        assert found is not None, first + process.stderr.read()
-        yield Running(process, found[1])
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_a_service_without_tokens_makes_one_for_its_run_that_reads(tmp_path: Path) -> None:
