@@ -152,5 +152,6 @@ def _test(job: tuple[str, int, tuple[str, str, str]]) -> None:
 if __name__ == "__main__":
     tried, left = survivors(sys.argv[1:] or list(MODULES))
     for module, name in left:
-        print(f"{module}: {name}\n    {ARGUED.get(module, {}).get(name, 'SURVIVES')}")  # noqa: T201  a report for the terminal
+        why = ARGUED.get(module, {}).get(name, "SURVIVES")
+        print(f"{module}: {name}\n    {why}")  # noqa: T201  a report for the terminal
     print(f"{tried} mutants, {tried - len(left)} caught")  # noqa: T201  as above
