@@ -474,9 +474,10 @@ class PostgreSQLBackend(Backend):
 
     def _exclude(self, connection: Connection) -> None:
         """Lock the memory against other writers, until the transaction of the connection ends."""
-        connection.execute(sql.BEGIN_WRITING)
-        connection.execute(sql.LOCK_TIMEOUT, [self._lock_timeout])
-        connection.execute(sql.HOLD_LOCK, [self._rows.memory])
+        with connection.pipeline():
+            connection.execute(sql.BEGIN_WRITING)
+            connection.execute(sql.LOCK_TIMEOUT, [self._lock_timeout])
+            connection.execute(sql.HOLD_LOCK, [self._rows.memory])
         self._excluding = connection
 
     def purge(self) -> bool:

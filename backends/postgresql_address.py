@@ -71,7 +71,7 @@ def parse(path: str, memory: str | None) -> Address:
 def _end(connection: Connection) -> bool:
     """Undo the transaction of a connection without waiting for the server's answer.
 
-    Waiting would cost every read a round trip. The answer is read by `_is_ended`.
+    Waiting would cost every read a round trip. The answer is read by `_await_end`.
 
     Returns:
         False if the connection is lost or busy, and must be closed.
@@ -88,28 +88,21 @@ def _end(connection: Connection) -> bool:
         return False
 
 
-def _is_ended(connection: Connection) -> bool:
-    """Return True if an idle connection is outside of a transaction; False if it must be closed.
-
-    A server that ended the connection meanwhile, because it stopped for instance, is noticed here.
-    """
+def _await_end(connection: Connection) -> None:
+    """Read the server's answer to the `ROLLBACK` that `_end` sent. The next call finds out about a loss."""
+    if connection.info.transaction_status is not TransactionStatus.ACTIVE:
+        return
     server = connection.pgconn
     answered = select.poll()
-    try:
+    with contextlib.suppress(psycopg.Error):
         answered.register(server.socket, select.POLLIN)
-        if connection.info.transaction_status is TransactionStatus.ACTIVE:
+        server.consume_input()
+        # PQgetResult would wait, too, but without releasing the interpreter's lock.
+        while server.is_busy():
+            answered.poll()
             server.consume_input()
-            # PQgetResult would wait, too, but without releasing the interpreter's lock.
-            while server.is_busy():
-                answered.poll()
-                server.consume_input()
-            while server.get_result() is not None:
-                continue
-        while answered.poll(0):  # unasked: a notice, or the end of the connection, which raises an error
-            server.consume_input()
-    except psycopg.Error:
-        return False
-    return connection.info.transaction_status is TransactionStatus.IDLE
+        while server.get_result() is not None:
+            continue
 
 
 class Pool:
@@ -129,7 +122,9 @@ class Pool:
         """The number of handles that use the pool."""
 
     def take(self) -> Connection:
-        """Return an idle or a new connection, outside of a transaction. It may turn out to be lost.
+        """Return an idle or a new connection, outside of a transaction.
+
+        An idle connection may turn out to be lost, if the network has not told so yet.
 
         Raises:
             BackendBusy: all connections of this process stayed in use.
@@ -139,18 +134,17 @@ class Pool:
         if not self._free.acquire(timeout=WAIT_SECONDS):
             raise BackendBusy(self._address.shown, "all connections of this process")
         try:
-            while self._idle:
-                with contextlib.suppress(IndexError):
-                    connection = self._idle.pop()
-                    if _is_ended(connection):
-                        return connection
-                    connection.close()
-            return psycopg.connect(
-                self._address.conninfo,
-                autocommit=True,
-                connect_timeout=CONNECT_SECONDS,
-                application_name="memroot",
-            )
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                return psycopg.connect(
+                    self._address.conninfo,
+                    autocommit=True,
+                    connect_timeout=CONNECT_SECONDS,
+                    application_name="memroot",
+                )
+            _await_end(connection)
+            return connection
         except psycopg.Error as error:
             self._free.release()
             raise convert(self._address.shown, error) from None

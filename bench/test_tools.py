@@ -10,14 +10,18 @@ import pstats
 from itertools import count
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from bench import data, groups, profile, proofs
+from bench import data, groups, many_memories, profile, proofs, ranges
 from bench.groups import LARGE
 from bench.job import MODULES, Job, Result, Untimed, measurement, percentile
 from bench.rivals import PACKAGED, Fts, open_rival
 from bench.table import RATE, TIME, Row, Target, markdown
-from engine import kernels
+from bench.writing import as_add
+from engine import Engine, kernels
+from engine.followers.columns import NewDocument
+from tests.support.postgresql import shared_server
 
 
 def test_equal_seeds_give_equal_texts() -> None:
@@ -164,3 +168,29 @@ def test_a_profile_names_the_kernels() -> None:
 
     assert "of the time" in heading
     assert [line.split()[2:] for line in lines] == [["3", "leaf_hashes"]]
+
+
+def test_ranges_of_an_index_answer_like_the_whole() -> None:
+    """The program that cuts an index compares rows, root and answers, and all of them are equal."""
+    commands = list(map(as_add, data.texts(1500, 1)))
+    with Engine.open("memory:") as engine:
+        engine.apply(commands)
+        documents = [NewDocument(command.body()) for command in commands]
+        cuts, found = ranges.measure(engine.store, documents, 3, data.questions(5, 1))
+    assert cuts == "3"
+    assert "(1 put together)" in found
+    assert "| 5 of 5 |" in found
+
+
+def test_many_memories_are_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The program makes and measures the memories that were asked for."""
+    asked = "many_memories --memories 3 --atoms 20 --sample 3"
+    with psycopg.connect(shared_server().url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE measured")
+    url = shared_server().url.replace("/postgres", "/measured")
+    monkeypatch.setattr("sys.argv", [*asked.split(), "--url", url])
+    many_memories.main()
+    table = capsys.readouterr().out
+    assert "| memories in the database (made in this run) | 3 (3) |" in table

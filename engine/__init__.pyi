@@ -19,6 +19,9 @@ from .base.errors import (
     EngineError as EngineError,
 )
 from .base.errors import (
+    ForbiddenError as ForbiddenError,
+)
+from .base.errors import (
     InconsistentError as InconsistentError,
 )
 from .base.errors import (
@@ -38,6 +41,12 @@ from .base.errors import (
 )
 from .base.errors import (
     SystemFailureError as SystemFailureError,
+)
+from .base.errors import (
+    TooManyRequestsError as TooManyRequestsError,
+)
+from .base.errors import (
+    UnauthorizedError as UnauthorizedError,
 )
 from .base.errors import (
     VerificationError as VerificationError,
@@ -175,6 +184,7 @@ from .query.recall.config import Protocol as Protocol
 from .query.recall.config import RecallConfig as RecallConfig
 from .query.recall.config import Signals as Signals
 from .query.recall.signals.bm25 import Bm25Config as Bm25Config
+from .remote.memory import RemoteEngine as RemoteEngine
 from .secrets.policy import SecretsPolicy as SecretsPolicy
 from .store.maintenance import copy as copy
 from .store.past import AsOf as AsOf

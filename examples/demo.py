@@ -45,6 +45,7 @@ def main(store: str) -> int:
     fact = f"{type(shown).__name__}, shown by {len(proof.data)} bytes without the store"
     print(f"Proof: no page mentions {ABSENT!r}: {fact}\n")
     print("Try next:")
+    print(f"  .venv/bin/engine --store {store} ui")
     print(f'  .venv/bin/engine --store {store} recall "your own question" --explain')
     print(f"  .venv/bin/engine --store {store} ingest PATH-TO-YOUR-NOTES")
     print(f"  .venv/bin/engine --store {store} log")

@@ -49,7 +49,7 @@ SLOW = frozenset(
     test_journal_erased test_killed test_kills test_kinds test_laws test_leveldb test_leveldb_crashes
     test_limits test_loop test_machine test_mcp_memory test_moments test_mutants test_mutations test_odd_text
     test_offline test_paths test_places test_power test_processes test_reference test_rot test_segments
-    test_connections test_deadlines test_mcp_http test_month test_stopping
+    test_connections test_deadlines test_mcp_http test_month test_sockets test_stopping
     test_picture test_several test_several_processes test_several_writers test_spec_example test_sqlite
     test_standalone test_stdio test_tamper test_threads test_tiles test_tiles_again test_tiles_compared
     test_totality test_unicode14 test_vectors test_verbs test_wheel

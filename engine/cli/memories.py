@@ -34,8 +34,13 @@ ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
     required=False,
 )
 @option("--yes", help="Confirm the deletion. Without --yes, delete only shows what would be deleted.")
+@option(
+    "--names", "names_only", help="Let list show only the names. It then opens no memory, which is faster."
+)
 @dry_run("Show what would be done; change nothing.")
-def memory(session: Session, action: str, names: tuple[str, ...], yes: bool, dry_run: bool) -> int:
+def memory(
+    session: Session, action: str, names: tuple[str, ...], yes: bool, names_only: bool, dry_run: bool
+) -> int:
     """List, create, rename or delete named memories.
 
     --store names the root that holds the memories. The root is a folder, or one file given as sqlite:PATH.
@@ -54,7 +59,14 @@ def memory(session: Session, action: str, names: tuple[str, ...], yes: bool, dry
         case "delete":
             return _delete(session, url, *names, sure=yes and not dry_run, asked=dry_run)
         case _:
-            return _list(session, url)
+            return _names(session, url) if names_only else _list(session, url)
+
+
+def _names(session: Session, url: str) -> int:
+    found = memories(url)
+    if not found:
+        session.out.note(f"no memories in {root_of(url).url}")
+    return session.out.answer([{"name": name} for name in found], found)
 
 
 def _list(session: Session, url: str) -> int:

@@ -64,6 +64,13 @@ DEFAULT_PORT = 8377
     default=50.0,
     help="The requests of one token in a second, on average.",
 )
+@option(
+    "--connections",
+    metavar="N",
+    type=click.IntRange(4, 100_000),
+    default=1_000,
+    help="The connections at the same time; a quarter of them from one address.",
+)
 @option("--quiet-requests", help="Do not log requests, only problems.")
 def serve(session: Session, **given: Any) -> int:
     """Serve memories to programs and agents over HTTP.
@@ -84,7 +91,12 @@ def serve(session: Session, **given: Any) -> int:
     from engine.service.settings import Limits, Settings, network_of
     from engine.service.tokens import Tokens
 
-    limits = Limits(requests_per_second=given["rate"], requests_at_once=max(1, int(given["rate"] * 2)))
+    limits = Limits(
+        connections=given["connections"],
+        connections_of_peer=given["connections"] // 4,
+        requests_per_second=given["rate"],
+        requests_at_once=max(1, int(given["rate"] * 2)),
+    )
     settings = Settings(
         host=given["host"],
         port=given["port"],
@@ -112,7 +124,7 @@ def serve(session: Session, **given: Any) -> int:
         access = Access(
             tokens,
             read_only=memories.read_only,
-            rates=Rates(limits.requests_per_second, limits.requests_at_once),
+            rates=Rates(limits.requests_per_second, limits.requests_at_once, running=limits.requests_running),
         )
         metrics = Metrics()
         log_to_stderr()

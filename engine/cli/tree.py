@@ -65,6 +65,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Serve": {
         "mcp": ("serving", "Serve the memory to agents over MCP, or install the server in a client."),
+        "ui": ("window", "Look into a memory with a browser, which checks what it shows."),
         "serve": ("service", "Serve memories to programs and agents over HTTP."),
         "token": ("tokens", "Make, list and revoke the tokens of `engine serve`."),
     },

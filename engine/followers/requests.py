@@ -130,7 +130,7 @@ def row_prefix(actor: str, key: str) -> bytes:
 
 @lru_cache(maxsize=1024)
 def prefix_of(actor: str, request: str) -> bytes:
-    """Return the result of `row_prefix` for the key in a recorded text. Many events of a call have one text."""
+    """Return `row_prefix` for the key in a recorded text, which many events of a call have in common."""
     return row_prefix(actor, separated(request)[0])
 
 

@@ -59,8 +59,20 @@ class Dispatcher:
     It keeps no state between requests and is thread-safe.
     """
 
-    def __init__(self, profile: Profile, lease: Opening, refused: tuple[Tool, ...] = ()) -> None:
-        """Offer `profile` on the store of `lease`; calls of the tools in `refused` are refused."""
+    def __init__(
+        self,
+        profile: Profile,
+        lease: Opening,
+        refused: tuple[Tool, ...] = (),
+        *,
+        cause: str = "this server is read-only",
+        remedy: str = "start `engine mcp` without --read-only",
+    ) -> None:
+        """Offer `profile` on the store of `lease`; calls of the tools in `refused` are refused.
+
+        The refusal tells the cause and the remedy.
+        """
+        self._cause, self._remedy = cause, remedy
         self.profile = profile
         self._lease = lease
         self._tools = {tool.name: tool for tool in profile.tools}
@@ -138,10 +150,7 @@ class Dispatcher:
             return _text(self.profile.error_text(name, unknown), is_error=True)
         try:
             if tool.name in self._refused:
-                raise RefusedError(
-                    f"{tool.name} writes, but this server is read-only",
-                    hint="start `engine mcp` without --read-only",
-                )
+                raise RefusedError(f"{tool.name} writes, but {self._cause}", hint=self._remedy)
             given = self._checked(tool, params.get("arguments") or {})
             with self._lease.memory() as engine:
                 answer = tool.run(engine, given)

@@ -36,6 +36,9 @@ BATCH: Final = 1000
 
 KEY_BYTES: Final = 12
 
+_OF_OPEN_STORES: Final = frozenset({"view", "_mirror", "_request"})
+"""The attributes that the methods of `Engine` use and a client does not have."""
+
 
 class RemoteEngine(Engine):
     """A memory on a service, with the methods of `Engine`. `Engine.connect` returns it.
@@ -58,9 +61,14 @@ class RemoteEngine(Engine):
 
     def __getattr__(self, name: str) -> NoReturn:
         """Refuse what only an open store has."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise _refused(name.removeprefix("_"))
+        if name == "actor":
+            raise RefusedError(
+                "a client does not know its actor: it is the name of the token",
+                hint="the events of `log` show it",
+            )
+        if name in _OF_OPEN_STORES:
+            raise _refused(name.removeprefix("_"))
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def _call(self, operation: Operation, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         body, request = sent(operation, args, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from engine.base.errors import NotFoundError, RefusedError, VerificationError
@@ -28,10 +28,15 @@ from proofs.note import Checkpoint
 from proofs.sets import tag_identity
 from proofs.verified import AllMentioning, AllTagged, LoggedEvent
 
+T = TypeVar("T")
+
 _FROM_BODY: Final = (
     "content title kind buckets source sequence key provenance trust folder".split()  # noqa: SIM905
 )
 """The fields of an atom that are those of its newest body."""
+
+TRIES: Final = 3
+"""How often an answer and its proof are asked for until they agree."""
 
 _FROM_LEAF: Final = ("state", "ordinal", "version", "created_seq", "payload_seq", "last_seq")
 
@@ -71,15 +76,18 @@ class Proved:
             VerificationError: The answer of the service contradicts its proof, or there is no proof.
             InconsistentError: The log does not continue the checkpoint that the client keeps.
         """
-        known = atom_id(id)
+        return _repeated(lambda: self._got(atom_id(id)))
+
+    def _got(self, id: bytes) -> Atom:  # noqa: A002
+        whole = str(UUID(bytes=id))
         try:
-            atom = self._get(str(UUID(bytes=known)))
+            atom = self._get(whole)
         except NotFoundError:
-            self._require([NoAtom(known)], "that the atom was never recorded")
+            self._require([NoAtom(id)], "that the atom was never recorded")
             raise
-        if atom.id != str(UUID(bytes=known)):
-            raise _contradiction(id, "id")
-        self._compare(atom, known)
+        if atom.id != whole:
+            raise _contradiction(whole, "id")
+        self._compare(atom, id)
         return atom
 
     def _compare(self, atom: Atom, id: bytes) -> None:  # noqa: A002
@@ -116,7 +124,7 @@ class Proved:
             InconsistentError: The log does not continue the checkpoint that the client keeps.
         """
         identity = folded_tag(tag)
-        return self._listed(AtomsTagged(identity), NoneTagged(identity))
+        return _repeated(lambda: self._listed(AtomsTagged(identity), NoneTagged(identity)))
 
     def mentioning(self, word: str) -> tuple[str, ...]:
         """Return the ids of all live atoms whose text contains a word, in the order of writing.
@@ -133,7 +141,7 @@ class Proved:
             InconsistentError: The log does not continue the checkpoint that the client keeps.
         """
         term = term_of(word)
-        return self._listed(AtomsMentioning(term), NoneMentioning(term))
+        return _repeated(lambda: self._listed(AtomsMentioning(term), NoneMentioning(term)))
 
     def _listed(self, some: Claim, none: Claim) -> tuple[str, ...]:
         try:
@@ -152,9 +160,21 @@ class Proved:
         except (RefusedError, NotFoundError) as error:
             raise VerificationError(
                 f"the service does not prove {what}: {error}",
-                hint="the memory may have changed between answer and proof: ask again; "
-                "if it stays so, do not believe the service",
+                hint="do not believe its answers; report it to the operator of the service",
             ) from error
+
+
+def _repeated(ask: Callable[[], T]) -> T:
+    """Return what `ask` returns. It is repeated if an answer and its proof contradict each other.
+
+    The memory may have changed between the two. A service that lies does so again.
+    """
+    for _ in range(TRIES - 1):
+        try:
+            return ask()
+        except VerificationError:
+            continue
+    return ask()
 
 
 def _compare_body(atom: Atom, body: AtomBody, created: int, value: Value) -> None:

@@ -106,8 +106,6 @@ class Prover:
         if not isinstance(basis, Root):
             raise VerificationError("the service proved the claims against a log head, not a root")
         stated = _head_in(sent, basis, wanted)
-        for one in known:
-            check_pair(one, stated)
         try:
             facts = verify(sent.data, basis, wanted)
         except ProofError as error:
@@ -150,7 +148,13 @@ class Prover:
         basis = claimed_basis(sent)
         facts = _facts(sent, basis, claims)
         begins = BeginsWithRoot(basis.root)
-        self.show([begins], {begins: sent.size})
+        try:
+            self.show([begins], {begins: sent.size})
+        except (RefusedError, NotFoundError) as refused:
+            raise VerificationError(
+                f"the service does not prove that its log continues the log of that moment: {refused}",
+                hint="do not believe its answers; report it to the operator of the service",
+            ) from refused
         return Shown(facts, Proof(sent.data, basis, tuple(claims), facts, sent.size, sent.replayed))
 
     def show_to(self, claims: Sequence[Claim], note: str | LogHead) -> Shown:

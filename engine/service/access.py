@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from engine.base.errors import (
     EngineError,
@@ -15,7 +16,7 @@ from engine.base.errors import (
 )
 from engine.base.scope import Scope
 from engine.service.rates import Rates
-from engine.service.request_state import TOKEN
+from engine.service.request_state import END, TOKEN
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -38,7 +39,10 @@ class Tokens(Protocol):
     """The tokens that a service accepts."""
 
     def check(self, bearer: str) -> Grant | None:
-        """Return what a token permits, or None if there is no such token."""
+        """Return what a token permits, or None if there is no such token. The call may wait."""
+
+    def is_known(self, bearer: str) -> bool:
+        """Return True if the token was valid when it was checked last. The call never waits."""
 
 
 class Access:
@@ -65,17 +69,21 @@ class Access:
             )
         # From now on, the server treats the connection as that of a known client.
         request.scope["state"][TOKEN] = grant.name
-        seconds = 0 if self._rates is None else self._rates.wait(grant.name)
-        if seconds:
-            raise TooManyRequestsError("the token was used for too many requests", seconds=seconds)
+        if self._rates is not None:
+            _count(self._rates, grant.name, request.scope["state"])
         return grant
 
+    def is_stranger(self, request: Request) -> bool:
+        """Return True unless the token of a request was valid when it was checked last. Never waits."""
+        bearer = _bearer(request)
+        return bearer is None or not self._tokens.is_known(bearer)
+
     def _checked(self, request: Request) -> Grant | None:
-        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
+        bearer = _bearer(request)
+        if bearer is None:
             return None
         try:
-            return self._tokens.check(bearer.strip())
+            return self._tokens.check(bearer)
         except EngineError as error:
             # Whoever asks may be a stranger, and the message names the store.
             log.warning("tokens cannot be checked: %s", error)
@@ -103,3 +111,24 @@ class Access:
             )
         if self._read_only and scope is not Scope.READ:
             raise RefusedError("this service is read-only", hint="start `engine serve` with --write")
+
+
+def _bearer(request: Request) -> str | None:
+    """Return the token that a request carries, or None."""
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    return bearer.strip() if scheme.lower() == "bearer" else None
+
+
+def _count(rates: Rates, name: str, state: dict[str, Any]) -> None:
+    """Count a request of a token. The server calls `state[END]` when the request has ended.
+
+    Raises:
+        TooManyRequestsError: The token was used too often, or too many of its requests run.
+    """
+    if END in state:  # a stream checks its token now and then
+        return
+    if seconds := rates.wait(name):
+        raise TooManyRequestsError("the token was used for too many requests", seconds=seconds)
+    if not rates.begin(name):
+        raise TooManyRequestsError("too many requests of the token run at the same time")
+    state[END] = partial(rates.end, name)

@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
 from typing import Any, Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -86,7 +85,7 @@ class Agents:
         """
         calls = self._calls
         memory: str = request.path_params.get("memory", UNNAMED)
-        grant = await calls.run(partial(calls.access.grant_of, request))
+        grant = await calls.grant_of(request)
         calls.access.require(grant, Scope.READ, memory)
         writes = grant.allows(Scope.WRITE, memory) and not calls.memories.read_only
         key = (memory, grant.name, writes)
@@ -102,7 +101,11 @@ class Agents:
     def _made(self, memory: str, actor: str, *, writes: bool) -> Dispatcher:
         profile = screened(profile_of(PROFILE, read_only=not writes), self._mode)
         return Dispatcher(
-            profile, _Used(self._calls.memories, memory, actor), () if writes else writing(PROFILE)
+            profile,
+            _Used(self._calls.memories, memory, actor),
+            () if writes else writing(PROFILE),
+            cause=f"the {'service is read-only' if self._calls.memories.read_only else 'token only reads'}",
+            remedy="a token with the scope write can write if `engine serve` was started with --write",
         )
 
 

@@ -27,6 +27,7 @@ from engine.service.metrics import Metrics
 from engine.service.naming import Naming
 from engine.service.openapi import document
 from engine.service.pages import PATHS, page
+from engine.wire.operations import operations
 
 if TYPE_CHECKING:
     from engine.secrets.policy import SecretsPolicy
@@ -50,6 +51,7 @@ def application(memories: Memories, access: Access, metrics: Metrics | None = No
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         del app
+        operations()  # building the table takes half a second, for which no request should wait
         async with agents.running():
             yield
         memories.close(END_SECONDS)

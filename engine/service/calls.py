@@ -47,6 +47,9 @@ SPOOLED_BYTES: Final = 4 << 20
 THREADS: Final = 40
 """The largest number of calls that run at the same time."""
 
+STRANGERS: Final = 8
+"""The largest number of tokens that are checked at the same time and were not valid before."""
+
 KEY_HEADER: Final = "idempotency-key"
 
 Result = TypeVar("Result")
@@ -59,12 +62,30 @@ class Calls:
     memories: Memories
     access: Access
     _limiter: anyio.CapacityLimiter | None = None
+    _strangers: anyio.CapacityLimiter | None = None
 
     async def run(self, call: Callable[[], Result]) -> Result:
         """Return the result of a call that may wait, run in a thread."""
         if self._limiter is None:  # it belongs to the event loop, which does not exist before the first call
             self._limiter = anyio.CapacityLimiter(THREADS)
         return await anyio.to_thread.run_sync(call, limiter=self._limiter)
+
+    async def grant_of(self, request: Request) -> Grant:
+        """Return the grant of the token of a request.
+
+        The check may wait for the table of tokens. Tokens that were not valid before wait in threads of their
+        own, so that wrong ones cannot use up the threads of the calls.
+
+        Raises:
+            UnauthorizedError: There is no valid token.
+            TooManyRequestsError: The token was used too often.
+        """
+        check = partial(self.access.grant_of, request)
+        if not self.access.is_stranger(request):
+            return await self.run(check)
+        if self._strangers is None:
+            self._strangers = anyio.CapacityLimiter(STRANGERS)
+        return await anyio.to_thread.run_sync(check, limiter=self._strangers)
 
     async def granted(self, request: Request, scope: Scope) -> tuple[str, Grant]:
         """Return the memory that a request names, and the grant of its token.
@@ -75,7 +96,7 @@ class Calls:
             RefusedError: The service is read-only.
         """
         memory: str = request.path_params["memory"]
-        grant = await self.run(partial(self.access.grant_of, request))
+        grant = await self.grant_of(request)
         self.access.require(grant, scope, memory)
         return memory, grant
 

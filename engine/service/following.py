@@ -84,7 +84,11 @@ class Following:
         look = self._looks.setdefault(memory, _Look())
         async with look.lock:
             if anyio.current_time() - look.at >= POLL_SECONDS:
-                look.size = await self.calls.run(partial(self.calls.size, memory))
+                try:
+                    look.size = await self.calls.run(partial(self.calls.size, memory))
+                except EngineError:
+                    self._looks.pop(memory, None)  # there may be no such memory
+                    raise
                 look.at = anyio.current_time()
             return look.size
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from http import HTTPStatus
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engine.service.listening import Listener
 from engine.service.logs import where
 from engine.service.problems import Problem
-from engine.service.request_state import STREAM
+from engine.service.request_state import END, STREAM
 from engine.service.settings import LOOPBACK, Settings, address_of
 
 log: Final = logging.getLogger("engine.service")
@@ -53,10 +54,14 @@ class Guard:
         except asyncio.CancelledError:
             await exchange.fail(Problem(503, "closed", "the server is shutting down"))
         except Exception as error:  # noqa: BLE001  the last line of defence: a bug must not end the server
-            # Without the message, which could quote a text or a token.
-            if not exchange.refused:
+            # Without the message, which could quote a text or a token. An application that has answered with
+            # status 500 has logged the error itself.
+            if not (exchange.refused or exchange.status == HTTPStatus.INTERNAL_SERVER_ERROR):
                 log.error("%s: %s", type(error).__name__, " < ".join(where(error.__traceback__)))
             await exchange.fail(Problem(500, "failure", "the server failed; its log says where"))
+        finally:
+            if END in scope["state"]:
+                scope["state"][END]()
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = scope["headers"]
@@ -159,7 +164,7 @@ class _Exchange:
         self._send = send
         self._left = body_bytes
         self._body_bytes = body_bytes
-        self._started = False
+        self.status = 0
         self.refused = False
 
     async def receive(self) -> Message:
@@ -179,13 +184,13 @@ class _Exchange:
         if self.refused:
             return
         if message["type"] == "http.response.start":
-            self._started = True
+            self.status = message["status"]
             if dict(message["headers"]).get(b"content-type", b"").startswith(b"text/event-stream"):
                 self._scope["state"][STREAM] = True
         await self._send(message)
 
     async def fail(self, problem: Problem) -> None:
         """Answer instead of the application. If its answer has begun, it is cut off by the connection."""
-        if not (self._started or self.refused):
+        if not (self.status or self.refused):
             await problem(self._scope, self._receive, self._send)
         self.refused = True

@@ -24,13 +24,13 @@ class Naming:
 
     async def listed(self, request: Request) -> Response:
         """Answer `GET /v1/memories` with the names of the memories that the token may read."""
-        grant = await self.calls.run(partial(self.calls.access.grant_of, request))
+        grant = await self.calls.grant_of(request)
         names = await self.calls.run(self.calls.memories.names)
         return answer({"memories": [name for name in names if grant.allows(Scope.READ, name)]})
 
     async def create(self, request: Request) -> Response:
         """Answer `POST /v1/memories`."""
-        grant = await self.calls.run(partial(self.calls.access.grant_of, request))
+        grant = await self.calls.grant_of(request)
         name = _name(await object_of(request))
         self.calls.access.require(grant, Scope.ADMIN, name)
         await self.calls.run(partial(self.calls.memories.create, name, grant.name))

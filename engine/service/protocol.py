@@ -28,7 +28,7 @@ from engine.service.connections import Place, Standing
 from engine.service.observing import Observer, refused
 from engine.service.problems import Problem
 from engine.service.request_state import STATUS, STREAM, TOKEN
-from engine.service.settings import BODY_BYTES_A_SECOND, Limits
+from engine.service.settings import BODY_BYTES_A_SECOND, Limits, address_of
 
 # uvicorn warns of each invalid request and each offer of another protocol: strangers could fill the log.
 _log: Final = logging.getLogger("engine.service.http")
@@ -77,6 +77,9 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin (called by the event loop)."""
         super().connection_made(transport)
+        if self.client is not None:
+            # On `::`, an IPv4 address comes as a part of IPv6; proxies are named without that.
+            self.client = (str(address_of(self.client[0])), self.client[1])
         self._place.standing = self.standing
         self._place.drop = transport.abort
 

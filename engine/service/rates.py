@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -14,8 +15,20 @@ _NAMES_MAX: Final = 10_000
 class Rates:
     """One bucket for each name. Any thread may use it."""
 
-    def __init__(self, per_second: float, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Allow each name `per_second` requests on average, and `at_once` after a pause."""
+    def __init__(
+        self,
+        per_second: float,
+        at_once: int,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        running: int | None = None,
+    ) -> None:
+        """Allow each name `per_second` requests on average, and `at_once` after a pause.
+
+        At most `running` requests of a name may run at the same time; None for no limit.
+        """
+        self._most_running = running
+        self._running: Counter[str] = Counter()
         self._per_second = per_second
         self._at_once = at_once
         self._clock = clock
@@ -24,6 +37,21 @@ class Rates:
 
     def __len__(self) -> int:
         return len(self._full_at)
+
+    def begin(self, name: str) -> bool:
+        """Note that a request runs until `end`. Return False if too many run already."""
+        with self._lock:
+            if self._most_running is not None and self._running[name] >= self._most_running:
+                return False
+            self._running[name] += 1
+            return True
+
+    def end(self, name: str) -> None:
+        """Note that a request has ended."""
+        with self._lock:
+            self._running[name] -= 1
+            if not self._running[name]:
+                del self._running[name]
 
     def wait(self, name: str) -> int:
         """Count one request. Return 0 if it is allowed, or the whole seconds after which the next one is."""

@@ -12,3 +12,6 @@ STREAM: Final = "stream"
 
 STATUS: Final = "status"
 """The status with which the server has answered instead of the application."""
+
+END: Final = "end"
+"""A function without arguments that the server calls when the request has ended."""

@@ -68,6 +68,9 @@ class Limits:
     requests_at_once: int = 100
     """The requests that one token may send at once if it was quiet before."""
 
+    requests_running: int = 100
+    """The requests of one token that may run at the same time, streams of events among them."""
+
 
 BODY_BYTES_A_SECOND: Final = 64 << 10
 """A body that arrives faster than this is never too slow."""

@@ -181,6 +181,13 @@ class Tokens:
             return None
         return None if 0 < kept.expires <= self._now() else kept.grant
 
+    def is_known(self, bearer: str) -> bool:
+        """Return True if the token was valid when it was checked last, from what is in memory alone."""
+        if not isinstance(bearer, str) or not _TOKEN.fullmatch(bearer):
+            return False
+        digest = sha256(bearer.encode()).digest()
+        return digest in self._kept or self._visitor(digest) is not None
+
     def _visitor(self, digest: bytes) -> Grant | None:
         """Return the grant of a token of this run, compared in constant time."""
         found = [grant for known, grant in self._visitors.items() if hmac.compare_digest(known, digest)]

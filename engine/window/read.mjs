@@ -50,6 +50,9 @@ const linkTo = (id, titles, route) =>
     ...visible((titles[id] ?? id).slice(0, TITLE_CHARACTERS)),
   );
 
+const sourceLink = (source, route) =>
+  element("a", { href: route.to({ sources: [source], tags: [], query: "", atom: null }) }, quoted(source));
+
 const neighbour = (where, id, titles, route) =>
   id === null
     ? null
@@ -83,7 +86,7 @@ function atomCard(atom, trust, route, around, titles) {
       ["state", atom.state],
       ["provenance", quoted(atom.provenance)],
       ["trust", atom.trust === null ? null : String(atom.trust)],
-      ["source", atom.source === null ? null : quoted(atom.source)],
+      ["source", atom.source === null ? null : sourceLink(atom.source, route)],
       ["kind", quoted(atom.kind)],
       ["created", day(atom.created)],
       ["changed", atom.updated === atom.created ? null : day(atom.updated)],

@@ -124,6 +124,7 @@ at("search").addEventListener("change", (event) => {
   if (event.target.name === "form") go({ form: event.target.value });
 });
 at("memory").addEventListener("change", (event) => go({ memory: event.target.value, atom: null, tags: [], sources: [] }));
+at("skip").addEventListener("click", () => at("list").focus());
 at("trust-button").addEventListener("click", () => openTrust(trust, again));
 document.addEventListener("keydown", (event) => {
   const types = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);

@@ -188,6 +188,8 @@ def _operation(name: str, scope: Scope) -> Operation:
 
 def _is_left_out(operation: str, name: str, hint: Any) -> bool:
     is_function = Callable in (typing.get_origin(part) for part in (hint, *typing.get_args(hint)))
+    if (operation, name) == ("revert", "actor"):  # it selects events, and is not their author
+        return False
     return name in _LEFT_OUT or (operation, name) in _NOT_SENT or is_function
 
 

@@ -105,7 +105,7 @@ def prepare(cli: Cli, name: str, pair: Pair) -> None:
 
 
 # `watch` and `serve` run until they are interrupted (tests/cli/test_watch.py, tests/service/test_command.py).
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"serve", "watch"}])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"serve", "ui", "watch"}])
 def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
     """Every command succeeds, and prints nothing to stderr with --quiet."""
     prepare(cli, name, pair)
@@ -114,7 +114,7 @@ def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path,
 
 
 # What `mcp` writes is JSON-RPC, and nothing may be put beside it.
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"mcp", "serve", "watch"}])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"mcp", "serve", "ui", "watch"}])
 def test_every_command_answers_in_json(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
     """With --json before or after the command, stdout holds one envelope and nothing else."""
     prepare(cli, name, pair)

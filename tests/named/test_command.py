@@ -50,6 +50,15 @@ def test_list_shows_each_memory(bare: Cli, root: str) -> None:
         assert one["root"] in bare("memory", "list", "--store", root).out
 
 
+def test_list_can_show_only_the_names(bare: Cli, root: str) -> None:
+    """`memory list --names` prints one name a line, and opens no memory."""
+    assert bare("memory", "list", "--names", "--store", root).out.split() == ["home", "work"]
+    assert bare("memory", "list", "--names", "--store", root, "--json").data == [
+        {"name": "home"},
+        {"name": "work"},
+    ]
+
+
 def test_create_rename_delete(bare: Cli, root: str) -> None:
     """`memory create`, `rename` and `delete` work one after another."""
     assert bare("memory", "create", "third", "--store", root, "--json").data["created"] is True

@@ -14,7 +14,19 @@ import pytest
 from engine import Engine, InconsistentError, NotFoundError, VerificationError
 from engine.remote.memory import RemoteEngine
 from proofs.note import parse_note
-from tests.remote.support import Forward, Middle, connected, honest, lying, new_store, operation_of
+from tests.remote.support import (
+    Forward,
+    Middle,
+    answered,
+    connected,
+    honest,
+    lying,
+    new_store,
+    operation_of,
+)
+from tests.service.support import client_of
+
+JSON = "application/json"
 
 
 class Kept(NamedTuple):
@@ -121,6 +133,25 @@ def test_a_tag_that_the_atom_lacks_is_refused(kept: Kept) -> None:
     """A tag that was made up has no proof."""
     with pytest.raises(VerificationError):
         asked(kept, lying(get=changed(tags=["upper", "gold"])), lambda m: m.proved.get(kept.shelf))
+
+
+def test_a_change_between_answer_and_proof_is_no_lie(kept: Kept) -> None:
+    """If the memory changes after it answered, the client asks again, and returns the newer answer."""
+    changes: list[Callable[[Engine], object]] = [
+        lambda engine: engine.tombstone(kept.kettle),
+        lambda engine: engine.revise(kept.kettle, "It is new."),
+    ]
+
+    def changing(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        answer = forward(request)
+        if changes and operation_of(request) == "get":
+            with Engine.open(kept.url) as engine:
+                changes.pop()(engine)
+        return answer
+
+    with connected(kept.url, middle=changing, trust=kept.trust) as remote:
+        assert remote.proved.get(kept.kettle).tombstone is not None
+        assert remote.revive(kept.kettle).changed
 
 
 def hidden(request: httpx2.Request, forward: Forward) -> httpx2.Response:
@@ -278,6 +309,23 @@ def test_a_proof_about_the_past_is_linked_to_the_log(kept: Kept) -> None:
 
     with pytest.raises(VerificationError):
         asked(kept, lying(prove=made_up), lambda m: m.prove([("atom", kept.kettle)], as_of=1))
+
+
+def test_a_past_that_never_was_is_refused(kept: Kept) -> None:
+    """A valid proof about an earlier moment of a fork is refused: the log does not continue that moment."""
+    url = rolled_back(kept)
+    with Engine.open(url) as engine:
+        engine.revise(kept.kettle, "It was always new.")
+    with client_of(url) as fork:
+
+        def past(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+            if b"as_of" in request.content:
+                answer = fork.post(request.url, content=request.content, headers={"content-type": JSON})
+                return answered(answer.status_code, answer.content)
+            return forward(request)
+
+        with pytest.raises(VerificationError, match="does not prove that its log continues"):
+            asked(kept, past, lambda m: m.prove([("atom", kept.kettle)], as_of=3))
 
 
 def test_a_proof_leads_to_a_checkpoint_of_the_caller(kept: Kept) -> None:

@@ -130,6 +130,50 @@ def test_every_operation_is_a_method_and_everything_else_is_refused(tmp_path: Pa
             assert refused.value.hint
         assert both.remote.mirror_problem is None
         assert both.remote.read_only is None
+        assert not hasattr(both.remote, "recal")
+        with pytest.raises(RefusedError, match="name of the token"):
+            _ = both.remote.actor
+
+
+def test_every_change_answers_with_the_classes_of_the_memory(tmp_path: Path) -> None:
+    """What changes the memory returns objects of the same types, with the effects that they state."""
+    with opened(tmp_path) as both:
+        remote, kettle, vinegar = both.remote, both.kettle, both.vinegar
+        remote.catch_up()
+        results = {
+            "add": remote.add("The kettle in Oslo is descaled with vinegar, always."),
+            "apply": remote.apply([Tag(kettle, ("a",))])[0],
+            "checkpoint": remote.checkpoint(),
+            "checkpoint_note": remote.checkpoint_note(),
+            "dream": remote.dream(budget=5),
+            "link": remote.link(kettle, "part_of", vinegar),
+            "merge": remote.merge(kettle, vinegar, force=True),
+            "unmerge": remote.unmerge(vinegar),
+            "rebuild": remote.rebuild(),
+            "register_type": remote.register_type("near"),
+            "relate": remote.relate("Ben", "knows", "Ana"),
+            "unrelate": remote.unrelate("Ben", "knows", "Ana"),
+            "revise": remote.revise(kettle, "The kettle is new."),
+            "supersede": remote.supersede(vinegar, kettle),
+            "tag": remote.tag(kettle, "b"),
+            "untag": remote.untag(kettle, "b"),
+            "tombstone": remote.tombstone(kettle, "gone"),
+            "revive": remote.revive(kettle),
+            "unlink": remote.unlink(kettle, "part_of", vinegar),
+            "revert": remote.revert(1, actor="dreamer", dry_run=True),
+            "erase": remote.erase(kettle, "asked for"),
+        }
+        changing = {name for name, one in operations().items() if not one.is_read} - {
+            "catch_up",
+            "settle",
+            "verify",
+        }
+        assert set(results) == changing
+        for name, result in results.items():
+            expected = getattr(Engine, name).__annotations__["return"]
+            assert expected.startswith(("None", "list[", type(result).__name__)), name
+        assert both.local.get(kettle).content == ""
+        assert both.local.verify().ok
 
 
 def test_commands_are_carried_out_with_the_name_of_the_token(tmp_path: Path) -> None:

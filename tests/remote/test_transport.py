@@ -13,12 +13,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx2
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine import (
     Add,
@@ -33,7 +36,7 @@ from engine import (
 from engine.base.errors import UnauthorizedError
 from engine.remote.address import parse_address
 from engine.remote.transport import DELAY_MAX, Transport
-from tests.remote.support import Forward, Middle, answered, connected, new_store, operation_of
+from tests.remote.support import Forward, Middle, answered, connected, honest, new_store, operation_of
 
 TOKEN = "mr_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"  # noqa: S105  no service knows it
 
@@ -234,10 +237,14 @@ class Echo(http.server.BaseHTTPRequestHandler):
         self.connections.add(self.client_address)
         if self.path.endswith("/tags"):
             status, answer = 401, REFUSED
+        elif self.path.endswith("/conflicts"):
+            status, answer = 307, {}
         else:
             status, answer = 200, STATUS
         body = json.dumps(answer).encode()
         self.send_response(status)
+        if status == 307:
+            self.send_header("location", "/v1/memories/~/status")
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -346,6 +353,14 @@ def test_connections_are_used_again() -> None:
         assert len(handler.tokens) == 6
 
 
+def test_a_redirect_is_not_followed() -> None:
+    """The token goes to the address that the caller gave, and nowhere else."""
+    with serving() as (url, handler), Engine.connect(url, token=TOKEN) as remote:
+        with pytest.raises(EngineError, match="307"):
+            remote.conflicts()
+        assert len(handler.tokens) == 2
+
+
 def test_the_token_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
     """The token is in no error, no traceback, no representation and no log, whatever fails."""
     caplog.set_level(logging.DEBUG)
@@ -367,6 +382,35 @@ def test_the_token_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
         shown.append("".join(traceback.format_exception(invalid.value)))
     assert caplog.records
     assert TOKEN not in "".join(shown) + caplog.text
+
+
+FAULTS: dict[str, Middle] = {"lost": lost, "unreachable": unreachable, "busy": busy, "answered": honest}
+
+
+@settings(max_examples=20)
+@given(st.lists(st.sampled_from(sorted(FAULTS)), max_size=20))
+def test_any_order_of_faults_records_each_call_once(faults: list[str]) -> None:
+    """Whatever is lost and refused, what was acknowledged is recorded once, and nothing is recorded twice."""
+    left = list(faults)
+
+    def faulty(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        if operation_of(request) not in {"add", "tag"}:
+            return forward(request)
+        return FAULTS[left.pop() if left else "answered"](request, forward)
+
+    with TemporaryDirectory() as folder:
+        url = new_store(Path(folder) / "memory.db")
+        with connected(url, middle=faulty, retries=2) as remote, Engine.open(url) as local:
+            acknowledged = []
+            for number in range(4):
+                try:
+                    acknowledged.append(remote.add(f"text {number}").events[0])
+                except (BusyError, InDoubtError, SystemFailureError):
+                    continue
+            events = {event.seq: event.event_id for event in local.log(1)}
+            assert all(events[one.seq] == one.event_id for one in acknowledged)
+            contents = [local.get(found.id).content for found in local.find()]
+            assert len(events) == len(contents) == len(set(contents))
 
 
 def test_a_service_that_never_answers_is_given_up() -> None:

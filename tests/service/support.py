@@ -36,6 +36,10 @@ class KnownTokens:
         """Return the grant of the token with this name."""
         return self._grants.get(bearer)
 
+    def is_known(self, bearer: str) -> bool:
+        """Return True for a token that is valid."""
+        return bearer in self._grants
+
 
 USUAL = {"reader": {"*": Scope.READ}, "writer": {"*": Scope.WRITE}, "admin": {"*": Scope.ADMIN}}
 

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import anyio
+import httpx2
 import pytest
 from starlette.testclient import TestClient
 
 from backends.sqlite_tokens import tokens_file
 from engine.base.scope import Scope
+from engine.engine import Engine
 from engine.service.access import Access
 from engine.service.app import application
+from engine.service.calls import THREADS
 from engine.service.memories import Memories
 from engine.service.tokens import Tokens
+from tests.service.support import USUAL, KnownGrant, KnownTokens
 
 WRONG = "mr_" + "a" * 43
 
@@ -77,3 +84,55 @@ def test_tokens_that_cannot_be_read_permit_nothing(
     assert str(tmp_path) in caplog.text
     assert token not in caplog.text
     assert WRONG not in caplog.text
+
+
+class SlowForStrangers(KnownTokens):
+    """Tokens of which the unknown ones take as long as the test wants."""
+
+    def __init__(self) -> None:
+        super().__init__(**USUAL)
+        self.waiting = 0
+        self.going_on = threading.Event()
+
+    def check(self, bearer: str) -> KnownGrant | None:
+        """Return the grant of a known token at once."""
+        if not self.is_known(bearer):
+            self.waiting += 1
+            self.going_on.wait(30)
+        return super().check(bearer)
+
+
+def test_wrong_tokens_do_not_use_up_the_threads_of_the_calls(tmp_path: Path) -> None:
+    """While many wrong tokens wait for the table, a client whose token is known is answered."""
+    tokens = SlowForStrangers()
+    Engine.open(f"sqlite:{tmp_path / 'notes.db'}").close()
+    app = application(Memories(f"sqlite:{tmp_path / 'notes.db'}"), Access(tokens, read_only=True))
+
+    async def run() -> list[int]:
+        statuses: list[int] = []
+
+        async def ask(token: str) -> None:
+            answer = await http.get("/v1/memories/~/size", headers=bearer(token))
+            statuses.append(answer.status_code)
+
+        async def with_state(scope: Any, receive: Any, send: Any) -> None:
+            await app({**scope, "state": {}}, receive, send)
+
+        transport = httpx2.ASGITransport(with_state)
+        async with (
+            httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http,
+            anyio.create_task_group() as tasks,
+        ):
+            for number in range(2 * THREADS):
+                tasks.start_soon(ask, f"wrong{number}")
+            while not tokens.waiting:
+                await anyio.sleep(0)
+            try:
+                with anyio.fail_after(20):
+                    await ask("reader")
+            finally:
+                tokens.going_on.set()
+        return statuses
+
+    assert anyio.run(run) == [200] + [401] * (2 * THREADS)
+    assert tokens.waiting == 2 * THREADS

@@ -56,6 +56,9 @@ def test_an_agent_whose_token_only_reads_has_no_tools_that_write(tmp_path: Path)
             arguments={"text": "x"},
         ).json()
         assert called["result"]["isError"]
+        text = called["result"]["content"][0]["text"]
+        assert "the token only reads" in text
+        assert "a token with the scope write" in text
 
 
 def test_an_agent_without_a_grant_gets_a_problem(tmp_path: Path) -> None:

@@ -76,6 +76,15 @@ def test_more_connections_than_the_system_allows_are_refused(monkeypatch: pytest
         pass
 
 
+def test_the_parts_of_an_answer_are_sent_at_once() -> None:
+    """The system does not hold back the body of an answer until the client has confirmed its head."""
+    with serving() as served, served.connect(served.head("/events", GOOD)) as connection:
+        assert connection.recv(1)
+        (protocol,) = served.server.server_state.connections
+        taken = protocol.transport.get_extra_info("socket")
+        assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_a_client_that_is_gone_frees_its_place() -> None:
     """After 500 short connections to a server for five, none is counted."""
     with serving(connections=5) as served:

@@ -126,6 +126,15 @@ def test_a_named_proxy_is_believed() -> None:
         assert (found["client"], found["scheme"]) == ("198.51.100.9", "https")
 
 
+def test_a_named_proxy_is_believed_on_all_addresses() -> None:
+    """A server for IPv6 and IPv4 knows the IPv4 address of the proxy."""
+    if not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    with serving(Settings(host="::", proxies=(network_of("127.0.0.1"),))) as served:
+        found = said(served.request("/echo", *FORWARDED))
+        assert found["client"] == "198.51.100.9"
+
+
 def test_behind_a_proxy_nobody_else_may_connect() -> None:
     """If a proxy ends TLS, a client that goes around it is refused: its token would not be encrypted."""
     address = own_address()

@@ -35,6 +35,11 @@ class OneToken:
         """Return the grant of the token."""
         return KnownGrant("ada", {"*": Scope.ADMIN}) if bearer == BEARER else None
 
+    def is_known(self, bearer: str) -> bool:
+        """Return False: each check is a first one."""
+        del bearer
+        return False
+
 
 class Watched:
     """A service on a folder with the memory `secretname`, its log and its metrics."""
@@ -99,6 +104,24 @@ def test_the_log_and_the_metrics_hold_nothing_that_a_client_wrote(served: Served
     assert BEARER not in shown
     assert [line["status"] for line in watched.lines()] == [200, 405, 404, 421, 400]
     assert {line["method"] for line in watched.lines()} == {"POST", "OTHER", "GET"}
+
+
+def test_a_fault_of_the_program_is_logged_once(
+    served: Served, watched: Watched, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error that nobody foresaw gives status 500 and one record with the place, without the message."""
+    content = "the secret content"  # not in the line that raises, which a traceback shows
+
+    def broken() -> list[str]:
+        raise ValueError(content)
+
+    monkeypatch.setattr(watched.memories, "names", broken)
+    answer = served.request("/v1/memories", GOOD)
+    assert status_of(answer) == 500
+    (record,) = [found for found in caplog.records if found.levelno >= logging.WARNING]
+    assert "broken" in record.getMessage()
+    assert b"secret" not in answer
+    assert "secret content" not in caplog.text
 
 
 def test_a_client_that_leaves_is_logged(watched: Watched) -> None:

@@ -25,9 +25,10 @@ LIMITS = Limits()
         f"answer begins | {LIMITS.answer_seconds} seconds |",
         f"long answer | {LIMITS.write_seconds} seconds |",
         f"| {LIMITS.idle_seconds} seconds; of a proxy {LIMITS.proxy_idle_seconds} seconds |",
-        f"| connections | {LIMITS.connections:,} |",
-        f"| {LIMITS.connections_of_peer}; of a proxy no limit |",
+        f"| connections (`--connections`) | {LIMITS.connections:,} |",
+        f"| a quarter: {LIMITS.connections_of_peer}; of a proxy no limit |",
         f"| {LIMITS.requests_per_second} in a second on average, {LIMITS.requests_at_once} at once",
+        f"streams of events among them | {LIMITS.requests_running} |",
         f"after SIGTERM | {LIMITS.stop_seconds} seconds |",
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from httpx2 import Response
@@ -14,6 +15,7 @@ from engine.service.access import Access
 from engine.service.app import application
 from engine.service.memories import Memories
 from engine.service.rates import Rates
+from tests.service.raw import serving, status_of
 from tests.service.support import KnownTokens
 
 
@@ -81,6 +83,24 @@ def test_a_token_over_its_limit_is_told_when_to_come_back(tmp_path: Path) -> Non
         answer = listed("reader")
         assert (answer.headers["retry-after"], answer.json()["code"]) == ("100", "too_many_requests")
         assert listed("other").status_code != 429
+
+
+def test_the_running_requests_of_a_token_are_bounded(tmp_path: Path) -> None:
+    """One token cannot use up all connections with streams; a stream that ends makes room for another."""
+    tokens = KnownTokens(reader={"*": Scope.READ}, other={"*": Scope.READ})
+    access = Access(tokens, read_only=False, rates=Rates(1000, 1000, running=2))
+    memories = Memories(f"sqlite:{tmp_path / 'memories.db'}", read_only=False)
+    memories.create("work", "ada")
+    stream = "/v1/memories/work/events"
+    with serving(program=application(memories, access), stop_seconds=1) as served, ExitStack() as opened:
+        head = served.head(stream, "Authorization: Bearer reader")
+        streams = [opened.enter_context(served.connect(head)) for _ in range(2)]
+        assert all(one.recv(1) for one in streams)
+        assert status_of(served.request("/v1/memories", "Authorization: Bearer reader")) == 429
+        assert status_of(served.request("/v1/memories", "Authorization: Bearer other")) == 200
+        streams[0].close()
+        while status_of(served.request("/v1/memories", "Authorization: Bearer reader")) != 200:
+            pass
 
 
 def test_a_request_without_a_valid_token_is_not_counted(tmp_path: Path) -> None:

@@ -170,3 +170,30 @@ def bulk(engine: Engine, made: Sequence[Command]) -> tuple[list[Receipt], type[E
     except EngineError as error:
         return receipts, type(error)
     return receipts, None
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    bulks, st.lists(st.tuples(st.integers(1, 6), st.sampled_from(["before", "after"]), commands), max_size=3)
+)
+def test_a_bulk_between_which_others_write_is_made_once(
+    made: list[Command], faults: list[tuple[int, str, Command]]
+) -> None:
+    """Each event of the call is in one receipt, and a further repetition has the same receipts."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("engine.store.store.COMMIT_CHUNK", 3)
+        backend = FaultBackend(begun())
+        for write, kind, between in faults:
+            backend.fault = Fault("before" if kind == "before" else "after", write, mode="crash")
+            bulk(opened(backend), made)
+            backend = backend.reopen()
+            outcome(lambda: opened(backend).apply([between], actor="bob"))  # noqa: B023  called at once
+        engine = opened(backend)
+        told = bulk(engine, made)
+        size = engine.size
+        assert bulk(engine, made) == told
+        assert engine.size == size
+        recorded = [
+            item.seq for item in engine.log() if str(item.detail.get("request", "")).startswith("bulk#")
+        ]
+        assert recorded == [event.seq for receipt in told[0] for event in receipt.events]

@@ -162,3 +162,23 @@ def test_each_call_takes_few_round_trips(monkeypatch: pytest.MonkeyPatch) -> Non
         assert trips.of(lambda: engine.add("The kettle at work is descaled.")) <= 5
         assert trips.of(lambda: engine.recall("kettle 3")) <= 8
     assert trips.of(lambda: Engine.open(url("trips")).close()) <= 16
+
+
+def test_a_partitioned_table_is_used_unchanged() -> None:
+    """The statements of the documentation divide the table under an open memory, which goes on."""
+    page = (ROOT / "docs" / "postgresql.md").read_text(encoding="utf-8")
+    recipe = page.split("## Partitions")[1].split("```sql")[1].split("```")[0]
+    with psycopg.connect(shared_server().url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE divided")
+    divided = shared_server().url.replace("/postgres", "/divided")
+    with Engine.open(divided) as engine, psycopg.connect(divided, autocommit=True) as connection:
+        engine.add("The kettle is red.")
+        root = engine.root()
+        connection.execute(recipe.encode())
+        assert engine.root() == root
+        atom = engine.add("The kettle is green.").subject
+        assert len(engine.recall("kettle").hits) == 2
+        assert engine.erase(atom, "asked for").purged
+        assert engine.verify().ok
+        found = connection.execute("SELECT count(DISTINCT tableoid) FROM memroot_rows").fetchone()
+        assert found == (1,)  # the rows of one memory are in one partition

@@ -106,6 +106,28 @@ def test_the_atoms_with_a_tag_are_verified_to_be_all(opened: Window) -> None:
     assert opened.marks() == ["These are all: verified", "Verified", "Verified"]
 
 
+def test_a_source_leads_to_its_atoms(opened: Window) -> None:
+    """The filter is a chip, which takes itself away. There is no claim that these are all."""
+    opened.visit(f"atom={KETTLE}")
+    opened.page.locator("#reading").get_by_role("link", name="kettle.md").click()
+    opened.page.wait_for_selector("#filters .chip")
+    opened.settle()
+    assert opened.marks() == ["That these are all: not provable", "Verified"]
+    opened.page.click("#filters .chip")
+    opened.page.wait_for_selector("#filters", state="hidden")
+    opened.settle()
+    assert "What is in this memory?" in opened.text("#list")
+
+
+def test_the_keyboard_skips_to_the_answers(opened: Window) -> None:
+    """The first stop of Tab leads past the search, and changes nothing else."""
+    opened.visit("tag=kitchen")
+    opened.page.keyboard.press("Tab")
+    opened.page.keyboard.press("Enter")
+    assert opened.page.evaluate("document.activeElement.id") == "list"
+    assert opened.page.url.endswith("#tag=kitchen")
+
+
 def test_nothing_found_is_verified_of_the_terms_that_are_shown(opened: Window) -> None:
     """The page shows the terms that it asked about, since a liar could prove the absence of another one."""
     opened.search("unicorns")
@@ -231,6 +253,21 @@ def test_a_log_that_is_forked_is_refused(
         opened.visit("q=kettle")
         assert opened.marks("#trust-button") == ["Refused"]
         assert "Verified" not in opened.marks()
+
+
+def test_two_roots_of_one_log_are_refused(browser: Browser, service: Service) -> None:
+    """The page keeps the overall root that belongs to the log, so the other trees cannot change under it."""
+    other = """() => {
+      const kept = JSON.parse(localStorage.getItem("memroot pin ~"));
+      kept.seen.overall = "00".repeat(32);
+      localStorage.setItem("memroot pin ~", JSON.stringify(kept));
+    }"""
+    with window(browser, service) as opened:
+        opened.settle()
+        opened.page.evaluate(other)
+        opened.visit("q=kettle")
+        assert opened.marks("#trust-button") == ["Refused"]
+        assert "has two roots" in opened.text("#list")
 
 
 def test_another_store_is_refused(browser: Browser, service: Service, tmp_path: Path) -> None:

@@ -1,0 +1,82 @@
+"""The command ui, which shows a memory in a browser."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import click
+
+from engine.cli.command import command, option
+from engine.cli.session import Session
+from engine.front.settings import find_memory, find_served
+
+PAGE: Final = """<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={address}">
+<title>memroot</title>
+"""
+
+
+@command("engine ui", "engine ui --store notes --no-browser")
+@option(
+    "--port",
+    metavar="PORT",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="The port; 0 chooses a free port.",
+)
+@option("--no-browser", help="Print the address, and open no browser.")
+def ui(session: Session, port: int, no_browser: bool) -> int:
+    """Look into a memory with a browser, which checks what it shows.
+
+    Serves a page on this machine only, and changes nothing. Prints the address, which has a token for this
+    run at its end. Ctrl-C or SIGTERM ends it.
+    """
+    from engine.service.access import Access
+    from engine.service.app import application
+    from engine.service.listening import listening
+    from engine.service.memories import Memories
+    from engine.service.server import run
+    from engine.service.settings import Settings
+    from engine.service.tokens import Tokens
+
+    memory = find_memory(session.store, session.memory)
+    memories = Memories(
+        find_served(session.store, session.memory).url,
+        read_only=True,
+        wait=session.wait,
+        only=None if memory is None else memory.name,
+    )
+    memories.require_any()
+    tokens = Tokens(memories.url)
+    with ExitStack() as closing:
+        closing.callback(tokens.close)
+        listener = closing.enter_context(listening(Settings(port=port)))
+        address = f"{listener.url}/#token={tokens.for_this_run()}"
+
+        def ready() -> None:
+            click.echo(address)
+            if not no_browser:
+                _open(address, closing)
+
+        run(application(memories, Access(tokens, read_only=True)), listener, ready)
+    return 0
+
+
+def _open(address: str, closing: ExitStack) -> None:
+    """Open a browser at an address.
+
+    The browser is given a file that only this user can read, because every user of the machine can see the
+    arguments of a program, and the address ends with a token.
+    """
+    folder = closing.enter_context(TemporaryDirectory(prefix="memroot-"))
+    page = Path(folder) / "open.html"
+    page.write_text(PAGE.format(address=address), encoding="utf-8")
+    # In a thread, because some browsers return only when they are closed.
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
