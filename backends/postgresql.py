@@ -212,7 +212,7 @@ class PostgreSQLBackend(Backend):
     @contextlib.contextmanager
     def _connected(self) -> Iterator[Connection]:
         """Yield a connection of the pool, and convert the exceptions of psycopg."""
-        connection = self._pool.take()
+        connection = self._pool.take(checked=True)
         try:
             yield connection
         except psycopg.Error as error:

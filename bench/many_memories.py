@@ -108,15 +108,16 @@ class Run:
         step = max(1, self.filled // self.options.sample)
         questions, more = cycle(self._questions), cycle(self._more)
         with Engine.open(self.url):
-            for number in range(0, self.filled, step):
-                with self.timer("open a memory", Engine.open, self.address_of(number)) as engine:
+            for number, name in enumerate(memories_in(self.place)[::step]):
+                address = memory_url(self.url, name)
+                with self.timer("open a memory", Engine.open, address) as engine:
                     self.timer("first recall after opening", engine.recall, next(questions))
                     for _ in range(5):
                         self.timer("recall", engine.recall, next(questions))
                     for _ in range(3):
                         self.timer("add, durable", engine.apply, [next(more)])
                         self.timer("recall after an add", engine.recall, next(questions))
-                self._count_connections(number % (10 * step) == 0)
+                self._count_connections(number % 10 == 0)
 
     def manage(self) -> None:
         """List the memories and delete some of them."""
@@ -124,8 +125,8 @@ class Run:
         if self.filled <= self.options.describe:
             root = root_of(self.url)
             self.timer(f"`engine memory list` of {self.filled} memories", list, all_described(root))
-        for number in range(min(20, self.filled)):
-            self.timer("delete a memory", delete_memory, self.place, self.name_of(number))
+        for name in memories_in(self.place)[-20:]:
+            self.timer("delete a memory", delete_memory, self.place, name)
 
     def sizes(self) -> Iterator[tuple[str, str]]:
         """Yield what a filled memory takes in the database."""

@@ -27,7 +27,7 @@ LINKED = ("LICENSE", "examples/*.py", "docs/**/*.svg", "docs/**/*.png")
 """Other files that pages link to or show; they are copied as they are."""
 
 ENGINE_PAGES = {
-    "engine": ("engine.engine",),
+    "engine": ("engine.engine", "engine.asynchronous", "engine.remote"),
     "commands": ("engine.commands",),
     "records": ("engine.base.model", "engine.base.version"),
     "questions": ("engine.query", "engine.language", "engine.store.past"),

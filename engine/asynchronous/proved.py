@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from engine.asynchronous.calls import Calls
 from engine.base.model import Atom
@@ -23,6 +24,10 @@ class AsyncProved:
     async def get(self, id: str) -> Atom:  # noqa: A002
         """Return an atom that is proved."""
         return await self._calls.run(partial(self._proved.get, id))
+
+    async def recall(self, query: str, **options: Any) -> tuple[Atom, ...]:
+        """Return the atoms that answer a question best, each of which is proved."""
+        return await self._calls.run(partial(self._proved.recall, query, **options))
 
     async def tagged(self, tag: str) -> tuple[str, ...]:
         """Return the ids of all live atoms that have a tag; the proof shows that none is missing."""

@@ -55,7 +55,7 @@ class RemoteEngine(Engine):
     def __init__(self, transport: Transport, trusted: Trusted) -> None:
         self._transport = transport
         self._prover = Prover(self._result, trusted)
-        self.proved = Proved(self.get, self._prover)
+        self.proved = Proved(self, self._prover)
         """Answers that the client verifies."""
         self._read_only: str | None = self.status().read_only
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from engine.base.errors import NotFoundError, RefusedError, VerificationError
 from engine.base.model import Atom, State
 from engine.base.validation import atom_id, folded_tag
+from engine.engine import Engine
 from engine.remote.proving import Prover
 from engine.trust.proving.ask import term_of
 from proofs.claims import (
@@ -49,8 +50,8 @@ class Proved:
     docs/remote.md.
     """
 
-    def __init__(self, get: Callable[[str], Atom], prover: Prover) -> None:
-        self._get, self._prover = get, prover
+    def __init__(self, memory: Engine, prover: Prover) -> None:
+        self._memory, self._prover = memory, prover
 
     def check(self) -> Checkpoint:
         """Check that the log continues the checkpoint that the client keeps, and return the new checkpoint.
@@ -78,10 +79,26 @@ class Proved:
         """
         return _repeated(lambda: self._got(atom_id(id)))
 
+    def recall(self, query: str, **options: Any) -> tuple[Atom, ...]:
+        """Return the atoms that answer a question best, each as `get` returns it.
+
+        The proofs show the atoms. Nothing shows that these are the best ones.
+
+        Args:
+            query: The question, in words.
+            options: The keyword arguments of `Engine.recall`.
+
+        Raises:
+            InvalidInputError: As for `Engine.recall`.
+            VerificationError: As for `get`.
+            InconsistentError: As for `get`.
+        """
+        return tuple(self.get(hit.id) for hit in self._memory.recall(query, **options).hits)
+
     def _got(self, id: bytes) -> Atom:  # noqa: A002
         whole = str(UUID(bytes=id))
         try:
-            atom = self._get(whole)
+            atom = self._memory.get(whole)
         except NotFoundError:
             self._require([NoAtom(id)], "that the atom was never recorded")
             raise

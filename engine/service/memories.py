@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -9,9 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from backends import locate, open_backend, store_exists
+from backends import Location, locate, open_backend, store_exists
+from backends.files import resolve_path
 from engine.base.error_translation import translated
-from engine.base.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
+from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError, RefusedError
 from engine.base.validation import quoted
 from engine.front.opening import engine_opener
 from engine.mcp.lease import DEFAULT_WAIT, Lease
@@ -30,6 +32,15 @@ OPEN_MAX: Final = 64
 
 ACTOR: Final = "service"
 """The author of what the service itself records: the first event of a new memory."""
+
+
+def _place_pattern(location: Location) -> re.Pattern[str]:
+    """Return a pattern that finds the address of a store in a message, with what follows in the same word."""
+    if location.kind == "postgresql":
+        return re.compile(r"postgresql\S*|(?:server at|host|port|user|role|database) \S+")
+    paths = {location.path, str(resolve_path(location.path))} if location.path else set()
+    found = "|".join(re.escape(path) for path in sorted(paths, key=len, reverse=True) if len(path) > 1)
+    return re.compile(rf"(?:(?:leveldb|sqlite)\S*:)?(?:{found})[^\s:;,']*" if found else r"(?!)")
 
 
 class UnknownMemoryError(NotFoundError):
@@ -73,6 +84,7 @@ class Memories:
     """The name of the only memory that is served; None to serve all."""
     _held: OrderedDict[str, _Held] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _place: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
         """Find out what the URL names.
@@ -90,6 +102,7 @@ class Memories:
         except InvalidInputError:
             self.has_names = False
         self._is_folder = self.has_names and root_of(self.url).kind == "folder"
+        self._place = _place_pattern(location)
 
     def names(self) -> list[str]:
         """Return the names of the memories, sorted; the memory without a name comes first, as `~`."""
@@ -159,9 +172,17 @@ class Memories:
             with self._lock:
                 self._held.pop(name, None)
             raise
+        except EngineError as error:
+            self._hide_place(error)
+            raise
         finally:
             with self._lock:
                 held.users -= 1
+
+    def _hide_place(self, error: EngineError) -> None:
+        """Remove the address of the store from a message: it may name a path, a host or a user."""
+        texts = [self._place.sub("the store", text) for text in (str(error), error.hint)]
+        error.args, error.hint = (texts[0], *error.args[1:]), texts[1]
 
     def _take(self, name: str) -> _Held:
         with self._lock:

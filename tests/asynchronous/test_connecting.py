@@ -26,6 +26,7 @@ def test_a_client_is_awaited(tmp_path: Path) -> None:
                     await memory.ingest([tmp_path])
                 assert await memory.proved.tagged("kitchen") == (kettle.id,)
                 assert await memory.proved.mentioning("unicycle") == ()
+                assert [atom.id for atom in await memory.proved.recall("kettle")] == [kettle.id]
                 assert await memory.proved.get(kettle.id) == await memory.get(kettle.id)
                 assert (await memory.proved.check()).size == 2
 

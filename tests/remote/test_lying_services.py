@@ -70,6 +70,8 @@ def test_an_honest_service_is_believed(kept: Kept) -> None:
     with Engine.open(kept.url) as engine:
         assert asked(kept, honest, lambda m: m.proved.get(kept.kettle)) == engine.get(kept.kettle)
         assert asked(kept, honest, lambda m: m.proved.get(kept.shelf)) == engine.get(kept.shelf)
+    found = asked(kept, honest, lambda m: m.proved.recall("descale the kettle", limit=1, tags=["kitchen"]))
+    assert [atom.content for atom in found] == ["The kettle is descaled with vinegar."]
     assert asked(kept, honest, lambda m: m.proved.tagged("#Kitchen")) == (kept.kettle, kept.shelf)
     assert asked(kept, honest, lambda m: m.proved.mentioning("kettles")) == (kept.kettle,)
     assert asked(kept, honest, lambda m: m.proved.mentioning("unicycle")) == ()
@@ -127,6 +129,13 @@ def test_a_changed_field_of_an_atom_is_refused(kept: Kept) -> None:
             lie[field] = value
             with pytest.raises(VerificationError):
                 remote.proved.get(kept.kettle)
+
+
+def test_a_hit_that_is_not_in_the_memory_is_refused(kept: Kept) -> None:
+    """A hit of `proved.recall` whose atom the service changes is a VerificationError."""
+    lie = changed(content="The kettle is made of gold.")
+    with pytest.raises(VerificationError):
+        asked(kept, lying(get=lie), lambda m: m.proved.recall("kettle"))
 
 
 def test_a_tag_that_the_atom_lacks_is_refused(kept: Kept) -> None:

@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from engine.base.errors import BusyError
 from engine.base.scope import Scope
 from engine.engine import Engine
+from engine.service.memories import Memories
 from engine.service.openapi import document
 from engine.wire.operations import operations
 from tests.service.support import client_of
+from tests.support.leveldb import needs_leveldb
 
 
 @pytest.fixture
@@ -220,3 +223,14 @@ def test_a_stream_of_an_unknown_memory_does_not_begin(client: TestClient, path: 
     """The answer is a problem with the status 404, and not a stream that breaks off."""
     answer = client.get(f"/v1/memories/nothing/{path}")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+@needs_leveldb
+def test_messages_do_not_tell_where_a_store_is(tmp_path: Path) -> None:
+    """A client learns that a memory is in use, but not the path of its files."""
+    with Engine.open(str(tmp_path / "memories" / "home")):
+        memories = Memories(str(tmp_path / "memories"), wait=0)
+        with pytest.raises(BusyError) as raised, memories.use("home"):
+            pass
+    assert str(tmp_path) not in f"{raised.value} {raised.value.hint}"
+    assert "the store" in str(raised.value)
