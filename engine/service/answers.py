@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from engine.base.errors import EngineError, TooManyRequestsError
+from engine.base.errors import EngineError, SystemFailureError, TooManyRequestsError
 from engine.base.json_text import dumped
 from engine.wire.problems import MEDIA_TYPE, STATUS, problem_of
 
@@ -31,7 +31,13 @@ def line(value: Any) -> bytes:
 
 
 def problem(error: EngineError, **extra: Any) -> Response:
-    """Return the answer for an error, with further fields."""
+    """Return the answer for an error, with further fields.
+
+    A failure of the system is described in the log: its message names the place of the store.
+    """
+    if isinstance(error, SystemFailureError):
+        log.warning("a request failed: %s", error)
+        error = SystemFailureError("the service cannot do this now", hint="repeat the request later")
     status, body = problem_of(error)
     headers = dict(HEADERS)
     if status == STATUS["unauthorized"]:
