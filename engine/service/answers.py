@@ -30,15 +30,20 @@ def line(value: Any) -> bytes:
     return f"{dumped(value)}\n".encode()
 
 
-def problem(error: EngineError, **extra: Any) -> Response:
-    """Return the answer for an error, with further fields.
+def for_client(error: EngineError) -> EngineError:
+    """Return the error that a client is told. The log describes a failure of the system, and it does not.
 
-    A failure of the system is described in the log: its message names the place of the store.
+    The message of such a failure names the place of the store.
     """
-    if isinstance(error, SystemFailureError):
-        log.warning("a request failed: %s", error)
-        error = SystemFailureError("the service cannot do this now", hint="repeat the request later")
-    status, body = problem_of(error)
+    if not isinstance(error, SystemFailureError):
+        return error
+    log.warning("a request failed: %s", error)
+    return SystemFailureError("the service cannot do this now", hint="repeat the request later")
+
+
+def problem(error: EngineError, **extra: Any) -> Response:
+    """Return the answer for an error, with further fields."""
+    status, body = problem_of(for_client(error))
     headers = dict(HEADERS)
     if status == STATUS["unauthorized"]:
         headers["www-authenticate"] = 'Bearer realm="memroot"'
