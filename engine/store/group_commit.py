@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from backends.errors import BackendError
 from engine.base.errors import EngineError, InDoubtError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class GroupCommit:
         only the errors of its own command.
 
         Raises:
-            EngineError: As for a commit of this command alone.
+            BackendError, EngineError: As for a commit of this command alone.
             InDoubtError: It is unknown whether the batch with this command was stored.
         """
         wish = _Wish(command, actor)
@@ -111,7 +112,8 @@ def _write(group: list[_Wish], write: Commit) -> None:
             # An exception of its own for each thread: raising one sets its traceback.
             one.error = InDoubtError(str(error), seq=error.seq, event_id=error.event_id, hint=error.hint)
         raise
-    except EngineError:
+    except (BackendError, EngineError):
+        # Nothing was written: a write whose effect is unknown is an InDoubtError.
         if len(group) == 1:
             raise
         for one in group:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from backends.errors import BackendEnvironment
 from engine import Engine
 from engine.base.errors import ConflictError, InDoubtError, NotFoundError
 from engine.store.group_commit import COMMANDS_MAX, GroupCommit
@@ -74,6 +75,17 @@ def test_a_refused_command_does_not_harm_the_others() -> None:
     found = batches.together([(number, "ada") for number in range(6)])
     assert [str(one.exception()) for one in found if one.exception()] == ["no 3"]
     assert [one.result() for one in found if not one.exception()] == [
+        f"receipt of {number}" for number in (0, 1, 2, 4, 5)
+    ]
+
+
+def test_a_batch_that_the_backend_did_not_write_is_written_one_by_one() -> None:
+    """If the disk is full, for instance, each thread learns it from a write of its own command."""
+    full = BackendEnvironment("the disk is full")
+    batches = Batches(lambda batch: full if len(batch) > 1 or batch == [3] else None)
+    found = batches.together([(number, "ada") for number in range(6)])
+    assert [one.exception() for one in found if one.exception()] == [full]
+    assert sorted(one.result() for one in found if not one.exception()) == [
         f"receipt of {number}" for number in (0, 1, 2, 4, 5)
     ]
 

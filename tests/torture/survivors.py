@@ -86,7 +86,9 @@ ARGUED: Final = {
         "_unless_unwritable: self._aside is not None: never": _MEMORY,
         "_unless_unwritable: self._aside.drop(): no call": _MEMORY,
         "_view_aside: self._aside is None: always": _MEMORY,
-        "view: not are_current(rows, read_log(rows), (self.records, *followers)): never": "nobody else appends while the store is locked",
+        "view: not are_current(rows, read_log(rows), (self.records, *followers)): never": (
+            "nobody else appends while the store is locked"
+        ),
     },
 }
 """Module → the name of a surviving mutant → why nothing has to catch it."""
