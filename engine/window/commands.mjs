@@ -15,10 +15,13 @@ export function command(parts, ...values) {
   return parts.map((part, at) => part + (at < texts.length ? word(texts[at]) : "")).join("");
 }
 
+/** Return the words of a line, each of which breaks only if it is longer than the line is wide. */
+const words = (line) => line.split(/(\s+)/).map((one, at) => (at % 2 === 1 ? one : element("span", { class: "command-word" }, one)));
+
 /** Return a command as an element, with a button that copies it. */
 export function commandNode(line) {
   if (line === null) return mark("warned", "No command is shown, because it could not be pasted safely");
-  const code = element("code", { class: "command-line", tabindex: "0", role: "group", "aria-label": "Command" }, line);
+  const code = element("code", { class: "command-line", tabindex: "0", role: "group", "aria-label": "Command" }, ...words(line));
   if (navigator.clipboard === undefined) return element("div", { class: "command" }, code);
   const copy = element("button", { class: "button", type: "button", "aria-label": `Copy the command ${line}` }, "Copy");
   copy.addEventListener("click", async () => {
