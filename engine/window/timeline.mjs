@@ -77,7 +77,10 @@ async function showChanges(place, memory, route, from, to) {
       );
       return;
     }
-    place.replaceChildren(...changes(await memory.call("diff", { before: first, after: last }), route));
+    const found = await memory.call("diff", { before: first, after: last });
+    const ends = new Set(found.edges.slice(0, SHOWN_MAX).flatMap(({ src, dst }) => [src, dst]));
+    const titles = ends.size === 0 ? {} : await memory.call("titles", { ids: [...ends] });
+    place.replaceChildren(...changes(found, titles, route));
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error;
     place.replaceChildren(mark("plain", "No answer"), element("p", {}, quoted(error.message)));
@@ -88,18 +91,27 @@ async function showChanges(place, memory, route, from, to) {
 const seqOf = async (memory, moment) =>
   typeof moment === "number" ? moment : (await memory.call("diff", { before: moment, after: moment })).before;
 
-function changes({ events, atoms, edges }, route) {
-  const isCut = atoms.length > SHOWN_MAX;
+function changes({ events, atoms, edges }, titles, route) {
+  const isCut = Math.max(atoms.length, edges.length) > SHOWN_MAX;
   return [
     element(
       "div",
       { class: "summary" },
       element("span", {}, `${counted(events, "event")}: ${counted(atoms.length, "atom")} and ${counted(edges.length, "connection")} differ`),
-      isCut ? element("span", {}, `the first ${SHOWN_MAX} are shown`) : null,
+      isCut ? element("span", {}, `the first ${SHOWN_MAX} of each are shown`) : null,
       unprovable("That these are all"),
     ),
     atoms.length === 0 ? null : element("ol", { class: "timeline" }, ...atoms.slice(0, SHOWN_MAX).map((one) => changeNode(one, route))),
+    edges.length === 0 ? null : edgeChanges(edges.slice(0, SHOWN_MAX), titles, route),
   ].filter((node) => node !== null);
+}
+
+function edgeChanges(edges, titles, route) {
+  const link = (id) => element("a", { href: route.to({ view: null, atom: id, at: null }), dir: "auto" }, ...visible((titles[id] ?? id).slice(0, TITLE_CHARACTERS)));
+  const rows = edges.map(({ src, type, dst, change }) =>
+    element("li", {}, element("strong", {}, quoted(change)), link(src), element("span", { class: "muted" }, quoted(type.replaceAll("_", " ")), " →"), link(dst)),
+  );
+  return element("details", { open: rows.length <= 10 }, element("summary", {}, counted(edges.length, "connection")), element("ul", { class: "links" }, ...rows));
 }
 
 const ELEMENTS = { same: "span", gone: "del", new: "ins" };

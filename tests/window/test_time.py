@@ -95,6 +95,7 @@ def test_what_changed_and_who_did_it_are_shown(opened: Window) -> None:
     text = opened.text("#list")
     assert "changed" in text
     assert f"sold {MARKUP}" in text
+    assert "references →" in text
     assert opened.page.locator("img").count() == 0
     assert opened.page.locator("#list del").first.inner_text() == "Fridays"
     assert "Events and their actors: verified" in opened.marks()
