@@ -119,6 +119,7 @@ function edgesCard(edges, id, trust, route, titles) {
     "section",
     { class: "card" },
     element("h2", {}, "Connections"),
+    element("div", {}, element("a", { href: route.to({ around: [id], query: "", form: "graph", tags: [], sources: [] }) }, "Draw them as a graph")),
     rows.length === 0 ? element("p", { class: "muted" }, "None.") : element("ul", { class: "links" }, ...rows),
     element("div", {}, unprovable("That these are all")),
   );

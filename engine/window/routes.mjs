@@ -1,9 +1,11 @@
 // Where the person is, in the part of the address behind #, so that going back works and a link can be kept.
 
-/** A place: the memory, the question and its filters, and the atom that is read. */
+const FORMS = ["hits", "context", "graph", "names"];
+
+/** A place: the memory, the question and its filters, the atoms whose neighbourhoods are drawn, and the atom that is read. */
 export class Route {
-  constructor({ memory = null, query = "", form = "hits", tags = [], sources = [], atom = null }) {
-    Object.assign(this, { memory, query, form, tags, sources, atom });
+  constructor({ memory = null, query = "", form = "hits", tags = [], sources = [], around = [], atom = null }) {
+    Object.assign(this, { memory, query, form, tags, sources, around, atom });
   }
 
   static ofAddress() {
@@ -11,9 +13,10 @@ export class Route {
     return new Route({
       memory: given.get("memory"),
       query: given.get("q") ?? "",
-      form: given.get("form") === "context" ? "context" : "hits",
+      form: FORMS.includes(given.get("form")) ? given.get("form") : "hits",
       tags: given.getAll("tag"),
       sources: given.getAll("source"),
+      around: [...new Set(given.getAll("around"))],
       atom: given.get("atom"),
     });
   }
@@ -27,6 +30,7 @@ export class Route {
     if (place.form !== "hits") words.set("form", place.form);
     for (const tag of place.tags) words.append("tag", tag);
     for (const source of place.sources) words.append("source", source);
+    for (const id of place.around) words.append("around", id);
     if (place.atom !== null) words.set("atom", place.atom);
     return `#${words}`;
   }

@@ -3,6 +3,7 @@
 import { CallFailed, Memory, memories, tokenOfAddress } from "./client.mjs";
 import { openToken, openTrust, showTrust } from "./dialogs.mjs";
 import { element, mark, quoted } from "./dom.mjs";
+import { graphed } from "./graph.mjs";
 import { overview } from "./overview.mjs";
 import { Pins } from "./pins.mjs";
 import { reading } from "./read.mjs";
@@ -28,7 +29,7 @@ async function show() {
   route = Route.ofAddress();
   if (before !== null && route.memory !== before.memory) return start();
   if (document.activeElement !== at("query")) at("query").value = route.query;
-  for (const radio of document.getElementsByName("form")) radio.checked = radio.value === route.form;
+  for (const radio of document.getElementsByName("form")) radio.checked = radio.value === (route.form === "names" ? "graph" : route.form);
   showFilters();
   running.abort();
   running = new AbortController();
@@ -40,7 +41,9 @@ async function showList() {
   markCurrent();
   if (shown.list === key) return;
   const isNarrowed = route.tags.length + route.sources.length > 0;
-  const view = route.query.trim() !== "" ? searched : isNarrowed ? tagged : overview;
+  const asks = route.query.trim() !== "";
+  const draws = asks ? ["graph", "names"].includes(route.form) : route.around.length > 0 && !isNarrowed;
+  const view = draws ? graphed : asks ? searched : isNarrowed ? tagged : overview;
   await fill("list", () => view(given()));
   shown.list = key;
 }
@@ -111,19 +114,19 @@ let waiting = null;
 at("query").addEventListener("input", () => {
   clearTimeout(waiting);
   waiting = setTimeout(() => {
-    history.replaceState(null, "", route.to({ query: at("query").value, atom: null }));
+    history.replaceState(null, "", route.to({ query: at("query").value, around: [], atom: null }));
     show();
   }, PAUSE);
 });
 at("search").addEventListener("submit", (event) => {
   event.preventDefault();
   clearTimeout(waiting);
-  go({ query: at("query").value, atom: null });
+  go({ query: at("query").value, around: [], atom: null });
 });
 at("search").addEventListener("change", (event) => {
-  if (event.target.name === "form") go({ form: event.target.value });
+  if (event.target.name === "form") go({ form: event.target.value, around: [] });
 });
-at("memory").addEventListener("change", (event) => go({ memory: event.target.value, atom: null, tags: [], sources: [] }));
+at("memory").addEventListener("change", (event) => go({ memory: event.target.value, atom: null, around: [], tags: [], sources: [] }));
 at("skip").addEventListener("click", () => at("list").focus());
 at("trust-button").addEventListener("click", () => openTrust(trust, again));
 document.addEventListener("keydown", (event) => {
