@@ -7,6 +7,8 @@ const LABELS_MAX = 400;
 /** With more links than this, those of the chosen node alone have patterns and arrows: dashes are slow to draw. */
 const PATTERNS_MAX = 1500;
 const TITLE_CHARACTERS = 32;
+const RING = 7;
+const CROWDED = 120;
 
 /** Return the colours and the font of the page, as they are now. */
 export function inksOf(root) {
@@ -19,7 +21,7 @@ export function inksOf(root) {
 
 /** Return how large a node is drawn, in pixels. */
 export function radiusOf(node, scale) {
-  const full = 4 + 4 * node.bright + Math.min(5, Math.sqrt(node.links.length) / 2);
+  const full = 2.5 + 6 * node.bright + Math.min(5, Math.sqrt(node.links.length) / 2);
   return Math.max(1.5, full * Math.min(1.25, Math.max(0.35, scale)));
 }
 
@@ -51,11 +53,12 @@ function drawLinks(context, graph, camera, { chosen, inks, looks }) {
     if (!groups.has(key)) groups.set(key, { isNear, refused: link.refused, look: looks.get(link.type), links: [] });
     groups.get(key).links.push(link);
   }
+  const crowded = graph.links.size > CROWDED;
   const many = graph.links.size > PATTERNS_MAX;
   for (const { isNear, refused, look, links } of [...groups.values()].sort((one, other) => one.isNear - other.isNear)) {
     context.strokeStyle = context.fillStyle = refused ? inks.refused : inks.relations[look.colour];
-    context.globalAlpha = chosen !== null && !isNear ? 0.3 : many && !isNear ? 0.5 : 1;
-    context.lineWidth = refused ? 3 : isNear ? 2 : many ? 0.75 : 1.4;
+    context.globalAlpha = chosen !== null && !isNear ? 0.3 : isNear ? 1 : many ? 0.4 : crowded ? 0.65 : 1;
+    context.lineWidth = refused ? 3 : isNear ? 2 : many ? 0.75 : crowded ? 1 : 1.4;
     context.setLineDash(many && !isNear ? [] : PATTERNS[look.pattern]);
     context.beginPath();
     for (const { from, to } of links) {
@@ -91,7 +94,7 @@ function drawNodes(context, graph, camera, { chosen, inks, near }) {
     const [x, y] = camera.seen(node.place);
     if (x < -20 || y < -20 || x > camera.width + 20 || y > camera.height + 20) continue;
     const radius = radiusOf(node, camera.scale);
-    seen.push({ node, x, y, radius, text: node.label });
+    seen.push({ node, x, y, radius: radius + (node === chosen ? RING : 0), text: node.label });
     context.globalAlpha = near === null || near.has(node) ? 1 : 0.45;
     context.fillStyle = inks.accent;
     context.strokeStyle = inks.surface;
@@ -102,7 +105,7 @@ function drawNodes(context, graph, camera, { chosen, inks, near }) {
     context.fill();
     if (radius > 3) context.stroke();
     if (node.isOpen) ring(context, x, y, radius + 3, 1.5, inks.accent);
-    if (node === chosen) ring(context, x, y, radius + 6, 3, inks.ink);
+    if (node === chosen) ring(context, x, y, radius + RING - 2, 3, inks.ink);
   }
   context.globalAlpha = 1;
   return seen;

@@ -91,7 +91,7 @@ function pushApart({ free, x, y, vx, vy }, tree, force, from, to) {
     tree.repel(index, pushed);
     vx[index] += (pushed[0] * PUSH * force) / LENGTH - x[index] * INWARD * force;
     // Labels are wide and windows are, too: a graph is a little flatter than a disc.
-    vy[index] += (pushed[1] * PUSH * force) / LENGTH - y[index] * INWARD * 1.4 * force;
+    vy[index] += (pushed[1] * PUSH * force) / LENGTH - y[index] * INWARD * 2 * force;
   }
 }
 
