@@ -11,54 +11,57 @@ import { pending, unprovable } from "./marks.mjs";
 
 const ANSWER = "answer";
 
-/** What is shown, kept so that it grows in place: the memory, the question, and the graph with its view. */
-let kept = null;
+/** What is shown, kept so that it grows in place: the memory, the question, and the graph. */
+let kept = { memory: null, question: "", graph: new Graph() };
+/** The one drawing, made when it is first needed. */
+let view = null;
 
 /** Return the nodes of the graph at a place, and start the checks of what they show. */
 export async function graphed({ memory, trust, route, signal }) {
   const focused = document.activeElement;
   const question = route.to({ around: [], atom: null, memory: memory.name });
   const keys = [...(route.query.trim() === "" ? [] : [ANSWER]), ...route.around];
-  const last = kept;
-  if (last === null || last.memory !== memory || last.question !== question) kept = { memory, question, graph: null, view: new GraphView(expand) };
-  const { view } = kept;
-  const grows = kept.graph !== null && kept.graph.parts.every((part, at) => part === keys[at]);
+  view ??= new GraphView(expand);
+  const isNew = kept.memory !== memory || kept.question !== question;
+  const { parts } = kept.graph;
+  // A graph that does not grow is asked for and checked anew: the memory may have changed, or what is pinned.
+  const grows = !isNew && parts.length < keys.length && parts.every((part, at) => part === keys[at]);
   const graph = grows ? kept.graph : new Graph();
   for (const key of keys.slice(graph.parts.length)) {
     const part = key === ANSWER ? await answerOf(memory, route, signal) : await neighbourhood(memory, key, signal);
-    await graph.add(key, part, pauseFor(view, signal));
+    await graph.add(key, part, pauseFor(signal));
   }
-  kept.graph = graph;
-  view.show(graph, route);
+  kept = { memory, question, graph };
+  view.show(graph, route, isNew);
   if (view.root.contains(focused)) requestAnimationFrame(() => focused.focus({ preventScroll: true }));
-  return nodesOf(graph, view, { trust, route, signal });
+  return nodesOf(graph, trust, route);
 }
 
 const answerOf = (memory, route, signal) => (route.form === "names" ? namesAcross : brightNodes)(memory, route, signal);
 
 /** Let the page do other things; the layout ends when the person goes elsewhere. */
-const pauseFor = (view, signal) => async () => {
-  view.slices = (view.slices ?? 0) + 1;
+const pauseFor = (signal) => async () => {
   await new Promise((resolve) => setTimeout(resolve));
   signal.throwIfAborted();
 };
 
 /** Go to the same graph with one neighbourhood more, or fewer. */
 function expand({ id }) {
-  const { route } = kept.view;
+  const { route } = view;
   const around = route.around.includes(id) ? route.around.filter((one) => one !== id) : [...route.around, id];
   location.hash = route.to({ around });
 }
 
-function nodesOf(graph, view, { trust, route, signal }) {
+function nodesOf(graph, trust, route) {
   if (graph.nodes.size === 0) return [choice(route), element("div", { class: "card empty" }, element("h2", {}, "Nothing found"))];
   const found = element("span", {}, pending());
   const hits = [...graph.nodes.values()].filter(({ hit }) => hit !== null);
   const places = new Map(hits.map((node) => [node, element("span", {}, pending())]));
   if (hits.length > 0) checkHits(hits, places, trust);
-  checkLinks(graph, trust, signal, (counts) => {
+  checkLinks(graph, trust, (counts) => {
     found.replaceChildren(summaryOf(counts));
     view.paint();
+    return kept.graph === graph && (counts.asked === 0 || found.isConnected);
   });
   return [
     choice(route),

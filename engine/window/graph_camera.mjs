@@ -3,15 +3,17 @@
 const LEAST = 0.02;
 const MOST = 6;
 const MARGIN = 48;
+/** To fill a wide or a high window, a graph is stretched by a factor between these; labels are wide and need it. */
+const STRETCHED = [0.6, 2.2];
 
 export class Camera {
   constructor() {
-    Object.assign(this, { x: 0, y: 0, scale: 1, width: 1, height: 1 });
+    Object.assign(this, { x: 0, y: 0, scale: 1, stretch: 1, width: 1, height: 1 });
   }
 
   /** Return the place on the screen of a place in the plane. */
   seen([x, y]) {
-    return [(x - this.x) * this.scale + this.width / 2, (y - this.y) * this.scale + this.height / 2];
+    return [(x - this.x) * this.scale * this.stretch + this.width / 2, (y - this.y) * this.scale + this.height / 2];
   }
 
   /** Show all of some places. */
@@ -23,11 +25,13 @@ export class Camera {
     this.y = (top + bottom) / 2;
     const across = Math.max(40, this.width - 2 * MARGIN) / Math.max(1, right - left);
     const down = Math.max(40, this.height - 2 * MARGIN) / Math.max(1, bottom - top);
-    this.scale = Math.min(1.6, Math.max(LEAST, Math.min(across, down)));
+    const [narrow, wide] = STRETCHED;
+    this.stretch = Math.min(wide, Math.max(narrow, Math.min(across, 2) / Math.min(down, 2)));
+    this.scale = Math.min(1.6, Math.max(LEAST, Math.min(across / this.stretch, down)));
   }
 
   pan(across, down) {
-    this.x -= across / this.scale;
+    this.x -= across / this.scale / this.stretch;
     this.y -= down / this.scale;
   }
 
@@ -35,7 +39,7 @@ export class Camera {
   zoom(factor, [across, down] = [this.width / 2, this.height / 2]) {
     const scale = Math.min(MOST, Math.max(LEAST, this.scale * factor));
     const [fromX, fromY] = [across - this.width / 2, down - this.height / 2];
-    this.x += fromX / this.scale - fromX / scale;
+    this.x += (fromX / this.scale - fromX / scale) / this.stretch;
     this.y += fromY / this.scale - fromY / scale;
     this.scale = scale;
   }

@@ -23,8 +23,11 @@ const marking = (link) => ({
   },
 });
 
-/** Check the links that have claims and no mark yet; call `onchange` with what was found after each proof. */
-export async function checkLinks(graph, trust, signal, onchange) {
+/**
+ * Check the links that have claims and no mark yet. `onchange` is called with what was found after each proof, and says
+ * whether to go on.
+ */
+export async function checkLinks(graph, trust, onchange) {
   const provable = [...graph.links.values()].filter(({ claims }) => claims.length > 0);
   const tell = () => onchange({
     verified: provable.filter(({ mark }) => mark?.classList.contains("verified")).length,
@@ -33,12 +36,12 @@ export async function checkLinks(graph, trust, signal, onchange) {
     provable: provable.length,
     all: graph.links.size,
   });
-  tell();
+  let goesOn = tell();
   const open = provable.filter(({ mark }) => mark === null);
-  for (let at = 0; at < open.length && !signal.aborted; at += AT_ONCE) {
+  for (let at = 0; at < open.length && goesOn; at += AT_ONCE) {
     const compare = () => null;
     await markAll(trust, open.slice(at, at + AT_ONCE), { claims: ({ claims }) => claims, compare, place: marking });
-    tell();
+    goesOn = tell();
   }
 }
 

@@ -57,7 +57,7 @@ function drawLinks(context, graph, camera, { chosen, inks, looks }) {
   const many = graph.links.size > PATTERNS_MAX;
   for (const { isNear, refused, look, links } of [...groups.values()].sort((one, other) => one.isNear - other.isNear)) {
     context.strokeStyle = context.fillStyle = refused ? inks.refused : inks.relations[look.colour];
-    context.globalAlpha = chosen !== null && !isNear ? 0.3 : isNear ? 1 : many ? 0.4 : crowded ? 0.65 : 1;
+    context.globalAlpha = chosen !== null && !isNear ? 0.3 : isNear ? 1 : many ? 0.2 : crowded ? 0.65 : 1;
     context.lineWidth = refused ? 3 : isNear ? 2 : many ? 0.75 : crowded ? 1 : 1.4;
     context.setLineDash(many && !isNear ? [] : PATTERNS[look.pattern]);
     context.beginPath();
@@ -94,13 +94,13 @@ function drawNodes(context, graph, camera, { chosen, inks, near }) {
     const [x, y] = camera.seen(node.place);
     if (x < -20 || y < -20 || x > camera.width + 20 || y > camera.height + 20) continue;
     const radius = radiusOf(node, camera.scale);
-    seen.push({ node, x, y, radius: radius + (node === chosen ? RING : 0), text: node.label });
+    seen.push({ node, x, y, radius: radius + (node === chosen ? RING : 0), text: node.label, isFirst: node === chosen || node.isOpen });
     context.globalAlpha = near === null || near.has(node) ? 1 : 0.45;
     context.fillStyle = inks.accent;
     context.strokeStyle = inks.surface;
     context.lineWidth = 1.5;
     context.beginPath();
-    if (node.tag === null) context.arc(x, y, radius, 0, 2 * Math.PI);
+    if (node.kind === "atom") context.arc(x, y, radius, 0, 2 * Math.PI);
     else context.rect(x - radius, y - radius, 2 * radius, 2 * radius);
     context.fill();
     if (radius > 3) context.stroke();

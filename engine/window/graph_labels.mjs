@@ -3,6 +3,8 @@
 const CELL = 48;
 const GAP = 5;
 const HEIGHT = 16;
+/** A label may cover nodes that are drawn smaller than this. */
+const SMALL = 3.5;
 
 class Taken {
   constructor() {
@@ -44,15 +46,15 @@ function beside({ x, y, radius }, width) {
 
 /**
  * Return the labels that can be shown, each with its box. `nodes` are seen on the screen, the most important first, each
- * with x, y, radius and text; `widthOf` measures a text.
+ * with x, y, radius and text, and `isFirst` if it must have a label; `widthOf` measures a text.
  */
 export function labelled(nodes, widthOf, { width, height }) {
   const taken = new Taken();
-  for (const { x, y, radius } of nodes) taken.add({ left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
+  for (const { x, y, radius } of nodes) if (radius >= SMALL) taken.add({ left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
   const labels = [];
   const isInside = ({ left, top, right, bottom }) => left >= 0 && top >= 0 && right <= width && bottom <= height;
   for (const node of nodes) {
-    const box = beside(node, widthOf(node.text)).find((one) => isInside(one) && taken.isFree(one));
+    const box = beside(node, widthOf(node.text)).find((one) => isInside(one) && (node.isFirst || taken.isFree(one)));
     if (box === undefined) continue;
     taken.add(box);
     labels.push({ node, ...box });

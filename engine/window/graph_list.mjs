@@ -27,11 +27,14 @@ function inParts(items, atOnce, row, attributes) {
   return whole;
 }
 
-/** Return the address of what a node stands for: an atom, or the atoms with a tag. */
-export const addressOf = ({ id, tag }, route) =>
-  tag === null ? route.to({ atom: id }) : route.to({ tags: [tag], sources: [], query: "", form: "hits", around: [], atom: null });
+/** Return the address of what a node stands for: an atom, the atoms with a tag, or what is found for a word. */
+export function addressOf({ id, kind, tag, title }, route) {
+  if (kind === "atom") return route.to({ atom: id });
+  const asked = kind === "tag" ? { tags: [tag], query: "" } : { tags: [], query: title };
+  return route.to({ ...asked, sources: [], form: "hits", around: [], atom: null });
+}
 
-export const titleNodes = ({ title, tag }) => [tag === null ? "" : "#", quoted(title.replaceAll(/\s+/gu, " ").slice(0, TITLE_CHARACTERS))];
+export const titleNodes = ({ title, kind }) => [kind === "tag" ? "#" : "", quoted(title.replaceAll(/\s+/gu, " ").slice(0, TITLE_CHARACTERS))];
 
 /** Return the list of the nodes; `places` maps nodes to the places of their marks, `expand` is called with a node. */
 export const listOf = (graph, { route, places, expand }) =>
@@ -47,7 +50,7 @@ function nodeRow(node, graph, { route, places, expand }) {
       { class: "row" },
       places.get(node) ?? null,
       node.domain === undefined ? null : element("span", {}, wordsOf(node.domain)),
-      node.tag === null ? expandButton(node, expand) : null,
+      node.kind === "atom" ? expandButton(node, expand) : null,
     ),
     node.links.length === 0
       ? null

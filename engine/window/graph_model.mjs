@@ -48,4 +48,4 @@ export class Graph {
 }
 
 /** Return a title as one text, with the names of characters that nobody sees. */
-const labelOf = ({ title, tag }) => (tag === null ? "" : "#") + shortTitle(element("span", {}, ...visible(title)).textContent);
+const labelOf = ({ title, kind }) => (kind === "tag" ? "#" : "") + shortTitle(element("span", {}, ...visible(title)).textContent);

@@ -20,7 +20,7 @@ const filtersOf = ({ tags, sources }) => ({ tags, sources });
 /** Return the bright nodes of a question, and their relations. */
 export async function brightNodes(memory, route, signal) {
   const graph = await memory.call("structured_graph", { query: route.query, limit: HITS, ...filtersOf(route) }, signal);
-  const nodes = graph.nodes.map((node) => ({ id: node.id, title: node.title ?? node.snippet, bright: node.brightness, hit: node, tag: null }));
+  const nodes = graph.nodes.map((node) => ({ id: node.id, title: node.title ?? node.snippet, bright: node.brightness, hit: node, kind: "atom" }));
   return { nodes, links: graph.relations.map(relation), left: graph.omitted, rest: "weaker relations" };
 }
 
@@ -34,13 +34,14 @@ function relation({ kind, src, dst, directed, strength, names }) {
 /** Return the names on the paths that answer a question, and the steps between them. */
 export async function namesAcross(memory, route, signal) {
   const graph = await memory.call("across", { query: route.query, limit: PATHS, ...filtersOf(route) }, signal);
-  const ids = new Map(graph.nodes.map(({ name, id, tag }) => [name, id ?? `#${tag ?? name}`]));
+  const ids = new Map(graph.nodes.map(({ name, id, tag }) => [name, id ?? `#${name}`]));
   const nodes = graph.nodes.map(({ name, id, tag, domain, given }) => ({
     id: ids.get(name),
     title: name,
     bright: given ? 1 : 0.4,
     hit: null,
-    tag: id === null ? (tag ?? name) : null,
+    kind: id !== null ? "atom" : tag !== null ? "tag" : "word",
+    tag,
     domain,
   }));
   const links = graph.paths.flatMap(({ steps }) => steps).map((step) => {
@@ -59,7 +60,7 @@ export async function neighbourhood(memory, id, signal) {
   for (let at = 0; at < ids.length; at += TITLES_AT_ONCE) {
     Object.assign(titles, await memory.call("titles", { ids: ids.slice(at, at + TITLES_AT_ONCE) }, signal));
   }
-  const nodes = ids.map((one) => ({ id: one, title: titles[one] ?? one, bright: 0.3, hit: null, tag: null }));
+  const nodes = ids.map((one) => ({ id: one, title: titles[one] ?? one, bright: 0.3, hit: null, kind: "atom" }));
   const links = edges.map(({ src, type, dst, weight }) => link(src, type, dst, { claims: claimsOfEdge(src, type, dst), strength: Math.abs(weight) }));
   return { nodes, links, left: edges.length === EDGES ? 1 : 0, rest: "further edges, at least" };
 }

@@ -9,13 +9,14 @@ import { addressOf, expandButton, titleNodes } from "./graph_list.mjs";
 
 const REACH = 8;
 const ZOOM = 1.4;
+const WORDS = { atom: "Read", tag: "Atoms with it", word: "Search for it" };
 const HELP =
   "Arrow keys go from node to node, with Shift they move the drawing. Plus and minus zoom, 0 shows all, Enter reads a node, and the space bar expands it.";
 
 /** A drawing that lasts while its graph grows. `expand` is called with a node that is to be expanded or folded. */
 export class GraphView {
   constructor(expand) {
-    Object.assign(this, { camera: new Camera(), graph: null, chosen: null, route: null, onexpand: expand, drawn: 0 });
+    Object.assign(this, { camera: new Camera(), graph: null, chosen: null, route: null, onexpand: expand });
     this.canvas = element("canvas", { tabindex: "0", role: "application", "aria-describedby": "graph-help" });
     this.bar = element("div", { class: "graph-chosen", "aria-live": "polite" });
     this.root = element(
@@ -40,13 +41,12 @@ export class GraphView {
     return element("button", { class: "button", type: "button", "aria-label": words, title: words, onclick: press }, sign);
   }
 
-  /** Show a graph, or the same one after it has grown. */
-  show(graph, route) {
-    const isNew = this.graph !== graph;
+  /** Show a graph, which is another state of the one before unless `isNew`. */
+  show(graph, route, isNew) {
     Object.assign(this, { graph, route });
     this.canvas.setAttribute("aria-label", `Graph of ${counted(graph.nodes.size, "node")} and ${counted(graph.links.size, "relation")}. The list below is the same.`);
     if (isNew || !this.moved) this.fit();
-    this.choose(isNew ? null : this.chosen);
+    this.choose(graph.nodes.get(this.chosen?.id) ?? null);
   }
 
   fit() {
@@ -79,7 +79,6 @@ export class GraphView {
       const dense = this.canvas.width / Math.max(1, this.camera.width);
       context.setTransform(dense, 0, 0, dense, 0, 0);
       draw(context, this.graph, this.camera, { chosen: this.chosen, inks: inksOf(this.root), looks: this.graph.looks });
-      this.drawn += 1;
     });
   }
 
@@ -103,8 +102,8 @@ export class GraphView {
     this.chosen = node;
     const parts = node === null ? [] : [
       element("p", { class: "graph-title" }, ...titleNodes(node), element("span", { class: "muted small" }, ` ${counted(node.links.length, "relation")}`)),
-      element("a", { class: "button", href: addressOf(node, this.route) }, node.tag === null ? "Read" : "Its atoms"),
-      node.tag === null ? expandButton(node, this.onexpand) : "",
+      element("a", { class: "button", href: addressOf(node, this.route) }, WORDS[node.kind]),
+      node.kind === "atom" ? expandButton(node, this.onexpand) : "",
     ];
     this.bar.replaceChildren(...parts);
     this.bar.hidden = node === null;
@@ -116,7 +115,7 @@ export class GraphView {
   }
 
   expand() {
-    if (this.chosen !== null && this.chosen.tag === null) this.onexpand(this.chosen);
+    if (this.chosen?.kind === "atom") this.onexpand(this.chosen);
   }
 
   /** Choose the nearest node in a direction; without a chosen one, the most important node. */

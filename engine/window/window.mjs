@@ -80,7 +80,7 @@ const failure = ({ message, hint }) =>
 
 function markCurrent() {
   for (const link of document.querySelectorAll("#list .hit-title")) {
-    const current = new URLSearchParams(link.hash.slice(1)).get("atom") === route.atom;
+    const current = route.atom !== null && new URLSearchParams(link.hash.slice(1)).get("atom") === route.atom;
     link.closest(".hit").classList.toggle("current", current);
     if (current) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
