@@ -112,24 +112,33 @@ class PostgreSQLBackend(Backend):
 
     def _open(self, *, create: bool) -> tuple[int, int, str]:
         """Find or make the memory; return its number, its fence, and the level of a durable commit."""
-        with self._connected() as connection:
-            level = self._level(connection)
-            found = self._find(connection, create=create)
-            for _ in range(_AGAIN_MAX):
-                if found is not None:
-                    break
-                if not create:
-                    raise BackendMissing(f"there is no store at {self._address.shown}")
-                self._make(connection)
-                found = self._find(connection, create=create)
-            if found is None:
-                raise BackendBusy(self._address.shown, "a process that makes or deletes this memory")
-        number, layout, fence = found
+        try:
+            (number, layout, fence), level = self._found(create=create)
+        except BackendEnvironment as error:
+            if not (isinstance(error.__cause__, psycopg.Error) and is_lost(error.__cause__)):
+                raise
+            # A pooled connection may have been lost while it was idle. To find or make can be repeated.
+            self._pool.drop_idle()
+            (number, layout, fence), level = self._found(create=create)
         if layout != sql.LAYOUT:
             raise BackendUnusable(
                 f"{self._address.shown} has layout {layout}, and this version of memroot reads {sql.LAYOUT}"
             )
         return number, fence, level
+
+    def _found(self, *, create: bool) -> tuple[tuple[int, int, int], str]:
+        """Find or make the memory; return its number, layout and fence, and the level of a durable commit."""
+        with self._connected() as connection:
+            level = self._level(connection)
+            found = self._find(connection, create=create)
+            for _ in range(_AGAIN_MAX):
+                if found is not None:
+                    return found, level
+                if not create:
+                    raise BackendMissing(f"there is no store at {self._address.shown}")
+                self._make(connection)
+                found = self._find(connection, create=create)
+        raise BackendBusy(self._address.shown, "a process that makes or deletes this memory")
 
     def _level(self, connection: Connection) -> str:
         """Return the `synchronous_commit` of durable writes.
@@ -203,7 +212,7 @@ class PostgreSQLBackend(Backend):
     @contextlib.contextmanager
     def _connected(self) -> Iterator[Connection]:
         """Yield a connection of the pool, and convert the exceptions of psycopg."""
-        connection = self._pool.take()
+        connection = self._pool.take(checked=True)
         try:
             yield connection
         except psycopg.Error as error:

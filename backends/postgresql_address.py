@@ -105,6 +105,18 @@ def _await_end(connection: Connection) -> None:
             continue
 
 
+def _has_ended(connection: Connection) -> bool:
+    """Return True if the server has said, or the network has told, that an idle connection is over."""
+    told = select.poll()
+    try:
+        told.register(connection.pgconn.socket, select.POLLIN)
+        while told.poll(0):
+            connection.pgconn.consume_input()
+    except psycopg.Error:
+        return True
+    return connection.closed
+
+
 class Pool:
     """Connections to one database, which the handles of this process share. It is thread-safe.
 
@@ -121,10 +133,11 @@ class Pool:
         self.users = 0
         """The number of handles that use the pool."""
 
-    def take(self) -> Connection:
+    def take(self, *, checked: bool = False) -> Connection:
         """Return an idle or a new connection, outside of a transaction.
 
-        An idle connection may turn out to be lost, if the network has not told so yet.
+        An idle connection may turn out to be lost. With `checked`, that happens only if the network has not
+        told so yet.
 
         Raises:
             BackendBusy: all connections of this process stayed in use.
@@ -134,17 +147,20 @@ class Pool:
         if not self._free.acquire(timeout=WAIT_SECONDS):
             raise BackendBusy(self._address.shown, "all connections of this process")
         try:
-            try:
-                connection = self._idle.pop()
-            except IndexError:
-                return psycopg.connect(
-                    self._address.conninfo,
-                    autocommit=True,
-                    connect_timeout=CONNECT_SECONDS,
-                    application_name="memroot",
-                )
-            _await_end(connection)
-            return connection
+            while True:
+                try:
+                    connection = self._idle.pop()
+                except IndexError:
+                    return psycopg.connect(
+                        self._address.conninfo,
+                        autocommit=True,
+                        connect_timeout=CONNECT_SECONDS,
+                        application_name="memroot",
+                    )
+                _await_end(connection)
+                if not (checked and _has_ended(connection)):
+                    return connection
+                connection.close()
         except psycopg.Error as error:
             self._free.release()
             raise convert(self._address.shown, error) from None

@@ -35,7 +35,7 @@ def _connected(path: str) -> Iterator[tuple[str, Connection]]:
     address = parse(path, None)
     pool = join(address)
     try:
-        connection = pool.take()
+        connection = pool.take(checked=True)
         try:
             yield address.shown, connection
         except psycopg.Error as error:

@@ -483,7 +483,11 @@ class Engine:
         return request if self._once is None else self._once
 
     def _apply_one(self, command: Command) -> Receipt:
-        return self.apply([command])[0]
+        """Carry out a command as `apply` does, perhaps in one batch with commands of other threads."""
+        if self._once is not None:
+            return self.apply([command])[0]
+        with self._writing(now=False), translated():
+            return self.store.commit_one(command, self.actor)
 
     def add(
         self,

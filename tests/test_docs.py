@@ -38,6 +38,7 @@ from tests.support.pages import (
     settled,
     spans,
 )
+from tests.support.postgresql import free_port
 
 
 @pytest.fixture
@@ -52,6 +53,10 @@ def started(tmp_path: Path) -> Path:
 
 SHOW_LEVELDB = frozenset({DOCS / "memories.md"})
 """Pages whose sessions show where LevelDB, the default where it is installed, puts a store."""
+
+
+SERVICE_PORT = "8377"
+"""The port of the service in the pages. A test uses a free one in its place."""
 
 
 HERE = [block for block in blocks("python") if not environment_of(block) and block.note != SERVICE]
@@ -82,6 +87,11 @@ def test_every_run_console_block_shows_what_happens(
     typed = [command for block in session for command in commands(block.text)]
     mark = "=== next command ==="
     script = "".join(f"echo {shlex.quote(mark)}\n{command.line}\n" for command in typed)
+    if SERVICE_PORT in script:
+        port = str(free_port())
+        # A process that was started, not forked by another one, gets the signal of `kill`.
+        service = f"{shlex.quote(str(started / 'engine'))} serve --port {port}"
+        script = script.replace("engine serve", service).replace(SERVICE_PORT, port)
     programs = started if session[0].page == ROOT / "README.md" else forked
     _, printed = run(programs, tmp_path, "sh", text=script)
     parts = [part.strip("\n").splitlines() for part in printed.split(mark)[1:]]

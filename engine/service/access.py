@@ -44,6 +44,9 @@ class Tokens(Protocol):
     def is_known(self, bearer: str) -> bool:
         """Return True if the token was valid when it was checked last. The call never waits."""
 
+    def kept(self, bearer: str) -> Grant | None:
+        """Return what `check` returns if it is known without waiting; otherwise None."""
+
 
 class Access:
     """The checks that each request passes before a memory is touched."""
@@ -67,6 +70,20 @@ class Access:
             raise UnauthorizedError(
                 "this request needs a valid token", hint="send the header `Authorization: Bearer TOKEN`"
             )
+        return self._counted(request, grant)
+
+    def kept_grant_of(self, request: Request) -> Grant | None:
+        """Return what `grant_of` returns if it is known without waiting; otherwise None.
+
+        Raises:
+            TooManyRequestsError: The token was used too often.
+        """
+        bearer = _bearer(request)
+        grant = None if bearer is None else self._tokens.kept(bearer)
+        return None if grant is None else self._counted(request, grant)
+
+    def _counted(self, request: Request, grant: Grant) -> Grant:
+        """Count a request of a valid token."""
         # From now on, the server treats the connection as that of a known client.
         request.scope["state"][TOKEN] = grant.name
         if self._rates is not None:

@@ -13,14 +13,14 @@ from starlette.requests import Request
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
-from engine.base.errors import EngineError
+from engine.base.errors import EngineError, SystemFailureError
 from engine.base.scope import Scope
 from engine.engine import Engine
 from engine.mcp.dispatch import Dispatcher
 from engine.mcp.profiles import profile_of, writing
 from engine.mcp.screening import screened
 from engine.mcp.server import Escaping, server_of
-from engine.service.answers import problem
+from engine.service.answers import for_client, problem
 from engine.service.calls import Calls
 from engine.service.memories import UNNAMED, Memories
 
@@ -42,8 +42,11 @@ class _Used:
     @contextmanager
     def memory(self) -> Iterator[Engine]:
         """Yield the memory, with the name of the token as the actor."""
-        with self._memories.use(self._name) as engine:
-            yield engine.acting_as(self._actor)
+        try:
+            with self._memories.use(self._name) as engine:
+                yield engine.acting_as(self._actor)
+        except SystemFailureError as error:
+            raise for_client(error) from None
 
 
 class Agents:

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from engine.base.errors import EngineError, TooManyRequestsError
+from engine.base.errors import EngineError, SystemFailureError, TooManyRequestsError
 from engine.base.json_text import dumped
 from engine.wire.problems import MEDIA_TYPE, STATUS, problem_of
 
@@ -30,9 +30,20 @@ def line(value: Any) -> bytes:
     return f"{dumped(value)}\n".encode()
 
 
+def for_client(error: EngineError) -> EngineError:
+    """Return the error that a client is told. The log describes a failure of the system, and it does not.
+
+    The message of such a failure names the place of the store.
+    """
+    if not isinstance(error, SystemFailureError):
+        return error
+    log.warning("a request failed: %s", error)
+    return SystemFailureError("the service cannot do this now", hint="repeat the request later")
+
+
 def problem(error: EngineError, **extra: Any) -> Response:
     """Return the answer for an error, with further fields."""
-    status, body = problem_of(error)
+    status, body = problem_of(for_client(error))
     headers = dict(HEADERS)
     if status == STATUS["unauthorized"]:
         headers["www-authenticate"] = 'Bearer realm="memroot"'

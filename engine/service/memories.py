@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Final
 from backends import Location, locate, open_backend, store_exists
 from backends.files import resolve_path
 from engine.base.error_translation import translated
-from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError, RefusedError
+from engine.base.errors import (
+    ConflictError,
+    EngineError,
+    InvalidInputError,
+    NotFoundError,
+    RefusedError,
+    SystemFailureError,
+)
 from engine.base.validation import quoted
 from engine.front.opening import engine_opener
 from engine.mcp.lease import DEFAULT_WAIT, Lease
@@ -172,6 +179,8 @@ class Memories:
             with self._lock:
                 self._held.pop(name, None)
             raise
+        except SystemFailureError:
+            raise  # the answer does not contain its message, and the log does
         except EngineError as error:
             self._hide_place(error)
             raise

@@ -168,25 +168,43 @@ class Tokens:
         Raises:
             EngineError: the table cannot be read. Nothing is allowed then.
         """
-        if not isinstance(bearer, str) or not _TOKEN.fullmatch(bearer):
+        digest = _digest_of(bearer)
+        if digest is None:
             return None
-        digest = sha256(bearer.encode()).digest()
         visitor = self._visitor(digest)
         if visitor is not None:
             return visitor
+        kept = self._fresh(digest)
+        if kept is None:
+            kept = self._looked_up(digest, known=digest in self._kept)
+        return self._granted(kept, digest)
+
+    def kept(self, bearer: str) -> Grant | None:
+        """Return what `check` returns if it is known without the table; otherwise None. It never waits.
+
+        Args:
+            bearer: The token, as the client sent it.
+        """
+        digest = _digest_of(bearer)
+        if digest is None:
+            return None
+        return self._visitor(digest) or self._granted(self._fresh(digest), digest)
+
+    def _fresh(self, digest: bytes) -> _Kept | None:
+        """Return the grant in memory, unless the table must be asked again."""
         kept = self._kept.get(digest)
-        if kept is None or self._monotonic() >= kept.until:
-            kept = self._looked_up(digest, known=kept is not None)
+        return None if kept is None or self._monotonic() >= kept.until else kept
+
+    def _granted(self, kept: _Kept | None, digest: bytes) -> Grant | None:
+        """Return a grant that was found for a hash, unless it has expired."""
         if kept is None or not hmac.compare_digest(kept.hash, digest):
             return None
         return None if 0 < kept.expires <= self._now() else kept.grant
 
     def is_known(self, bearer: str) -> bool:
         """Return True if the token was valid when it was checked last, from what is in memory alone."""
-        if not isinstance(bearer, str) or not _TOKEN.fullmatch(bearer):
-            return False
-        digest = sha256(bearer.encode()).digest()
-        return digest in self._kept or self._visitor(digest) is not None
+        digest = _digest_of(bearer)
+        return digest is not None and (digest in self._kept or self._visitor(digest) is not None)
 
     def _visitor(self, digest: bytes) -> Grant | None:
         """Return the grant of a token of this run, compared in constant time."""
@@ -316,6 +334,13 @@ def _translated() -> Iterator[None]:
             hint="revoke the token that the message names (`engine token revoke NAME`), and make it anew; if "
             "the message names a file only, delete this file, and make all tokens anew",
         ) from error
+
+
+def _digest_of(bearer: object) -> bytes | None:
+    """Return the hash of a token, or None if the text does not have the form of a token."""
+    if not isinstance(bearer, str) or not _TOKEN.fullmatch(bearer):
+        return None
+    return sha256(bearer.encode()).digest()
 
 
 def _random() -> str:

@@ -51,6 +51,7 @@ from engine.ledger.journal import (
 from engine.ledger.layout import COUNTERS, ERASING, INDEX_HEAD, LOG, cursor_key, journal_key, payload_key
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
+from engine.store.group_commit import GroupCommit
 from engine.store.together import Alongside, catch_up_together
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.fingerprint import current_fingerprint
@@ -228,6 +229,7 @@ class Store:
         self._sources = sources
         self.secret_filter: SecretFilter | None = None
         self._write_lock = threading.RLock()
+        self._group_commit = GroupCommit()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
         self._nothing_destroyed_at: bytes | None = None
@@ -362,6 +364,13 @@ class Store:
             if self.secret_filter is not None:
                 self.secret_filter.mask(error)
             raise
+
+    def commit_one(self, command: Command, actor: str) -> Receipt:
+        """Commit a command as `commit` does, perhaps in one batch with commands of other threads.
+
+        Do not call this method inside `paused` or `exclusive`: it can wait for a thread that waits for them.
+        """
+        return self._group_commit.commit(command, actor, self.commit)
 
     def _attempt(
         self,

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import Enum, IntEnum
 from functools import cache
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Final
 
 from engine.base.unchanged import UNCHANGED
 from engine.wire.times import FIELDS, shown_time
@@ -28,12 +28,29 @@ def encode(value: Any, field: str = "") -> Any:
     Raises:
         TypeError: There is no JSON form for `value`.
     """
-    if value is None or isinstance(value, (str, bool, float)):
+    kind: Any = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind in _LISTS:
+        return [encode(item) for item in value] if value else []
+    if kind is int:
+        return shown_time(value) if field in FIELDS else value
+    names = _names(kind)
+    if names is not None:
+        return _object(value, names)
+    return _uncommon(value, field)
+
+
+_PLAIN: Final = frozenset({str, type(None), bool, float})
+_LISTS: Final = frozenset({list, tuple})
+
+
+def _uncommon(value: Any, field: str) -> Any:
+    """Return the JSON value of an enum, of bytes, of a mapping, or of a subclass of a plain type."""
+    if isinstance(value, (str, float)):
         return value.value if isinstance(value, Enum) else value
     if isinstance(value, int):
         return _number(value, field)
-    if is_dataclass(value) and not isinstance(value, type):
-        return _object(value)
     if isinstance(value, (bytes, bytearray)):
         return b64encode(value).decode("ascii")
     if isinstance(value, Mapping):
@@ -49,17 +66,22 @@ def _number(value: int, field: str) -> Any:
     return shown_time(value) if field in FIELDS and not isinstance(value, bool) else int(value)
 
 
-def _object(value: object) -> dict[str, Any]:
-    kind: Any = type(value)
-    return {
-        name: encode(item, name) for name in _names(kind) if (item := getattr(value, name)) is not UNCHANGED
-    }
+def _object(value: object, names: tuple[str, ...]) -> dict[str, Any]:
+    found = {}
+    for name in names:
+        item = getattr(value, name)
+        # Most fields are plain: a call for each of them took a third of the time for an answer.
+        if type(item) in _PLAIN:
+            found[name] = item
+        elif item is not UNCHANGED:
+            found[name] = encode(item, name)
+    return found
 
 
 @cache
-def _names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the fields of a dataclass."""
-    return tuple(field.name for field in fields(kind))
+def _names(kind: Any) -> tuple[str, ...] | None:
+    """Return the names of the fields of a dataclass, or None for another class."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 
 def _mapping(value: Mapping[Any, Any], field: str) -> dict[str, Any]:

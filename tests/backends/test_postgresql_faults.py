@@ -90,7 +90,7 @@ def test_a_write_sent_before_the_fence_was_raised_does_nothing() -> None:
         assert other.get(b"late") == b"1"
 
 
-def test_a_connection_that_the_server_ended_while_it_was_idle_is_not_used(server: Server) -> None:
+def test_a_memory_is_opened_although_the_server_ended_the_idle_connections(server: Server) -> None:
     """After a restart of the server, even the first call succeeds, here one that makes a memory."""
     with opened(server.url):
         server.stop("fast")

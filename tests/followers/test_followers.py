@@ -13,8 +13,9 @@ from backends import open_backend
 from backends.base import Backend, Batch, Guards
 from backends.memory import MemoryBackend
 from engine.base import limits
-from engine.base.errors import CorruptionError
+from engine.base.errors import CorruptionError, EngineError
 from engine.engine import Engine
+from engine.followers import evidence
 from engine.followers.base import Cursor, Follower, catch_up, drop, encode_cursor, read_cursor, sweep
 from engine.followers.tags import TagsFollower
 from engine.ledger.journal import read_entries, read_log
@@ -294,3 +295,28 @@ def test_a_failure_while_following_changes_no_answer() -> None:
     assert "fault" in str(engine.behind)
     assert engine.root() == expected
     assert engine.behind is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_of_a_newer_version_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An older installation does not rebuild the rows of a newer one. The message says what to do."""
+    store = copied_rows(SMALL)
+    catch_up(store, follower(name), read_entries)
+    before = dict(store.scan())
+    monkeypatch.setattr(type(follower(name)), "version", follower(name).version - 1)
+    with pytest.raises(EngineError, match="this installation writes") as raised:
+        catch_up(store, follower(name), read_entries)
+    assert "engine rebuild" in raised.value.hint
+    assert dict(store.scan()) == before
+
+
+def test_a_command_brings_trees_that_were_dropped_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command checks records against the trees. If these lack too many events, it updates them first."""
+    monkeypatch.setattr(evidence, "UNREAD_MAX", 10)
+    store = copied_rows(SMALL)
+    catch_up(store, follower("trees"), read_entries)
+    drop(store, [follower("trees")])
+    with engine_on(store) as memory:
+        assert memory.add("The kettle is descaled on Mondays.").changed
+        memory.catch_up()
+        assert memory.verify().ok

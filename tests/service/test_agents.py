@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
+from engine.base.errors import SystemFailureError
 from engine.base.scope import Scope
 from engine.engine import Engine
+from engine.service.memories import Memories
 from tests.service.support import client_of
 
 HEADERS = {"accept": "application/json, text/event-stream"}
@@ -68,3 +71,20 @@ def test_an_agent_without_a_grant_gets_a_problem(tmp_path: Path) -> None:
     with client_of(url, me={"mine": Scope.READ}) as client:
         assert asked(client, "~", "tools/list", as_="nobody").status_code == 401
         assert asked(client, "~", "tools/list", as_="me").status_code == 403
+
+
+def test_an_agent_is_not_told_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the store fails, the tool says to try again; the message with the place is for the log."""
+    url = f"sqlite:{tmp_path / 'notes.db'}"
+    Engine.open(url).close()
+    with client_of(url) as client:
+
+        def failing(self: Memories, name: str) -> Any:
+            raise SystemFailureError(f"{url} cannot be read: I/O error")
+
+        monkeypatch.setattr(Memories, "use", failing)
+        answer = asked(client, "~", "tools/call", name="recall", arguments={"query": "kettle"}).json()
+        assert answer["result"]["isError"]
+        text = answer["result"]["content"][0]["text"]
+        assert "error system: the service cannot do this now" in text
+        assert str(tmp_path) not in text

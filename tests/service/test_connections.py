@@ -162,3 +162,12 @@ def test_a_proxy_may_have_more_connections_than_others() -> None:
         assert place is not None
         place.drop = partial(dropped.append, number)
     assert dropped == []
+
+
+def test_an_answer_does_not_wait_for_the_client_to_acknowledge_its_headers() -> None:
+    """Nagle's algorithm is off on each connection, because headers and body are sent one after the other."""
+    with serving() as served, served.connect(served.head("/echo", GOOD)) as connection:
+        assert status_of(answer_of(connection)) == 200
+        (taken,) = served.server.server_state.connections
+        accepted = taken.transport.get_extra_info("socket")
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

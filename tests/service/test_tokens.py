@@ -404,6 +404,21 @@ def test_a_damaged_table_has_a_repair(tokens: Tokens, tmp_path: Path) -> None:
     assert tokens.check(tokens.new("bob")) is not None
 
 
+def test_a_grant_is_kept_for_a_short_time(tokens: Tokens, tmp_path: Path, clock: Clock) -> None:
+    """What `kept` returns without the table is what `check` returned, and only for KEPT_SECONDS."""
+    with contextlib.closing(Tokens(str(tmp_path), clock=clock, monotonic=clock)) as other:
+        token = tokens.new("bob", expires=int((clock.now + KEPT_SECONDS / 2) * 1_000_000))
+        assert other.kept(token) is None
+        assert other.check(token) == other.kept(token) == Grant("bob", Scope.READ, (ALL,))
+        clock.now += KEPT_SECONDS / 2
+        assert other.kept(token) is None  # it has expired
+        lasting = tokens.new("eve")
+        assert other.check(lasting) == other.kept(lasting)
+        clock.now += KEPT_SECONDS
+        assert other.kept(lasting) is None
+        assert other.kept("no token") is other.kept(WRONG) is None
+
+
 def test_a_token_is_known_after_it_was_valid(counted: Tokens, table: Table, clock: Clock) -> None:
     """Who was valid when checked last is known, without a lookup; a wrong or revoked token is not."""
     token = counted.new("bob")

@@ -15,7 +15,7 @@ from tests.torture.survivors import ARGUED, survivors
 def test_removing_anything_is_detected(module: str) -> None:
     """Each mutant is caught, or the table gives a reason why nothing has to catch it."""
     _, left = survivors([module])
-    assert [name for name in left if name not in ARGUED] == []
+    assert [name for _, name in left if name not in ARGUED.get(module, {})] == []
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -29,4 +29,5 @@ def test_a_mutant_is_another_module(module: str) -> None:
 
 def test_argued_mutants_exist() -> None:
     """Each mutant in the table exists."""
-    assert set(ARGUED) <= {f"{module}: {site.name}" for module in MODULES for site in sites(module)}
+    for module, reasons in ARGUED.items():
+        assert set(reasons) <= {site.name for site in sites(module)}

@@ -35,6 +35,9 @@ def whole_store() -> Engine:
         engine.erase(id_of(number), "asked for")
     for number in range(92, 98):
         engine.add(f"with meta {number}", id=id_of(number), meta={"parity": number % 2, "number": number})
+    for number in range(98, 104):
+        keyed = engine.acting_as(engine.actor, request=f"call-{number}")
+        keyed.add(f"with a request key {number}", id=id_of(number))
     engine.register_type("far")
     engine.checkpoint()
     engine.apply(made[40:])
