@@ -30,6 +30,18 @@ LAYOUT = f"""async (give) => {{
   return {{ places: [...places], frames, slices }};
 }}"""
 
+FIND_NODE = """(() => {
+  const canvas = document.querySelector("canvas");
+  const { left, top, width, height } = canvas.getBoundingClientRect();
+  for (let y = 4; y < height - 4; y += 4) {
+    for (let x = 4; x < width - 4; x += 4) {
+      canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: left + x, clientY: top + y, pointerId: 9 }));
+      if (canvas.classList.contains("on-node")) return [left + x, top + y];
+    }
+  }
+  return null;
+})()"""
+
 
 @pytest.fixture(scope="module")
 def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
@@ -103,6 +115,24 @@ def test_the_drawing_is_used_with_the_keyboard_alone(graph: Window) -> None:
     keys.press("Enter")
     graph.page.wait_for_selector("#reading .content")
     assert graph.page.url.endswith(f"&atom={BOILER}")
+
+
+def test_the_drawing_is_used_with_the_mouse(graph: Window) -> None:
+    """A drag moves the nodes; a click chooses one, and another click expands it."""
+    graph.visit(f"form=graph&around={PLAN}&around={KETTLE}")
+    graph.page.wait_for_function(f"() => {FIND_NODE} !== null")
+    x, y = graph.page.evaluate(FIND_NODE)
+    mouse = graph.page.mouse
+    mouse.move(x + 40, y + 40)
+    mouse.down()
+    mouse.move(x + 140, y + 88, steps=3)
+    mouse.up()
+    assert graph.page.evaluate(FIND_NODE) == [x + 100, y + 48]
+    mouse.click(x + 100, y + 48)
+    assert graph.page.locator(".graph-chosen p").count() == 1
+    before = graph.page.url
+    mouse.click(x + 100, y + 48)
+    graph.page.wait_for_url(lambda url: url != before)
 
 
 def test_names_across_domains_are_drawn(browser: Browser, tmp_path: Path) -> None:
