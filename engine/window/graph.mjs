@@ -85,8 +85,8 @@ function summaryOf({ verified, refused, asked, provable, all }) {
   if (refused > 0) return mark("refused", `${number(refused)} of ${counted(all, "relation")} refused`);
   if (provable === 0) return unprovable("These relations");
   if (asked < provable) return mark("plain", `Checking… ${number(asked)} of ${number(provable)}`);
-  if (verified < provable) return mark("plain", `${number(verified)} of ${number(all)} relations verified`);
-  return mark(verified === all ? "verified" : "plain", `${number(verified)} of ${counted(all, "relation")} verified`);
+  const rest = provable < all ? `, ${number(all - provable)} not provable` : "";
+  return mark(verified === all ? "verified" : "plain", `${number(verified)} of ${counted(all, "relation")} verified${rest}`);
 }
 
 /** Return the choice between the texts and the names that answer a question. */

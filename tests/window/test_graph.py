@@ -35,7 +35,8 @@ FIND_NODE = """(() => {
   const { left, top, width, height } = canvas.getBoundingClientRect();
   for (let y = 4; y < height - 4; y += 4) {
     for (let x = 4; x < width - 4; x += 4) {
-      canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: left + x, clientY: top + y, pointerId: 9 }));
+      const place = { clientX: left + x, clientY: top + y, pointerId: 9 };
+      canvas.dispatchEvent(new PointerEvent("pointermove", place));
       if (canvas.classList.contains("on-node")) return [left + x, top + y];
     }
   }
