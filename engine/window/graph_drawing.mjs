@@ -54,11 +54,12 @@ function drawLinks(context, graph, camera, { chosen, inks, looks }) {
     groups.get(key).links.push(link);
   }
   const crowded = graph.links.size > CROWDED;
+  const hub = chosen !== null && chosen.links.length > CROWDED;
   const many = graph.links.size > PATTERNS_MAX;
   for (const { isNear, refused, look, links } of [...groups.values()].sort((one, other) => one.isNear - other.isNear)) {
     context.strokeStyle = context.fillStyle = refused ? inks.refused : inks.relations[look.colour];
-    context.globalAlpha = chosen !== null && !isNear ? 0.3 : isNear ? 1 : many ? 0.2 : crowded ? 0.65 : 1;
-    context.lineWidth = refused ? 3 : isNear ? 2 : many ? 0.75 : crowded ? 1 : 1.4;
+    context.globalAlpha = chosen !== null && !isNear ? 0.3 : isNear ? (hub ? 0.65 : 1) : many ? 0.2 : crowded ? 0.65 : 1;
+    context.lineWidth = refused ? 3 : isNear ? (hub ? 1 : 2) : many ? 0.75 : crowded ? 1 : 1.4;
     context.setLineDash(many && !isNear ? [] : PATTERNS[look.pattern]);
     context.beginPath();
     for (const { from, to } of links) {
