@@ -9,7 +9,7 @@ import { Refused, consistencyClaim, trustRoot, verify } from "./verifier/index.m
 /** The trust in one memory as it was after the event `moment`; `head` is the root of that moment. */
 export class EarlierTrust {
   constructor(trust, moment) {
-    Object.assign(this, { trust, moment, head: null });
+    Object.assign(this, { trust, moment, memory: trust.memory.asOf(moment), head: null });
   }
 
   get refused() {

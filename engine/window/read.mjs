@@ -138,6 +138,7 @@ function edgesCard(edges, changed, id, trust, route, titles) {
     "section",
     { class: "card" },
     element("h2", {}, "Connections"),
+    element("div", {}, element("a", { href: route.to({ around: [id], query: "", form: "graph", view: null, ...NO_FILTERS }) }, "Draw them as a graph")),
     rows.length === 0 ? element("p", { class: "muted" }, "None.") : element("ul", { class: "links" }, ...rows),
     changed === 0 ? null : element("p", { class: "muted" }, `${counted(changed, "connection")} changed after this moment, and ${changed === 1 ? "is" : "are"} not shown.`),
     element("div", {}, unprovable("That these are all")),

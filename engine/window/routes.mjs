@@ -7,19 +7,25 @@ const WORDS = ["memory", "view", "at", "since", "until", "atom"];
 const SEQ = /^\d{1,15}$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
+const FORMS = ["hits", "context", "graph", "names"];
+
 export const NO_FILTERS = { tags: [], buckets: [], sources: [], provenances: [], since: null, until: null };
 
-/** A place: the memory, the view, the moment that is shown, the question and its filters, and the atom that is read. */
+/**
+ * A place: the memory, the view, the moment that is shown, the question and its filters, the atoms whose
+ * neighbourhoods are drawn, and the atom that is read.
+ */
 export class Route {
   constructor(given) {
-    Object.assign(this, { memory: null, view: null, at: null, query: "", form: "hits", atom: null }, NO_FILTERS, given);
+    Object.assign(this, { memory: null, view: null, at: null, query: "", form: "hits", around: [], atom: null }, NO_FILTERS, given);
   }
 
   static ofAddress() {
     const given = new URLSearchParams(location.hash.slice(1));
     return new Route({
       query: given.get("q") ?? "",
-      form: given.get("form") === "context" ? "context" : "hits",
+      form: FORMS.includes(given.get("form")) ? given.get("form") : "hits",
+      around: [...new Set(given.getAll("around"))],
       ...Object.fromEntries(WORDS.map((word) => [word, given.get(word)])),
       ...Object.fromEntries(Object.entries(LISTS).map(([word, part]) => [part, given.getAll(word)])),
     });
@@ -32,6 +38,7 @@ export class Route {
     if (place.query !== "") words.set("q", place.query);
     if (place.form !== "hits") words.set("form", place.form);
     for (const [word, part] of Object.entries(LISTS)) for (const one of place[part]) words.append(word, one);
+    for (const id of place.around) words.append("around", id);
     for (const word of WORDS) if (place[word] !== null) words.set(word, place[word]);
     return `#${words}`;
   }

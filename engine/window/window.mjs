@@ -6,6 +6,7 @@ import { element, mark, quoted } from "./dom.mjs";
 import { EarlierTrust } from "./earlier.mjs";
 import { filterForm, showChips } from "./filters.mjs";
 import { MomentControl } from "./moment.mjs";
+import { graphed } from "./graph.mjs";
 import { overview } from "./overview.mjs";
 import { Pins } from "./pins.mjs";
 import { reading } from "./read.mjs";
@@ -38,7 +39,7 @@ async function show() {
   route = Route.ofAddress();
   if (before !== null && route.memory !== before.memory) return start();
   if (document.activeElement !== at("query")) at("query").value = route.query;
-  for (const radio of document.getElementsByName("form")) radio.checked = radio.value === route.form;
+  for (const radio of document.getElementsByName("form")) radio.checked = radio.value === (route.form === "names" ? "graph" : route.form);
   showFilters();
   showPlace();
   running.abort();
@@ -51,7 +52,9 @@ async function showList() {
   markCurrent();
   if (shown.list === key) return;
   const isNarrowed = route.filters().length > 0;
-  const answers = route.query.trim() !== "" ? searched : isNarrowed ? tagged : overview;
+  const asks = route.query.trim() !== "";
+  const draws = asks ? ["graph", "names"].includes(route.form) : route.around.length > 0 && !isNarrowed;
+  const answers = draws ? graphed : asks ? searched : isNarrowed ? tagged : overview;
   const view = VIEWS[route.view] ?? answers;
   await fill("list", () => view(given()));
   shown.list = key;
@@ -94,7 +97,7 @@ function given() {
   const now = { memory, trust };
   if (moment === null) return { ...now, now, route, signal: running.signal };
   if (earlier?.moment !== moment || earlier.trust !== trust) earlier = new EarlierTrust(trust, moment);
-  return { memory: memory.asOf(moment), trust: earlier, now, route, signal: running.signal };
+  return { memory: earlier.memory, trust: earlier, now, route, signal: running.signal };
 }
 
 async function fill(id, make) {
@@ -116,7 +119,7 @@ const failure = ({ message, hint }) =>
 
 function markCurrent() {
   for (const link of document.querySelectorAll("#list .hit-title")) {
-    const current = new URLSearchParams(link.hash.slice(1)).get("atom") === route.atom;
+    const current = route.atom !== null && new URLSearchParams(link.hash.slice(1)).get("atom") === route.atom;
     link.closest(".hit").classList.toggle("current", current);
     if (current) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
@@ -138,19 +141,19 @@ let waiting = null;
 at("query").addEventListener("input", () => {
   clearTimeout(waiting);
   waiting = setTimeout(() => {
-    history.replaceState(null, "", route.to({ query: at("query").value, view: null, atom: null }));
+    history.replaceState(null, "", route.to({ query: at("query").value, view: null, around: [], atom: null }));
     show();
   }, PAUSE);
 });
 at("search").addEventListener("submit", (event) => {
   event.preventDefault();
   clearTimeout(waiting);
-  go({ query: at("query").value, view: null, atom: null });
+  go({ query: at("query").value, view: null, around: [], atom: null });
 });
 at("search").addEventListener("change", (event) => {
-  if (event.target.name === "form") go({ form: event.target.value, view: null });
+  if (event.target.name === "form") go({ form: event.target.value, view: null, around: [] });
 });
-at("memory").addEventListener("change", (event) => go({ memory: event.target.value, at: null, atom: null, ...NO_FILTERS }));
+at("memory").addEventListener("change", (event) => go({ memory: event.target.value, at: null, atom: null, around: [], ...NO_FILTERS }));
 at("narrow-button").addEventListener("click", () => showForm(at("narrow").hidden));
 at("skip").addEventListener("click", () => at("list").focus());
 at("trust-button").addEventListener("click", () => openTrust(trust, again));

@@ -1,0 +1,97 @@
+// Graph: the bright nodes of a question or the names across it, and what is around an atom or entity.
+
+import { element, mark } from "./dom.mjs";
+import { counted } from "./facts.mjs";
+import { checkHits, checkLinks } from "./graph_checks.mjs";
+import { legendOf, listOf } from "./graph_list.mjs";
+import { Graph } from "./graph_model.mjs";
+import { brightNodes, namesAcross, neighbourhood } from "./graph_sources.mjs";
+import { GraphView } from "./graph_view.mjs";
+import { pending, unprovable } from "./marks.mjs";
+
+const ANSWER = "answer";
+
+/** What is shown, kept so that it grows in place: the memory, the question, and the graph. */
+let kept = { memory: null, question: "", graph: new Graph() };
+/** The one drawing, made when it is first needed. */
+let view = null;
+
+/** Return the nodes of the graph at a place, and start the checks of what they show. */
+export async function graphed({ memory, trust, route, signal }) {
+  const focused = document.activeElement;
+  const question = route.to({ around: [], atom: null, memory: memory.name });
+  const keys = [...(route.query.trim() === "" ? [] : [ANSWER]), ...route.around];
+  view ??= new GraphView(expand);
+  const isNew = kept.memory !== memory || kept.question !== question;
+  const { parts } = kept.graph;
+  // A graph that does not grow is asked for and checked anew: the memory may have changed, or what is pinned.
+  const grows = !isNew && parts.length < keys.length && parts.every((part, at) => part === keys[at]);
+  const graph = grows ? kept.graph : new Graph();
+  for (const key of keys.slice(graph.parts.length)) {
+    const part = key === ANSWER ? await answerOf(memory, route, signal) : await neighbourhood(memory, key, signal);
+    await graph.add(key, part, pauseFor(signal));
+  }
+  kept = { memory, question, graph };
+  view.show(graph, route, isNew);
+  if (view.root.contains(focused)) requestAnimationFrame(() => focused.focus({ preventScroll: true }));
+  return nodesOf(graph, trust, route);
+}
+
+const answerOf = (memory, route, signal) => (route.form === "names" ? namesAcross : brightNodes)(memory, route, signal);
+
+/** Let the page do other things; the layout ends when the person goes elsewhere. */
+const pauseFor = (signal) => async () => {
+  await new Promise((resolve) => setTimeout(resolve));
+  signal.throwIfAborted();
+};
+
+/** Go to the same graph with one neighbourhood more, or fewer. */
+function expand({ id }) {
+  const { route } = view;
+  const around = route.around.includes(id) ? route.around.filter((one) => one !== id) : [...route.around, id];
+  location.hash = route.to({ around });
+}
+
+function nodesOf(graph, trust, route) {
+  if (graph.nodes.size === 0) return [choice(route), element("div", { class: "card empty" }, element("h2", {}, "Nothing found"))];
+  const found = element("span", {}, pending());
+  const hits = [...graph.nodes.values()].filter(({ hit }) => hit !== null);
+  const places = new Map(hits.map((node) => [node, element("span", {}, pending())]));
+  if (hits.length > 0) checkHits(hits, places, trust);
+  checkLinks(graph, trust, (counts) => {
+    found.replaceChildren(summaryOf(counts));
+    view.paint();
+    return kept.graph === graph && (counts.asked === 0 || found.isConnected);
+  });
+  return [
+    choice(route),
+    element(
+      "div",
+      { class: "summary" },
+      element("span", {}, `${counted(graph.nodes.size, "node")}, ${counted(graph.links.size, "relation")}`),
+      found,
+      unprovable("That these are all"),
+      ...graph.left.map((words) => element("span", {}, `Left out: ${words}`)),
+    ),
+    element("section", { class: "card graph", "aria-label": "Drawing" }, view.root, legendOf(graph)),
+    element("h2", {}, "The same as a list"),
+    listOf(graph, { route, places, expand }),
+  ];
+}
+
+/** Say how many of the links are verified; those without a claim never count as verified. */
+function summaryOf({ verified, refused, asked, provable, all }) {
+  const number = (count) => count.toLocaleString("en");
+  if (refused > 0) return mark("refused", `${number(refused)} of ${counted(all, "relation")} refused`);
+  if (provable === 0) return unprovable("These relations");
+  if (asked < provable) return mark("plain", `Checking… ${number(asked)} of ${number(provable)}`);
+  const rest = provable < all ? `, ${number(all - provable)} not provable` : "";
+  return mark(verified === all ? "verified" : "plain", `${number(verified)} of ${counted(all, "relation")} verified${rest}`);
+}
+
+/** Return the choice between the texts and the names that answer a question. */
+function choice(route) {
+  if (route.query.trim() === "") return "";
+  const one = (form, words) => element("a", { class: "chip", href: route.to({ form, around: [] }), "aria-current": route.form === form && "true" }, words);
+  return element("nav", { class: "chips", "aria-label": "Nodes are" }, one("graph", "Texts"), one("names", "Names across domains"));
+}

@@ -1,0 +1,156 @@
+// A graph drawn on a canvas, in the colours of the page.
+
+import { labelled } from "./graph_labels.mjs";
+import { COLOURS, PATTERNS, wordsOf } from "./graph_relations.mjs";
+
+const LABELS_MAX = 400;
+/** With more links than this, those of the chosen node alone have patterns and arrows: dashes are slow to draw. */
+const PATTERNS_MAX = 1500;
+const TITLE_CHARACTERS = 32;
+const RING = 7;
+const CROWDED = 120;
+
+/** Return the colours and the font of the page, as they are now. */
+export function inksOf(root) {
+  const styles = getComputedStyle(root);
+  const of = (name) => styles.getPropertyValue(`--${name}`).trim();
+  const names = ["ink", "muted", "surface", "accent", "accent-soft", "refused", "edge"];
+  const relations = Array.from({ length: COLOURS }, (_, at) => of(`relation-${at}`));
+  return { ...Object.fromEntries(names.map((name) => [name, of(name)])), relations, font: styles.fontFamily };
+}
+
+/** Return how large a node is drawn, in pixels. */
+export function radiusOf(node, scale) {
+  const full = 2.5 + 6 * node.bright + Math.min(5, Math.sqrt(node.links.length) / 2);
+  return Math.max(1.5, full * Math.min(1.25, Math.max(0.35, scale)));
+}
+
+/** Return a title shortened for a label. */
+export function shortTitle(title) {
+  const characters = [...title.replaceAll(/\s+/gu, " ").trim()];
+  return characters.length > TITLE_CHARACTERS ? `${characters.slice(0, TITLE_CHARACTERS - 1).join("")}…` : characters.join("");
+}
+
+/** Draw `graph` as `camera` sees it; `chosen` is a node or null, `inks` are of `inksOf`. */
+export function draw(context, graph, camera, { chosen, inks, looks }) {
+  const { width, height } = camera;
+  context.clearRect(0, 0, width, height);
+  context.lineCap = "butt";
+  const near = chosen === null ? null : new Set([chosen, ...chosen.links.map((link) => otherEnd(link, chosen))]);
+  drawLinks(context, graph, camera, { chosen, inks, looks });
+  const seen = drawNodes(context, graph, camera, { chosen, inks, near });
+  drawLabels(context, seen, camera, { chosen, inks, near });
+  if (chosen !== null) drawNames(context, chosen, camera, inks, looks);
+}
+
+const otherEnd = ({ from, to }, node) => (from === node ? to : from);
+
+function drawLinks(context, graph, camera, { chosen, inks, looks }) {
+  const groups = new Map();
+  for (const link of graph.links.values()) {
+    const isNear = chosen !== null && (link.from === chosen || link.to === chosen);
+    const key = `${isNear ? 1 : 0}${link.refused ? 1 : 0}${link.type}`;
+    if (!groups.has(key)) groups.set(key, { isNear, refused: link.refused, look: looks.get(link.type), links: [] });
+    groups.get(key).links.push(link);
+  }
+  const crowded = graph.links.size > CROWDED;
+  const hub = chosen !== null && chosen.links.length > CROWDED;
+  const many = graph.links.size > PATTERNS_MAX;
+  for (const { isNear, refused, look, links } of [...groups.values()].sort((one, other) => one.isNear - other.isNear)) {
+    context.strokeStyle = context.fillStyle = refused ? inks.refused : inks.relations[look.colour];
+    context.globalAlpha = chosen !== null && !isNear ? 0.3 : isNear ? (hub ? 0.65 : 1) : many ? 0.2 : crowded ? 0.65 : 1;
+    context.lineWidth = refused ? 3 : isNear ? (hub ? 1 : 2) : many ? 0.75 : crowded ? 1 : 1.4;
+    context.setLineDash(many && !isNear ? [] : PATTERNS[look.pattern]);
+    context.beginPath();
+    for (const { from, to } of links) {
+      context.moveTo(...camera.seen(from.place));
+      context.lineTo(...camera.seen(to.place));
+    }
+    context.stroke();
+    if (!many || isNear) for (const link of links) if (link.directed) arrow(context, link, camera);
+  }
+  context.setLineDash([]);
+  context.globalAlpha = 1;
+}
+
+/** Draw the head of an arrow where a link meets its second node. */
+function arrow(context, { from, to }, camera) {
+  const [[fromX, fromY], [toX, toY]] = [camera.seen(from.place), camera.seen(to.place)];
+  const far = Math.hypot(toX - fromX, toY - fromY);
+  if (far < 24) return;
+  const [alongX, alongY] = [(toX - fromX) / far, (toY - fromY) / far];
+  const back = radiusOf(to, camera.scale) + 2;
+  const [tipX, tipY] = [toX - alongX * back, toY - alongY * back];
+  context.beginPath();
+  context.moveTo(tipX, tipY);
+  context.lineTo(tipX - 8 * alongX + 3.5 * alongY, tipY - 8 * alongY - 3.5 * alongX);
+  context.lineTo(tipX - 8 * alongX - 3.5 * alongY, tipY - 8 * alongY + 3.5 * alongX);
+  context.fill();
+}
+
+/** Draw the nodes in sight, and return them with their places on the screen. */
+function drawNodes(context, graph, camera, { chosen, inks, near }) {
+  const seen = [];
+  for (const node of graph.nodes.values()) {
+    const [x, y] = camera.seen(node.place);
+    if (x < -20 || y < -20 || x > camera.width + 20 || y > camera.height + 20) continue;
+    const radius = radiusOf(node, camera.scale);
+    seen.push({ node, x, y, radius: radius + (node === chosen ? RING : 0), text: node.label, isFirst: node === chosen || node.isOpen });
+    context.globalAlpha = near === null || near.has(node) ? 1 : 0.45;
+    context.fillStyle = inks.accent;
+    context.strokeStyle = inks.surface;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    if (node.kind === "atom") context.arc(x, y, radius, 0, 2 * Math.PI);
+    else context.rect(x - radius, y - radius, 2 * radius, 2 * radius);
+    context.fill();
+    if (radius > 3) context.stroke();
+    if (node.isOpen) ring(context, x, y, radius + 3, 1.5, inks.accent);
+    if (node === chosen) ring(context, x, y, radius + RING - 2, 3, inks.ink);
+  }
+  context.globalAlpha = 1;
+  return seen;
+}
+
+function ring(context, x, y, radius, width, ink) {
+  context.strokeStyle = ink;
+  context.lineWidth = width;
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.stroke();
+}
+
+function drawLabels(context, seen, camera, { chosen, inks, near }) {
+  const weight = ({ node }) => (node === chosen ? 1e6 : 0) + (near?.has(node) ? 1e4 : 0) + (node.isOpen ? 1e5 : 0) + node.bright * 100 + node.links.length;
+  const isInside = ({ x, y }) => x >= 0 && y >= 0 && x <= camera.width && y <= camera.height;
+  const ordered = seen.filter(isInside).sort((one, other) => weight(other) - weight(one)).slice(0, LABELS_MAX);
+  context.font = `500 12px ${inks.font}`;
+  context.textBaseline = "middle";
+  context.lineJoin = "round";
+  const widthOf = (text) => context.measureText(text).width;
+  for (const { node, left, top, bottom } of labelled(ordered, widthOf, camera)) {
+    const isFaint = near !== null && !near.has(node.node);
+    write(context, node.text, left, (top + bottom) / 2, isFaint ? inks.muted : inks.ink, inks);
+  }
+}
+
+function write(context, text, left, middle, ink, inks) {
+  context.strokeStyle = inks.surface;
+  context.lineWidth = 3;
+  context.strokeText(text, left, middle);
+  context.fillStyle = ink;
+  context.fillText(text, left, middle);
+}
+
+/** Write the type of each link of the chosen node beside the link, where they are few. */
+function drawNames(context, chosen, camera, inks, looks) {
+  if (chosen.links.length > 12) return;
+  context.font = `italic 500 11px ${inks.font}`;
+  for (const link of chosen.links) {
+    const [[fromX, fromY], [toX, toY]] = [camera.seen(link.from.place), camera.seen(link.to.place)];
+    const words = wordsOf(link.type);
+    const { width } = context.measureText(words);
+    if (Math.hypot(toX - fromX, toY - fromY) < width + 30) continue;
+    write(context, words, (fromX + toX) / 2 - width / 2, (fromY + toY) / 2, inks.relations[looks.get(link.type).colour], inks);
+  }
+}

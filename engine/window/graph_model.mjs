@@ -1,0 +1,51 @@
+// A graph that grows by parts: each part is laid out around those before it, which stay where they are. So the same
+// parts in the same order, which the address names, always look alike.
+
+import { visible, element } from "./dom.mjs";
+import { shortTitle } from "./graph_drawing.mjs";
+import { laidOut } from "./graph_layout.mjs";
+import { looks } from "./graph_relations.mjs";
+
+export class Graph {
+  constructor() {
+    /** The keys of the parts, in order. */
+    this.parts = [];
+    this.nodes = new Map();
+    this.links = new Map();
+    this.looks = new Map();
+    /** What was left out of the parts, in words. */
+    this.left = [];
+  }
+
+  /** Add a part and lay it out; `pause` is awaited between slices, and ends it by an error. */
+  async add(key, part, pause) {
+    const nodes = new Map(this.nodes);
+    for (const node of part.nodes) if (!nodes.has(node.id)) nodes.set(node.id, { ...node, label: labelOf(node), links: [], isOpen: false, place: null });
+    const fresh = part.links.filter((link) => !this.links.has(link.key) && link.src !== link.dst);
+    const fixed = new Map([...this.nodes.values()].map(({ id, place }) => [id, place]));
+    const pairs = [...this.links.values(), ...fresh].map(({ src, dst }) => [src, dst]);
+    const places = await laidOut([...nodes.keys()], pairs, fixed, pause);
+    for (const node of nodes.values()) node.place = places.get(node.id);
+    this.nodes = nodes;
+    for (const link of fresh) this.join({ ...link, from: nodes.get(link.src), to: nodes.get(link.dst), refused: false, mark: null, rows: [] });
+    this.looks = looks([...new Set([...this.links.values()].map(({ type }) => type))]);
+    this.parts.push(key);
+    if (nodes.has(key)) nodes.get(key).isOpen = true;
+    if (part.left > 0) this.left.push(`${part.left.toLocaleString("en")} ${part.rest}`);
+  }
+
+  join(link) {
+    this.links.set(link.key, link);
+    link.from.links.push(link);
+    link.to.links.push(link);
+  }
+
+  /** Return the nodes, the most important first. */
+  ordered() {
+    const weight = ({ isOpen, bright, links }) => (isOpen ? 1e6 : 0) + bright * 1000 + links.length;
+    return [...this.nodes.values()].sort((one, other) => weight(other) - weight(one) || (one.id < other.id ? -1 : 1));
+  }
+}
+
+/** Return a title as one text, with the names of characters that nobody sees. */
+const labelOf = ({ title, kind }) => (kind === "tag" ? "#" : "") + shortTitle(element("span", {}, ...visible(title)).textContent);

@@ -1,0 +1,216 @@
+"""The window's Graph in a browser: a question's and a neighbourhood's, drawn and as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from engine.engine import Engine
+from tests.support.workloads import id_of
+from tests.window.browser import NARROW, ORIGIN, WIDE, faults_of_access, opened, picture
+from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, honest, window
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+QUESTION = "q=kettle&form=graph"
+HOSTILE = id_of(8)
+MARKUP = "<img src=x onerror=\"document.title='owned'\">"
+LAYOUT = f"""async (give) => {{
+  const {{ laidOut }} = await import("{ORIGIN}/engine/window/graph_layout.mjs");
+  let frames = 0, slices = 0, runs = true;
+  const count = () => {{ frames += 1; if (runs) requestAnimationFrame(count); }};
+  requestAnimationFrame(count);
+  const pause = async () => {{ slices += 1; await new Promise((resolve) => setTimeout(resolve)); }};
+  const places = await laidOut(give.ids, give.links, new Map(give.fixed), pause);
+  runs = false;
+  return {{ places: [...places], frames, slices }};
+}}"""
+
+FIND_NODE = """(() => {
+  const canvas = document.querySelector("canvas");
+  const { left, top, width, height } = canvas.getBoundingClientRect();
+  for (let y = 4; y < height - 4; y += 4) {
+    for (let x = 4; x < width - 4; x += 4) {
+      const place = { clientX: left + x, clientY: top + y, pointerId: 9 };
+      canvas.dispatchEvent(new PointerEvent("pointermove", place));
+      if (canvas.classList.contains("on-node")) return [left + x, top + y];
+    }
+  }
+  return null;
+})()"""
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
+    """A window that several tests use in turn, on a store with a hostile atom."""
+    url = filled(tmp_path_factory.mktemp("graph") / "notes.db")
+    with Engine.open(url) as engine:
+        engine.add(f"{MARKUP} hides.", id=HOSTILE, title=f"{MARKUP} \u202eowned\u202c", tags=["<b>x</b>"])
+        engine.link(BOILER, "related_to", HOSTILE)
+    service = Service(url)
+    with window(browser, service) as shown:
+        shown.settle()
+        yield shown
+    service.close()
+
+
+@pytest.fixture
+def graph(shared: Window) -> Iterator[Window]:
+    """The shared window; its service is honest again after the test."""
+    yield shared
+    shared.service.lie = honest
+
+
+def has_nodes(shown: Window, count: int) -> None:
+    """Wait until the list has so many nodes."""
+    has = "(count) => document.querySelectorAll('#list .hit-title').length === count"
+    shown.page.wait_for_function(has, arg=count)
+
+
+def titles(shown: Window) -> list[str]:
+    """Return the titles of the nodes in the list."""
+    return shown.page.locator("#list .hit-title").all_inner_texts()
+
+
+def test_a_question_is_drawn_with_its_relations(graph: Window) -> None:
+    """The list names each node and relation; a shared tag is verified, that these are all is not provable."""
+    graph.visit(QUESTION)
+    assert titles(graph) == ["Kettle care", "Plan", "Ms Okafor services the boiler."]
+    assert "shares tag" in graph.text(".legend")
+    assert "references" in graph.text(".legend")
+    assert graph.marks("#list .summary") == ["2 of 2 relations verified", "That these are all: not provable"]
+    assert set(graph.marks("#list .group")) == {"Verified"}
+
+
+def test_a_node_expands_in_place_and_folds(graph: Window) -> None:
+    """The address names the neighbourhoods, so that going back folds them."""
+    graph.visit(f"form=graph&around={KETTLE}")
+    assert len(titles(graph)) == 2
+    graph.page.get_by_role("button", name="Expand Ms Okafor").click()
+    has_nodes(graph, 3)
+    assert graph.page.url.endswith(f"around={KETTLE}&around={BOILER}")
+    graph.page.go_back()
+    has_nodes(graph, 2)
+
+
+def test_the_drawing_is_used_with_the_keyboard_alone(graph: Window) -> None:
+    """Arrow keys choose a node, the space bar expands it, Enter reads it; the drawing keeps the focus."""
+    graph.visit(f"form=graph&around={KETTLE}")
+    graph.page.focus("canvas")
+    keys = graph.page.keyboard
+    for key in ("+", "-", "Shift+ArrowLeft", "0", "ArrowDown"):
+        keys.press(key)
+    assert "Kettle care" in graph.text(".graph-chosen")
+    assert graph.page.evaluate("getComputedStyle(document.activeElement).outlineWidth") == "3px"
+    for key in ("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"):
+        keys.press(key)
+        if "boiler" in graph.text(".graph-chosen"):
+            break
+    keys.press("Space")
+    has_nodes(graph, 3)
+    graph.page.wait_for_function("() => document.activeElement.tagName === 'CANVAS'")
+    keys.press("Enter")
+    graph.page.wait_for_selector("#reading .content")
+    assert graph.page.url.endswith(f"&atom={BOILER}")
+
+
+def test_the_drawing_is_used_with_the_mouse(graph: Window) -> None:
+    """A drag moves the nodes; a click chooses one, and another click expands it."""
+    graph.visit(f"form=graph&around={PLAN}&around={KETTLE}")
+    graph.page.wait_for_function(f"() => {FIND_NODE} !== null")
+    x, y = graph.page.evaluate(FIND_NODE)
+    mouse = graph.page.mouse
+    mouse.move(x + 40, y + 40)
+    mouse.down()
+    mouse.move(x + 140, y + 88, steps=3)
+    mouse.up()
+    assert graph.page.evaluate(FIND_NODE) == [x + 100, y + 48]
+    mouse.click(x + 100, y + 48)
+    assert graph.page.locator(".graph-chosen p").count() == 1
+    before = graph.page.url
+    mouse.click(x + 100, y + 48)
+    graph.page.wait_for_url(lambda url: url != before)
+
+
+def test_names_across_domains_are_drawn(browser: Browser, tmp_path: Path) -> None:
+    """The names on the paths are nodes; a tag leads to its atoms."""
+    url = filled(tmp_path / "names.db")
+    with Engine.open(url) as engine:
+        engine.relate("Ada Okafor", "works_at", "Berlin")
+        engine.relate("Berlin", "uses", "PostgreSQL")
+    service = Service(url)
+    with window(browser, service) as shown:
+        shown.visit("q=Ada+Okafor+PostgreSQL&form=names")
+        assert {"Ada Okafor", "PostgreSQL"} <= set(titles(shown))
+        assert shown.marks("#list .summary")[0] == "These relations: not provable"
+    service.close()
+
+
+def test_hostile_titles_are_text(graph: Window) -> None:
+    """In the list, in the bar of a chosen node, and in the drawing."""
+    graph.visit(f"form=graph&around={HOSTILE}")
+    graph.page.focus("canvas")
+    graph.page.keyboard.press("ArrowDown")
+    assert graph.page.locator("#list img, #list b").count() == 0
+    assert graph.page.title() == "memroot"
+    assert graph.text(".graph-chosen p").startswith(f"{MARKUP} U+202EownedU+202C")
+    picture(graph.page, "window-graph-hostile")
+
+
+def test_an_edge_that_is_not_there_is_refused(graph: Window) -> None:
+    """Beside the edge, and in the summary."""
+
+    def lie(operation: str, given: Any, answer: Any) -> Any:
+        del given
+        return [answer[0] | {"dst": PLAN}] if operation == "edges" else answer
+
+    graph.service.lie = lie
+    graph.visit(f"form=graph&around={KETTLE}")
+    assert graph.marks("#list .summary")[0] == "1 of 1 relation refused"
+    assert "The service makes no proof of this" in graph.text("#list .links")
+
+
+def test_the_same_graph_always_looks_alike(browser: Browser) -> None:
+    """Whatever the order of its parts; and nodes that have a place keep it when others come."""
+    ids = [id_of(number) for number in range(40)]
+    links = [[ids[number], ids[number // 3]] for number in range(1, 40)]
+    with opened(browser, f"{ORIGIN}/engine/window/verify.html") as page:
+        first = page.evaluate(LAYOUT, {"ids": ids, "links": links, "fixed": []})["places"]
+        second = page.evaluate(LAYOUT, {"ids": ids[::-1], "links": links, "fixed": []})["places"]
+        kept = first[:20]
+        grown = page.evaluate(LAYOUT, {"ids": ids, "links": links, "fixed": kept})["places"]
+    assert first == second
+    assert grown[:20] == kept
+    assert grown[20:] != first[20:]
+
+
+def test_5000_nodes_are_laid_out_while_the_page_lives(browser: Browser) -> None:
+    """The work is done in many slices, and the browser draws frames between them."""
+    ids = [id_of(number) for number in range(5000)]
+    links = [[ids[number], ids[number // 7]] for number in range(1, 5000)]
+    with opened(browser, f"{ORIGIN}/engine/window/verify.html") as page:
+        found = page.evaluate(LAYOUT, {"ids": ids, "links": links, "fixed": []})
+    assert len({tuple(place) for _, place in found["places"]}) == 5000
+    assert found["slices"] > 50
+    assert found["frames"] > 10
+
+
+@pytest.mark.parametrize(
+    ("size", "dark"),
+    [(WIDE, False), (WIDE, True), (NARROW, False)],
+    ids=["wide-light", "wide-dark", "narrow"],
+)
+def test_a_graph_can_be_read_by_everybody(graph: Window, size: tuple[int, int], dark: bool) -> None:
+    """Nothing is cut off sideways, and axe finds no fault."""
+    graph.page.set_viewport_size({"width": size[0], "height": size[1]})
+    graph.page.emulate_media(color_scheme="dark" if dark else "light")
+    graph.visit(QUESTION)
+    graph.page.focus("canvas")
+    graph.page.keyboard.press("ArrowDown")
+    picture(graph.page, f"window-graph-{size[0]}-{'dark' if dark else 'light'}")
+    assert graph.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert faults_of_access(graph.page) == []
