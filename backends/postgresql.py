@@ -262,7 +262,7 @@ class PostgreSQLBackend(Backend):
             return begun.values
 
     def read_ahead(self, keys: Sequence[bytes]) -> None:
-        """Fetch rows in one round trip, and keep them as long as nobody writes."""
+        """Fetch rows in one round trip, and keep them until the next write to the memory."""
         with self._handle_state.inside(), contextlib.suppress(BackendCorrupt):
             # A damaged row is reported when it is read.
             begun = self._begun(keys)

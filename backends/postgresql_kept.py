@@ -36,7 +36,7 @@ class State(NamedTuple):
     writes: int
     """The number of writes so far."""
     token: bytes
-    """The token of the last write; empty if there was none."""
+    """The token of the last write; empty before the first write."""
 
 
 class KeptRows:

@@ -55,7 +55,7 @@ class PostgreSQLTokens:
         return self.find(row.hash) == row
 
     def remove(self, name: str) -> bool:
-        """Remove a token durably; return False if there is none of this name."""
+        """Remove a token durably; return False if no token has this name."""
         return bool(self._run(sql.REMOVE_FROM_TOKENS, [name]))
 
     def _run(self, statement: str, values: Sequence[object] = (), *, durable: bool = True) -> Rows | None:

@@ -27,6 +27,7 @@ from backends.sqlite_tables import (
     row_bytes,
     statements_for,
 )
+from backends.sqlite_transaction import transaction
 from backends.sqlite_use import UseLock
 from backends.unwritable import why_unwritable
 
@@ -65,7 +66,7 @@ def open_table(
         # Check again under the lock: from here on, no other process can rename or delete the memory.
         number = number_of(connection, memory)
         if number is None and create and summed:
-            with lock, _transaction(connection):
+            with lock, transaction(connection):
                 number = make(connection, memory, str(path))
         if number is None:
             raise missing
@@ -73,18 +74,6 @@ def open_table(
         use.close()
         raise
     return statements_for(number, summed=summed), use
-
-
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
 
 
 @contextlib.contextmanager
@@ -157,7 +146,7 @@ def rename_memory(path: str, old: str, new: str) -> None:
         if number_of(connection, old) is None:
             raise BackendMissing(f"there is no memory {old!r} in {place}")
         with _exclusive_use(place, old) as use, _exclusive_use(place, new), WriterLock(place, BUSY_SECONDS):
-            with _transaction(connection):
+            with transaction(connection):
                 if number_of(connection, new) is not None:
                     raise BackendUnusable(f"there is already a memory {new!r} in {place}")
                 if number_of(connection, old) is None:
@@ -183,7 +172,7 @@ def delete_memory(path: str, name: str) -> bool:
             raise BackendMissing(f"there is no memory {name!r} in {place}")
         connection.execute("PRAGMA secure_delete = ON")
         with _exclusive_use(place, name) as use, WriterLock(place, BUSY_SECONDS):
-            with _transaction(connection):
+            with transaction(connection):
                 drop(connection, name)
             use.remove()
             connection.execute("PRAGMA busy_timeout = 1000")

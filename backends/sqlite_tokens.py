@@ -23,6 +23,7 @@ from backends.errors import BackendMissing, BackendUnusable
 from backends.files import fsync_path
 from backends.sqlite_errors import DATABASE_ERRORS, convert_error
 from backends.sqlite_place import address
+from backends.sqlite_transaction import transaction
 from backends.tokens import TokenRow, checked_row
 
 SUFFIX: Final = ".memroot-tokens"
@@ -98,7 +99,7 @@ class SQLiteTokens:
         file = tokens_file(self._place)
         if not _exists(file):
             _make(file, self._place)
-        with _opened(file) as connection, _transaction(connection):
+        with _opened(file) as connection, transaction(connection):
             if not _layout(connection, file):
                 connection.execute(_TABLE)
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -106,11 +107,11 @@ class SQLiteTokens:
             return connection.execute(_ADD, (*row, row.sum())).rowcount == 1
 
     def remove(self, name: str) -> bool:
-        """Remove a token durably; return False if there is none of this name."""
+        """Remove a token durably; return False if no token has this name."""
         file = tokens_file(self._place)
         if not _exists(file):
             return False
-        with _opened(file) as connection, _transaction(connection):
+        with _opened(file) as connection, transaction(connection):
             return bool(_layout(connection, file)) and connection.execute(_REMOVE, (name,)).rowcount == 1
 
     def close(self) -> None:
@@ -164,18 +165,6 @@ def _opened(file: Path) -> Iterator[sqlite3.Connection]:
             yield connection
     except DATABASE_ERRORS as error:
         raise convert_error(str(file), error) from error
-
-
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _layout(connection: sqlite3.Connection, file: Path) -> int:

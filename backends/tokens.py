@@ -55,7 +55,7 @@ class TokenTable(Protocol):
         """
 
     def remove(self, name: str) -> bool:
-        """Remove a token durably; return False if there is none of this name."""
+        """Remove a token durably; return False if no token has this name."""
 
     def close(self) -> None:
         """Release what the table holds. It must not be used afterwards."""

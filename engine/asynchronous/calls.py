@@ -137,7 +137,7 @@ async def _settled_in_trio(trio: Any, future: Future[T]) -> T:
         try:
             token.run_sync_soon(done.set)
         except trio.RunFinishedError:
-            return  # nobody waits any more
+            return  # trio has ended, so no task waits
 
     future.add_done_callback(tell)
     try:

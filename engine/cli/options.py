@@ -35,7 +35,8 @@ def _meta_filter(ctx: click.Context, param: click.Parameter, given: Sequence[str
     return parse_conditions(given, param.opts[0])
 
 
-def _microseconds(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
+def time_in_microseconds(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
+    """Return the time that an option gives, in µs since 1970, UTC; None without the option."""
     del ctx
     if text is None:
         return None
@@ -106,6 +107,16 @@ def direction(default: str) -> Callable[[Function], Function]:
     )
 
 
+secrets_mode = option(
+    "mode",
+    "--secrets",
+    metavar="MODE",
+    help="Treatment of passwords and keys in texts: redact, refuse, warn or off. "
+    "[default: the mode of the settings, or redact]",
+)
+"""The option `--secrets` of the servers."""
+
+
 def dry_run(help: str = "Show what would be done; change nothing.") -> Callable[[Function], Function]:  # noqa: A002
     """Declare --dry-run."""
     return option("--dry-run", help=help)
@@ -133,7 +144,7 @@ ATOM_FIELDS = together(
     option("--sequence", metavar="N", type=WHOLE, help="The position of the atom within its source."),
     option("--provenance", metavar="NAME", help="The provenance: internal, external or quarantine."),
     option("--trust", metavar="N", type=WHOLE, help="The trust in the text, from 0 to 100."),
-    option("--created", metavar="TIME", callback=_microseconds, help="When the text was written."),
+    option("--created", metavar="TIME", callback=time_in_microseconds, help="When the text was written."),
     repeated(
         "meta",
         "--meta",
@@ -198,11 +209,11 @@ _FILTERS = {
     "since": option(
         "--since",
         metavar="TIME",
-        callback=_microseconds,
+        callback=time_in_microseconds,
         help="Only atoms created at TIME or later (ISO 8601; UTC if no zone).",
     ),
     "until": option(
-        "--until", metavar="TIME", callback=_microseconds, help="Only atoms created before TIME."
+        "--until", metavar="TIME", callback=time_in_microseconds, help="Only atoms created before TIME."
     ),
     "categories": repeated(
         "categories",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import ipaddress
 from pathlib import Path
 from typing import Any
 
 import click
 
 from engine.base.errors import RefusedError
+from engine.base.loopback import is_loopback
 from engine.base.scope import Scope
 from engine.cli.command import command, option, repeated
+from engine.cli.options import secrets_mode
 from engine.cli.session import Session
 from engine.front.settings import find_memory, find_secrets_for_agents, find_served
 from engine.mcp.lease import DEFAULT_WAIT
@@ -49,13 +50,7 @@ DEFAULT_PORT = 8377
     metavar="ORIGIN",
     help="An origin whose pages may use the service, such as https://app.example.com. Repeatable.",
 )
-@option(
-    "mode",
-    "--secrets",
-    metavar="MODE",
-    help="Treatment of passwords and keys in texts: redact, refuse, warn or off. "
-    "[default: the mode of the settings, or redact]",
-)
+@secrets_mode
 @option(
     "rate",
     "--rate",
@@ -78,8 +73,9 @@ def serve(session: Session, **given: Any) -> int:
     The service answers JSON at /v1/ and the Model Context Protocol at /mcp. GET /v1/openapi.json describes
     the addresses. It serves all memories of a folder, a file or a database; with --memory, only one.
 
-    Each request needs a token (`engine token new`). If there is none, a service on this machine makes one
-    for its run. Logs are lines of JSON on stderr, without texts, queries and tokens. SIGTERM ends it.
+    Each request needs a token (`engine token new`). If no token exists and only this machine can reach the
+    service, it makes a token for this run. Logs are lines of JSON on stderr, without texts, queries and
+    tokens. SIGTERM ends the service.
     """
     from engine.service.access import Access
     from engine.service.app import application
@@ -154,16 +150,10 @@ def _token_of_this_run(tokens: Any, host: str, *, write: bool) -> str | None:
     """
     if tokens.listed():
         return None
-    if not _is_loopback(host):
+    if not is_loopback(host):
         raise RefusedError(
-            "there is no token, so nobody could use the service", hint="make one: engine token new NAME"
+            "there is no token, and without one the service accepts no request",
+            hint="make one: engine token new NAME",
         )
     made: str = tokens.for_this_run(Scope.WRITE if write else Scope.READ)
     return made
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

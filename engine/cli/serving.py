@@ -12,7 +12,7 @@ import click
 from engine.base.errors import InvalidInputError
 from engine.cli.command import argument, command, option
 from engine.cli.installing import NO_ENTRY, install_server
-from engine.cli.options import one_of
+from engine.cli.options import one_of, secrets_mode
 from engine.cli.session import Session
 from engine.cli.shapes import shown
 from engine.front.opening import engine_opener
@@ -41,13 +41,7 @@ LOOPBACK = "127.0.0.1"
 )
 @option("--read-only", help="Offer only the tools that change nothing, and never create a store.")
 @option("--profile", metavar="NAME", default="memory", help="The set of tools: memory or reference.")
-@option(
-    "mode",
-    "--secrets",
-    metavar="MODE",
-    help="Treatment of passwords and keys in texts: redact, refuse, warn or off. "
-    "[default: the mode of the settings, or redact]",
-)
+@secrets_mode
 @option(
     "port",
     "--http",

@@ -6,26 +6,18 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-import click
-
 from engine.base.errors import InvalidInputError
 from engine.base.scope import Scope
-from engine.base.validation import microseconds
 from engine.cli.command import argument, command, option, repeated
-from engine.cli.options import one_of
+from engine.cli.options import one_of, time_in_microseconds
 from engine.cli.session import Session
 from engine.cli.shapes import Table
 from engine.front.settings import find_served
-from engine.front.times import parse_time, shown_time
+from engine.front.times import shown_time
 from engine.service.tokens import ALL, KEPT_SECONDS, Token, Tokens
 
 ACTIONS = {"new": True, "list": False, "revoke": True}
 """Action → True if it takes the name of a token."""
-
-
-def _expires(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
-    del ctx
-    return None if text is None else microseconds(parse_time(text, param.opts[0]))
 
 
 @command(
@@ -51,7 +43,7 @@ def _expires(ctx: click.Context, param: click.Parameter, text: str | None) -> in
 @option(
     "--expires",
     metavar="TIME",
-    callback=_expires,
+    callback=time_in_microseconds,
     help="For new: the time from which the token is refused (ISO 8601; UTC if no zone). [default: never]",
 )
 def token(session: Session, action: str, name: str | None, **wanted: Any) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address
 from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from engine.base.errors import InvalidInputError, RefusedError
+from engine.base.loopback import is_loopback
 from engine.base.validation import instance, quoted
 
 UNNAMED: Final = "~"
@@ -54,7 +54,7 @@ def parse_address(url: str, memory: str | None, *, encrypted: bool = True) -> Ad
         raise InvalidInputError(
             f"{quoted(chosen)} is not the name of a memory", hint="give memory=NAME, or https://HOST alone"
         )
-    local = _is_loopback(parts.hostname or "")
+    local = is_loopback(parts.hostname or "")
     if parts.scheme == "http" and encrypted and not local:
         raise RefusedError(
             "over http: everybody on the way could read the token and the texts",
@@ -80,10 +80,3 @@ def _split(url: str) -> SplitResult:
     if parts.query or parts.fragment:
         raise InvalidInputError("the address contains a query or a fragment", hint=hint)
     return parts
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from engine.base.errors import EngineError, SystemFailureError, TooManyRequestsError
 from engine.base.json_text import dumped
-from engine.wire.problems import MEDIA_TYPE, STATUS, problem_of
+from engine.wire.problems import MEDIA_TYPE, STATUS, problem_fields, problem_of
 
 LINES: Final = "application/x-ndjson"
 HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
@@ -68,14 +68,8 @@ async def on_http_error(request: Request, error: Exception) -> Response:
         404: "there is no such address; GET /v1/openapi.json describes all addresses",
         405: "the address does not accept this method",
     }.get(error.status_code, str(error.detail))
-    body = problem_of(_coded(code, text))[1] | {"status": error.status_code, "title": error.detail}
+    body = problem_fields(error.status_code, code, text) | {"title": error.detail}
     return Response(dumped(body), error.status_code, HEADERS | dict(error.headers or {}), MEDIA_TYPE)
-
-
-def _coded(code: str, text: str) -> EngineError:
-    error = EngineError(text)
-    error.code = code
-    return error
 
 
 async def on_disconnect(request: Request, error: Exception) -> Response:
@@ -85,7 +79,7 @@ async def on_disconnect(request: Request, error: Exception) -> Response:
 
 
 async def on_failure(request: Request, error: Exception) -> Response:
-    """Answer a request that failed for a reason that nobody foresaw; log where, without any content."""
+    """Answer a request that failed for an unexpected reason; log where, without any content."""
     del request
     place = "".join(traceback.format_tb(error.__traceback__))
     log.error("unexpected %s:\n%s", type(error).__name__, place)

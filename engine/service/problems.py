@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import http
 import json
 from dataclasses import dataclass, field
 from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
-from engine.wire.problems import MEDIA_TYPE
+from engine.wire.problems import MEDIA_TYPE, problem_fields
 
 CONTENT_TYPE: Final = MEDIA_TYPE.encode()
 
@@ -25,15 +24,7 @@ class Problem:
 
     def body(self) -> bytes:
         """The JSON text."""
-        title = http.HTTPStatus(self.status).phrase
-        fields = {
-            "type": "about:blank",
-            "title": title,
-            "status": self.status,
-            "code": self.code,
-            "detail": self.detail,
-        }
-        return json.dumps(fields).encode()
+        return json.dumps(problem_fields(self.status, self.code, self.detail)).encode()
 
     def head(self) -> list[tuple[bytes, bytes]]:
         """The headers."""

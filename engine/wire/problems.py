@@ -35,16 +35,21 @@ _EXTRA: Final = ("seq", "event_id", "family", "known", "found")
 """The attributes of errors that are sent besides message, code and hint."""
 
 
-def problem_of(error: EngineError) -> tuple[int, dict[str, Any]]:
-    """Return the status and the JSON body for an error."""
-    status = STATUS.get(error.code, 500)
-    body: dict[str, Any] = {
+def problem_fields(status: int, code: str, detail: str) -> dict[str, Any]:
+    """Return the fields that every problem has."""
+    return {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
         "status": status,
-        "code": error.code,
-        "detail": str(error),
+        "code": code,
+        "detail": detail,
     }
+
+
+def problem_of(error: EngineError) -> tuple[int, dict[str, Any]]:
+    """Return the status and the JSON body for an error."""
+    status = STATUS.get(error.code, 500)
+    body = problem_fields(status, error.code, str(error))
     if error.hint:
         body["hint"] = error.hint
     extra = {name: value for name in _EXTRA if (value := getattr(error, name, None)) not in (None, "", -1)}
