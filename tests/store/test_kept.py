@@ -16,8 +16,11 @@ from hypothesis import strategies as st
 from backends.base import Backend, Reader
 from engine.base.errors import RefusedError
 from engine.engine import Engine
+from engine.ledger.journal import read_log
 from engine.store import kept as module
 from engine.store.kept import KEPT_MAX, KeptStates
+from engine.store.past import memory_bytes
+from engine.store.replay import replay
 from tests.support.engines import engine_on
 from tests.support.workloads import commands, id_of
 
@@ -52,10 +55,9 @@ def states(clock: Clock) -> Iterator[KeptStates]:
 def replays(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """The replays from here on: the events that the state had, and those that it has then."""
     found: list[tuple[int, int]] = []
-    replay = module.replay
 
     def counted(source: Reader, target: Backend, stop: int, *, head: bytes | None) -> None:
-        found.append((module.read_log(target).size, stop))
+        found.append((read_log(target).size, stop))
         replay(source, target, stop, head=head)
 
     monkeypatch.setattr(module, "replay", counted)
@@ -216,7 +218,7 @@ def test_the_number_of_states_is_bounded(states: KeptStates) -> None:
 def test_the_bytes_of_the_states_are_bounded(states: KeptStates, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two states whose payloads together are too large are not both kept."""
     engine = filled(states)
-    monkeypatch.setattr(module, "KEPT_BYTES_MAX", module.memory_bytes(engine.store.backend, 8))
+    monkeypatch.setattr(module, "KEPT_BYTES_MAX", memory_bytes(engine.store.backend, 8))
     contents(engine, 7)
     contents(engine, 6)
     assert [size for _, size in states._states] == [7]
