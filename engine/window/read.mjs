@@ -18,13 +18,13 @@ const WITH_TEXT = ["atom_added", "atom_revised"];
 export async function reading({ memory, trust, route, signal }) {
   const id = await memory.call("resolve", { id: route.atom }, signal);
   const moment = route.moment();
-  const [atom, all, linked, near] = await Promise.all([
+  const [atom, history, edges, near] = await Promise.all([
     memory.call("get", { id }, signal),
     memory.call("history", { id }, signal),
-    memory.call("edges", { id, direction: "both", tombstoned: moment !== null, limit: EDGES_MAX }, signal),
-    moment === null ? memory.call("duplicates", { of: id, limit: 1 }, signal) : [],
+    memory.call("edges", { id, direction: "both", limit: EDGES_MAX }, signal),
+    memory.call("duplicates", { of: id, limit: 1 }, signal),
   ]);
-  const { events, edges, changed } = until(moment, all, linked);
+  const events = moment === null ? history : history.filter(({ seq }) => seq <= moment);
   const ends = edges.map(({ src, dst }) => (src === id ? dst : src));
   const around = await neighbours(memory, atom, signal);
   const copies = near.flatMap(({ keep, others }) => [keep, ...others]).filter((one) => one.id !== id);
@@ -32,25 +32,10 @@ export async function reading({ memory, trust, route, signal }) {
   const titles = wanted.length === 0 ? {} : await memory.call("titles", { ids: wanted }, signal);
   return [
     atomCard(atom, trust, route, around, titles),
-    edgesCard(edges, changed, id, trust, route, titles),
+    edgesCard(edges, id, trust, route, titles),
     copies.length === 0 ? null : copiesCard(copies, route, titles),
     historyCard(events, atom, trust),
   ].filter((node) => node !== null);
-}
-
-/**
- * Return the events and edges up to a moment. The service gives edges as they are now: one whose last event is later
- * cannot be shown as it was, and is counted in `changed`.
- */
-function until(moment, events, edges) {
-  if (moment === null) return { events, edges, changed: 0 };
-  const made = edges.filter(({ created_seq: seq }) => seq <= moment);
-  const same = made.filter(({ last_seq: seq }) => seq <= moment);
-  return {
-    events: events.filter(({ seq }) => seq <= moment),
-    edges: same.filter(({ state }) => state === "live"),
-    changed: made.length - same.length,
-  };
 }
 
 /** Return the ids of the atoms directly before and after an atom in its page, null where there is none. */
@@ -115,7 +100,7 @@ function atomCard(atom, trust, route, around, titles) {
   );
 }
 
-function edgesCard(edges, changed, id, trust, route, titles) {
+function edgesCard(edges, id, trust, route, titles) {
   const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
   const provable = edges.filter(({ type }) => BUILT_IN.includes(type));
   for (const edge of edges) if (!provable.includes(edge)) places.get(edge).replaceChildren(unprovable("This relation"));
@@ -140,7 +125,6 @@ function edgesCard(edges, changed, id, trust, route, titles) {
     element("h2", {}, "Connections"),
     element("div", {}, element("a", { href: route.to({ around: [id], query: "", form: "graph", view: null, ...NO_FILTERS }) }, "Draw them as a graph")),
     rows.length === 0 ? element("p", { class: "muted" }, "None.") : element("ul", { class: "links" }, ...rows),
-    changed === 0 ? null : element("p", { class: "muted" }, `${counted(changed, "connection")} changed after this moment, and ${changed === 1 ? "is" : "are"} not shown.`),
     element("div", {}, unprovable("That these are all")),
   );
 }
