@@ -217,6 +217,7 @@ class Engine:
         ca: str | Path | None = None,
         timeout: float = 60.0,
         retries: int = 4,
+        deadline: float | None = None,
         encrypted: bool = True,
     ) -> RemoteEngine:
         """Connect to a memory on a service (`engine serve`). The result has the methods of `Engine`.
@@ -234,7 +235,9 @@ class Engine:
             ca: A file with certificates of authorities in PEM, which alone are trusted; None for the
                 authorities that the system trusts.
             timeout: The time in seconds after which a connection on which nothing arrives counts as lost.
-            retries: How often a request is repeated if its answer is lost.
+            retries: How often a request is repeated if its answer is lost or the service cannot do it now.
+            deadline: The time in seconds within which a call ends, with its repetitions; None for no bound
+                but `timeout` and `retries`. It is a bound for the beginning of an export, not for its end.
             encrypted: If true, `http:` is refused, except to this machine.
 
         Returns:
@@ -252,7 +255,7 @@ class Engine:
 
         return connect(
             url, memory=memory, token=token, trust=trust, ca=ca, timeout=timeout, retries=retries,
-            encrypted=encrypted,
+            deadline=deadline, encrypted=encrypted,
         )  # fmt: skip
 
     @property

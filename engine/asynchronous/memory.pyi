@@ -155,6 +155,7 @@ class AsyncEngine:
         ca: str | Path | None = None,
         timeout: float = 60.0,
         retries: int = 4,
+        deadline: float | None = None,
         encrypted: bool = True,
         threads: int = 8,
     ) -> Opening[Self]: ...
