@@ -52,7 +52,7 @@ function statusCard({ memory, status }) {
   const behind = Object.entries(status.followers).filter(([, size]) => size < status.events);
   return element(
     "section",
-    { class: "card stack" },
+    { class: "card stack facts" },
     element("h2", {}, "How the memory stands"),
     details([
       ["live atoms", status.live_atoms.toLocaleString("en")],
@@ -68,8 +68,7 @@ function statusCard({ memory, status }) {
       ["version", quoted(status.version)],
     ]),
     element("p", { class: "small muted" }, "A part that is behind catches up when it is next asked. To read the whole store again, slowly, and to compare it with its journal:"),
-    commandNode(engine(memory, command`scrub`)),
-    commandNode(engine(memory, command`verify-root`)),
+    element("div", { class: "commands" }, commandNode(engine(memory, command`scrub`)), commandNode(engine(memory, command`verify-root`))),
     element("div", {}, unprovable("These counts")),
   );
 }
