@@ -239,6 +239,13 @@ def test_keys_have_bounds(memory: Engine) -> None:
     assert list(memory.acting_as("ann", request="é" * 55).apply_many([Add("new")]))
 
 
+@pytest.mark.parametrize("actor", ["Ann Smith", "", "a\nb", "\ud800", "a" * 33, 7])
+def test_a_key_of_an_invalid_actor_is_refused(memory: Engine, actor: str) -> None:
+    """An actor that no event can have is refused before a key is looked for."""
+    with pytest.raises((InvalidInputError, LimitError), match="actor"):
+        memory.acting_as("ann", request="key").apply([Add("new")], actor=actor)
+
+
 def test_an_explicit_request_beside_a_key_is_refused(memory: Engine) -> None:
     """`apply(request=…)` cannot replace the key."""
     with pytest.raises(InvalidInputError, match="has a request key already"):
