@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -1565,9 +1566,13 @@ class Engine:
     def status(self) -> Status:
         """Return counts of the store's content and the position of each follower. No follower is updated."""
         from engine.store.status import status
+        from engine.trust.audit.scrub import read_scrub, scrub_file
 
-        with translated(), self.store.backend.snapshot() as rows:
-            return status(rows, self.store)
+        store = self.store
+        with translated(), store.backend.snapshot() as rows:
+            found = status(rows, store)
+            scrub = read_scrub(scrub_file(store.backend.location), store.identity.store_id.hex())
+        return replace(found, scrubbed_at=scrub.clean_at, scrubbed_events=scrub.clean_events)
 
     # Roots and proofs
 

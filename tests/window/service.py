@@ -135,10 +135,13 @@ def window(
     size: tuple[int, int] = WIDE,
     dark: bool = False,
     token: str = TOKEN,
+    scale: float = 1.0,
 ) -> Iterator[Window]:
     """Open the window on a service, with a token. An error in the page fails the test."""
     context: BrowserContext = browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if dark else "light",
+        device_scale_factor=scale,
     )
     context.set_default_timeout(15_000)
     context.route("**/*", service.answer)
