@@ -15,9 +15,11 @@ import { searched } from "./search.mjs";
 import { tagged } from "./tagged.mjs";
 import { timeline } from "./timeline.mjs";
 import { Trust } from "./trust.mjs";
+import { Typing } from "./typing.mjs";
 import { upkeep } from "./upkeep.mjs";
 
-const PAUSE = 120;
+/** The forms of an answer that are shown while the question is typed; the others cost too much to make. */
+const QUICK = ["hits", "context"];
 /** The views that stand in the address; without one, the page searches. */
 const VIEWS = { time: timeline, upkeep };
 const at = (id) => document.getElementById(id);
@@ -31,13 +33,19 @@ let route = null;
 /** What is shown, so that a step that changes nothing of it asks for nothing. */
 let shown = { list: null, atom: null };
 let running = new AbortController();
+const typing = new Typing(showTyped, endTyping);
 
 // ---- What is shown ----
 
 async function show() {
+  typing.stop();
   const before = route;
   route = Route.ofAddress();
   if (before !== null && route.memory !== before.memory) return start();
+  return showRoute();
+}
+
+async function showRoute() {
   if (document.activeElement !== at("query")) at("query").value = route.query;
   for (const radio of document.getElementsByName("form")) radio.checked = radio.value === (route.form === "names" ? "graph" : route.form);
   showFilters();
@@ -56,8 +64,7 @@ async function showList() {
   const draws = asks ? ["graph", "names"].includes(route.form) : route.around.length > 0 && !isNarrowed;
   const answers = draws ? graphed : asks ? searched : isNarrowed ? tagged : overview;
   const view = VIEWS[route.view] ?? answers;
-  await fill("list", () => view(given()));
-  shown.list = key;
+  if (await fill("list", () => view(given()))) shown.list = key;
 }
 
 async function showAtom() {
@@ -67,7 +74,7 @@ async function showAtom() {
   at("panes").classList.toggle("reads", route.atom !== null);
   shown.atom = key;
   if (!opens) return;
-  await fill("reading", () => reading(given()));
+  if (!(await fill("reading", () => reading(given())))) return;
   if (!at("moment").contains(document.activeElement)) at("reading").focus();
   window.scrollTo({ top: 0 });
 }
@@ -95,23 +102,28 @@ async function showMoment() {
 function given() {
   const moment = route.moment();
   const now = { memory, trust };
-  if (moment === null) return { ...now, now, route, signal: running.signal };
+  const asked = { now, route, signal: running.signal, ended: typing.ended };
+  if (moment === null) return { ...now, ...asked };
   if (earlier?.moment !== moment || earlier.trust !== trust) earlier = new EarlierTrust(trust, moment);
-  return { memory: earlier.memory, trust: earlier, now, route, signal: running.signal };
+  return { memory: earlier.memory, trust: earlier, ...asked };
 }
 
+/** Show what `make` makes; return false if that is no longer wanted. */
 async function fill(id, make) {
   at(id).setAttribute("aria-busy", "true");
   try {
-    at(id).replaceChildren(...(await make()));
+    const made = await make();
+    if (typing.waits) return false;
+    at(id).replaceChildren(...made);
   } catch (error) {
-    if (error.name === "AbortError") return;
+    if (error.name === "AbortError") return false;
     if (!(error instanceof CallFailed)) throw error;
     if (error.status === 401) openToken(error.message, start);
     at(id).replaceChildren(failure(error));
   }
   at(id).setAttribute("aria-busy", "false");
   markCurrent();
+  return true;
 }
 
 const failure = ({ message, hint }) =>
@@ -136,22 +148,31 @@ function go(changes) {
   location.hash = route.to(changes);
 }
 
-let waiting = null;
+/** Return what is different in the place where the question in the field is answered. */
+const asking = () => ({ query: at("query").value, view: null, around: [], atom: null });
+
+async function showTyped() {
+  route = new Route({ ...route, ...asking() });
+  await showRoute();
+}
+
+/** Keep the question in the address, which browsers do not allow at every key. */
+function endTyping() {
+  history.replaceState(null, "", route.to(asking()));
+  if (!QUICK.includes(route.form)) show();
+}
 
 at("query").addEventListener("input", () => {
-  clearTimeout(waiting);
-  waiting = setTimeout(() => {
-    history.replaceState(null, "", route.to({ query: at("query").value, view: null, around: [], atom: null }));
-    show();
-  }, PAUSE);
+  at("list").setAttribute("aria-busy", "true");
+  shown.list = null;
+  typing.key(QUICK.includes(route.form));
 });
 at("search").addEventListener("submit", (event) => {
   event.preventDefault();
-  clearTimeout(waiting);
-  go({ query: at("query").value, view: null, around: [], atom: null });
+  go(asking());
 });
 at("search").addEventListener("change", (event) => {
-  if (event.target.name === "form") go({ form: event.target.value, view: null, around: [] });
+  if (event.target.name === "form") go({ form: event.target.value, query: at("query").value, view: null, around: [] });
 });
 at("memory").addEventListener("change", (event) => go({ memory: event.target.value, at: null, atom: null, around: [], ...NO_FILTERS }));
 at("narrow-button").addEventListener("click", () => showForm(at("narrow").hidden));
