@@ -57,7 +57,8 @@ _WATCH: Final = """
   const ready = () => {
     const list = document.getElementById("list");
     if (list === null || list.childElementCount === 0) return false;
-    return list.getAttribute("aria-busy") === "false" && document.getElementById("query").value === seen.asked;
+    if (list.getAttribute("aria-busy") !== "false") return false;
+    return document.getElementById("query").value === seen.asked;
   };
   const checks = () => [...document.querySelectorAll(".mark")].some((one) => one.textContent === "Checking…");
   const pinned = () => document.querySelector("#trust-button .mark") !== null;

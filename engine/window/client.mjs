@@ -21,6 +21,7 @@ export function tokenOfAddress() {
 }
 
 export const keepToken = (token) => sessionStorage.setItem(KEY, token);
+export const hasToken = () => sessionStorage.getItem(KEY) !== null;
 
 const linesOf = (text) => text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 

@@ -12,6 +12,7 @@ import { tagChip } from "./search.mjs";
 const TITLE_CHARACTERS = 160;
 const EDGES_MAX = 100;
 const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];
+const ERASED = "The content of this atom was erased. Only its id, its times and its history are left.";
 const WITH_TEXT = ["atom_added", "atom_revised"];
 
 /** Return the nodes that show an atom, and start the checks of what they show. */
@@ -83,7 +84,8 @@ function atomCard(atom, trust, route, around, titles) {
     compareAtom(atom, fact);
   };
   markWhen(place, check, trust);
-  const text = atom.content === null ? element("p", { class: "notice" }, "The content is erased.") : content(atom.content);
+  const isErased = atom.state === "erased";
+  const text = isErased ? element("p", { class: "notice" }, ERASED) : content(atom.content);
   return element(
     "section",
     { class: "card" },
@@ -92,7 +94,7 @@ function atomCard(atom, trust, route, around, titles) {
       { class: "row" },
       element("a", { class: "button", href: route.to({ atom: null }) }, "Back to the answers"),
     ),
-    element("h2", { class: "atom-title", dir: "auto" }, ...visible(atom.title ?? atom.source ?? "Atom")),
+    element("h2", { class: "atom-title", dir: "auto" }, ...visible(atom.title ?? atom.source ?? (isErased ? "Erased" : "Atom"))),
     place,
     neighbour("Before it in the page", around[0], titles, route),
     text,
@@ -102,16 +104,16 @@ function atomCard(atom, trust, route, around, titles) {
       : element("div", { class: "chips" }, ...atom.tags.map((tag) => tagChip(tag, route))),
     details([
       ["state", atom.state],
-      ["provenance", quoted(atom.provenance)],
+      ["provenance", isErased ? null : quoted(atom.provenance)],
       ["trust", atom.trust === null ? null : String(atom.trust)],
       ["source", atom.source === null ? null : sourceLink(atom.source, route)],
-      ["kind", quoted(atom.kind)],
+      ["kind", isErased ? null : quoted(atom.kind)],
       ["created", day(atom.created)],
       ["changed", atom.updated === atom.created ? null : day(atom.updated)],
       ["version", String(atom.version)],
       ["id", hash(atom.id)],
     ]),
-    element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null }) }, "What an erasure would reach")),
+    isErased ? null : element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null }) }, "What an erasure would reach")),
   );
 }
 

@@ -4,6 +4,7 @@ import { CallFailed, Memory, memories, tokenOfAddress } from "./client.mjs";
 import { openToken, openTrust, showTrust } from "./dialogs.mjs";
 import { element, mark, quoted } from "./dom.mjs";
 import { EarlierTrust } from "./earlier.mjs";
+import { failure, noMemory, whyToken } from "./failures.mjs";
 import { filterForm, showChips } from "./filters.mjs";
 import { MomentControl } from "./moment.mjs";
 import { graphed } from "./graph.mjs";
@@ -24,6 +25,7 @@ const QUICK = ["hits", "context"];
 const VIEWS = { time: timeline, upkeep };
 const at = (id) => document.getElementById(id);
 
+/** The memory that is shown, or null as long as none can be. */
 let memory = null;
 let trust = null;
 let control = null;
@@ -41,7 +43,7 @@ async function show() {
   typing.stop();
   const before = route;
   route = Route.ofAddress();
-  if (before !== null && route.memory !== before.memory) return start();
+  if (memory === null || route.memory !== before.memory) return start();
   return showRoute();
 }
 
@@ -118,16 +120,13 @@ async function fill(id, make) {
   } catch (error) {
     if (error.name === "AbortError") return false;
     if (!(error instanceof CallFailed)) throw error;
-    if (error.status === 401) openToken(error.message, start);
-    at(id).replaceChildren(failure(error));
+    if (error.status === 401) askToken();
+    at(id).replaceChildren(failure(error, acts));
   }
   at(id).setAttribute("aria-busy", "false");
   markCurrent();
   return true;
 }
-
-const failure = ({ message, hint }) =>
-  element("div", { class: "card empty" }, mark("plain", "No answer"), element("p", {}, quoted(message)), hint ? element("p", { class: "muted" }, quoted(hint)) : null);
 
 function markCurrent() {
   for (const link of document.querySelectorAll("#list .hit-title")) {
@@ -152,6 +151,7 @@ function go(changes) {
 const asking = () => ({ query: at("query").value, view: null, around: [], atom: null });
 
 async function showTyped() {
+  if (memory === null) return;
   route = new Route({ ...route, ...asking() });
   await showRoute();
 }
@@ -159,7 +159,7 @@ async function showTyped() {
 /** Keep the question in the address, which browsers do not allow at every key. */
 function endTyping() {
   history.replaceState(null, "", route.to(asking()));
-  if (!QUICK.includes(route.form)) show();
+  if (memory === null || !QUICK.includes(route.form)) show();
 }
 
 at("query").addEventListener("input", () => {
@@ -177,7 +177,7 @@ at("search").addEventListener("change", (event) => {
 at("memory").addEventListener("change", (event) => go({ memory: event.target.value, at: null, atom: null, around: [], ...NO_FILTERS }));
 at("narrow-button").addEventListener("click", () => showForm(at("narrow").hidden));
 at("skip").addEventListener("click", () => at("list").focus());
-at("trust-button").addEventListener("click", () => openTrust(trust, again));
+at("trust-button").addEventListener("click", () => memory !== null && openTrust(trust, again));
 document.addEventListener("keydown", (event) => {
   const types = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
   if (event.key === "/" && !types) {
@@ -193,7 +193,7 @@ window.addEventListener("hashchange", show);
 function showForm(open) {
   at("narrow").hidden = !open;
   at("narrow-button").setAttribute("aria-expanded", String(open));
-  if (!open) return at("narrow-button").focus();
+  if (!open || memory === null) return at("narrow-button").focus();
   const add = (part, word) => go({ ...route.withFilter(part, word), view: null });
   const tags = () => memory.call("tags");
   at("narrow").replaceChildren(filterForm(add, tags, () => showForm(false)));
@@ -213,6 +213,9 @@ function step(event) {
 
 // ---- The start ----
 
+const askToken = () => openToken(whyToken(), start);
+const acts = { retry: () => start(), ask: askToken };
+
 function again() {
   shown = { list: null, atom: null };
   showTrust(trust);
@@ -224,6 +227,7 @@ async function start() {
   try {
     const names = await memories();
     const name = route.memory ?? names[0];
+    if (!names.includes(name)) return showNothing(noMemory(name, names, route, acts));
     at("memory").replaceChildren(...names.map((one) => element("option", { value: one, selected: one === name }, one === "~" ? "the memory" : one)));
     at("memory").hidden = names.length < 2;
     memory = new Memory(name);
@@ -233,12 +237,21 @@ async function start() {
     trust.onchange = () => showTrust(trust);
     trust.start().catch(() => null);
   } catch (error) {
-    if (error instanceof CallFailed && error.status === 401) return openToken(error.message, start);
     if (!(error instanceof CallFailed)) throw error;
-    at("list").replaceChildren(failure(error));
-    return null;
+    if (error.status === 401) askToken();
+    return showNothing(failure(error, acts));
   }
   return again();
+}
+
+/** Say why no memory is shown. */
+function showNothing(card) {
+  memory = null;
+  running.abort();
+  for (const id of ["reading", "moment", "memory"]) at(id).hidden = true;
+  at("trust-button").replaceChildren();
+  at("list").replaceChildren(card);
+  at("list").setAttribute("aria-busy", "false");
 }
 
 tokenOfAddress();

@@ -70,7 +70,8 @@ class Service:
         request = route.request
         path = urlsplit(request.url).path
         passed = ("authorization", "content-type")
-        headers = {name: value for name, value in request.headers.items() if name in passed}
+        headers = {"authorization": ""}  # the test client would send the token of an administrator
+        headers |= {name: value for name, value in request.headers.items() if name in passed}
         answered = self._client.request(
             request.method, path, content=request.post_data_buffer, headers=headers
         )

@@ -70,14 +70,14 @@ def serving(store: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 @contextmanager
-def visitor(browser: Browser, address: str) -> Iterator[Visitor]:
-    """Open the window as somebody who has a token, but not in the address."""
+def visitor(browser: Browser, address: str, token: str | None = None) -> Iterator[Visitor]:
+    """Open the window as somebody with a token in the address, or without one."""
     context = browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]})
     context.set_default_timeout(15_000)
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.goto(address)
+    page.goto(address if token is None else f"{address}/#token={token}")
     yield Visitor(page, address)
     context.close()
     assert faults == []
@@ -111,4 +111,60 @@ def test_a_memory_in_a_database_is_read_with_a_token(browser: Browser, store: st
         picture(opened.page, "window-postgresql-other-memory")
     assert not any("secret" in text or "diary" in text for text in seen)
     assert "secret" not in refused
-    assert "does not permit" in refused
+    assert "There is no memory diary that this token may read." in refused
+
+
+def test_a_token_that_is_revoked_or_reads_nothing_is_named(browser: Browser, store: str) -> None:
+    """While the page is open: it says so in a sentence, and takes another token."""
+    tokens = {
+        name: run(store, "token", "new", name, "--memory", memory)
+        for name, memory in {"first": "team-*", "second": "attic", "third": "*"}.items()
+    }
+    with serving(store) as (_, address), visitor(browser, address, tokens["first"]) as opened:
+        opened.settle()
+        run(store, "token", "revoke", "first")
+        for _ in range(600):  # the service keeps the rights of a token for two seconds
+            opened.visit_within("tag=kitchen")
+            opened.visit_within("")
+            if opened.page.is_visible("#token"):
+                break
+        assert "The service refuses the token of this page." in opened.text("#token")
+        opened.page.keyboard.press("Escape")
+        assert "The service refuses the token of this page." in opened.text("#list")
+        give(opened, tokens["second"])
+        opened.page.get_by_text("This token may read no memory, or there is none.").wait_for()
+        picture(opened.page, "window-token-without-memory")
+        give(opened, tokens["third"])
+        opened.page.get_by_text("What is in this memory?").wait_for()
+
+
+def give(opened: Visitor, token: str) -> None:
+    """Press the button that asks for another token, and give one."""
+    opened.page.get_by_role("button", name="Give another token").first.click()
+    opened.page.fill("#given-token", token)
+    opened.page.keyboard.press("Enter")
+
+
+def test_a_memory_that_is_deleted_and_a_service_that_ends_are_named(browser: Browser, store: str) -> None:
+    """While the page is open: a sentence stands in place of the answer, and a button begins again."""
+    with Engine.open(store, memory="attic") as engine:
+        engine.add("The kettle of the attic.")
+    token = run(store, "token", "new", "finder")
+    with serving(store) as (process, address), visitor(browser, address, token) as opened:
+        opened.visit("memory=attic&q=kettle")
+        assert "The kettle of the attic." in opened.text("#list")
+        run(store, "memory", "delete", "attic", "--yes")
+        opened.visit_within("memory=attic&q=attic")
+        assert "was deleted" in opened.text("#list")
+        opened.visit("memory=attic")
+        assert "There is no memory attic that this token may read." in opened.text("#list")
+        opened.page.get_by_role("link", name="team-tea").click()
+        opened.page.get_by_text("What is in this memory?").wait_for()
+        process.terminate()
+        process.wait(TIMEOUT)
+        opened.page.fill("#query", "kettle")
+        opened.page.get_by_role("button", name="Try again").wait_for()
+        assert "The service does not answer." in opened.text("#list")
+        picture(opened.page, "window-service-ended")
+        opened.page.get_by_role("button", name="Try again").click()
+        opened.page.get_by_role("button", name="Try again").wait_for()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -63,7 +62,7 @@ def test_no_proof_is_asked_for_before_typing_has_ended(opened: Window) -> None:
 def test_only_one_answer_is_under_way_while_a_question_is_typed(opened: Window) -> None:
     """The service is not asked again before it has answered, and then only what stands in the field."""
     held: list[Route] = []
-    opened.page.route("**/recall", lambda route: held.append(route))
+    opened.page.route("**/recall", hold(held))
     opened.page.locator("#query").press_sequentially("kettle")
     opened.page.wait_for_function("() => location.hash === '#q=kettle'")
     assert [queried(route) for route in held] == ["k"]
@@ -74,6 +73,15 @@ def test_only_one_answer_is_under_way_while_a_question_is_typed(opened: Window) 
     opened.service.answer(held[1])
     opened.settle()
     assert opened.page.locator("#list mark").first.inner_text() == "kettle"
+
+
+def hold(held: list[Route]) -> Callable[[Route], None]:
+    """Return a handler that leaves requests without an answer, and adds them to a list."""
+
+    def handler(route: Route) -> None:
+        held.append(route)
+
+    return handler
 
 
 def queried(route: Route) -> str:
@@ -95,7 +103,7 @@ def test_the_address_keeps_what_was_typed(opened: Window) -> None:
 def test_an_answer_that_was_not_waited_for_is_asked_for_again(opened: Window) -> None:
     """A person who leaves a question before it is answered, and comes back, gets the answer."""
     held: list[Route] = []
-    opened.page.route("**/recall", lambda route: held.append(route), times=1)
+    opened.page.route("**/recall", hold(held), times=1)
     opened.page.goto(f"{ORIGIN}/#q=boiler")
     opened.page.wait_for_selector('#list[aria-busy="true"]')
     opened.visit_within("tag=kitchen")
