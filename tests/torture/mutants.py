@@ -78,6 +78,14 @@ def _ways(node: ast.AST) -> Iterator[str]:
                 yield "not durable"
 
 
+def lines_of(module: str, site: Site) -> tuple[int, int]:
+    """Return the first and the last line of what is changed at `site`: of an `if`, of its condition."""
+    node: ast.AST = list(ast.walk(ast.parse(source_of(module))))[site.node]
+    changed = node.test if isinstance(node, ast.If) else node
+    assert isinstance(changed, ast.expr | ast.stmt)
+    return getattr(node, "lineno", changed.lineno), changed.end_lineno or changed.lineno
+
+
 def mutated(module: str, site: Site) -> ast.Module:
     """Return the module with the change at `site`."""
     tree = ast.parse(source_of(module))

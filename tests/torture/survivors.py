@@ -1,7 +1,8 @@
 """Mutation test of commits and followers: `python -m tests.torture.survivors [MODULE...]`.
 
-Each mutant is tested in a process of its own. A mutant that no test catches must be listed in ARGUED. Results
-are kept in `build/mutants.jsonl`: a run that was stopped continues, as long as the module is the same.
+Each mutant is tested in a process of its own, first with the tests that run the changed line. A mutant that
+no test catches must be listed in ARGUED. Results are kept in `build/mutants.jsonl`: a run that was stopped
+continues, as long as the module is the same.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from tests.torture.mutants import MODULES, ROOT, sites, source_of
+import pytest
+
+from tests.torture.mutants import MODULES, ROOT, lines_of, sites, source_of
+from tests.torture.reached import reached
 
 RESULTS: Final = ROOT / "build" / "mutants.jsonl"
 """One line for each mutant that was tested: its module, the SHA-256 of the code, its name, and the result."""
@@ -39,7 +44,7 @@ BATTERY: Final = (
     "tests/store/test_startup.py",
     "tests/commands/test_bulk.py",
 )
-"""The tests that a mutant has to pass first, the fastest first."""
+"""The tests that a mutant has to pass, the fastest first."""
 
 FURTHER: Final = (
     "tests/secrets",
@@ -49,7 +54,7 @@ FURTHER: Final = (
     "tests/trust",
     "tests/query",
 )
-"""The tests that a mutant has to pass after that. Few get so far."""
+"""The tests that a mutant has to pass after that. Few get so far, and those in ARGUED need not."""
 
 TIMEOUT_SECONDS: Final = 1500
 """The time after which a mutant counts as one that hangs. If idle, the machine runs all tests in a minute."""
@@ -96,11 +101,16 @@ ARGUED: Final = {
 
 def caught(module: str, number: int) -> str:
     """Return how a mutant is caught: `test`, `hangs`, or an empty string if it survives."""
-    return _run(BATTERY, module, number) or _run(FURTHER, module, number)
+    site = sites(module)[number]
+    near = reached(BATTERY, _digest(*MODULES)[:16]).tests(module, *lines_of(module, site))
+    further = () if site.name in ARGUED.get(module, {}) else FURTHER
+    return next(filter(None, (_run(tests, module, number) for tests in (near, BATTERY, further))), "")
 
 
-def _run(tests: tuple[str, ...], module: str, number: int) -> str:
+def _run(tests: Sequence[str], module: str, number: int) -> str:
     """Return how these tests catch a mutant: `test`, `hangs`, or an empty string if they do not."""
+    if not tests:
+        return ""
     plugins = ["-p", "tests.torture.mutated", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", "-x", "-q", *plugins, *tests]
     environment = os.environ | {"MEMROOT_MUTANT": f"{module}:{number}"}
@@ -110,12 +120,16 @@ def _run(tests: tuple[str, ...], module: str, number: int) -> str:
         )
     except subprocess.TimeoutExpired:
         return "hangs"
+    # A test that the mutant keeps from being collected is not found, either.
+    if made.returncode == pytest.ExitCode.USAGE_ERROR and b"ERROR collecting" not in made.stdout:
+        raise RuntimeError(f"the tests did not run: {made.stdout.decode()[-2000:]}{made.stderr.decode()}")
     return "test" if made.returncode else ""
 
 
 def survivors(modules: list[str], workers: int = 2) -> tuple[int, list[tuple[str, str]]]:
     """Test every mutant of the modules; return their number, and the modules and names of survivors."""
     known = _known()
+    reached(BATTERY, _digest(*MODULES)[:16])
     jobs = [
         (module, number, (module, _digest(module), site.name))
         for module in modules
@@ -127,13 +141,16 @@ def survivors(modules: list[str], workers: int = 2) -> tuple[int, list[tuple[str
     return len(jobs), [(key[0], key[2]) for _, _, key in jobs if not known[key]]
 
 
-def _digest(module: str) -> str:
-    """Return the SHA-256 of the code of a module, without comments and docstrings."""
-    tree = ast.parse(source_of(module))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            node.value.value = None
-    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()
+def _digest(*modules: str) -> str:
+    """Return the SHA-256 of the code of modules, without comments and docstrings."""
+    digest = hashlib.sha256()
+    for module in modules:
+        tree = ast.parse(source_of(module))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                node.value.value = None
+        digest.update(ast.unparse(tree).encode())
+    return digest.hexdigest()
 
 
 def _known() -> dict[tuple[str, str, str], str]:
