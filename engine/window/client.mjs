@@ -24,6 +24,7 @@ export function tokenOfAddress() {
 }
 
 export const keepToken = (token) => STORAGE.write(KEY, token);
+export const hasToken = () => STORAGE.read(KEY) !== null;
 
 const linesOf = (text) => text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 

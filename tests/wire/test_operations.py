@@ -125,6 +125,7 @@ def test_every_operation_has_a_schema_and_a_summary() -> None:
         ("recall", {"query": "x", "limit": True}, "limit must be an integer, not true or false"),
         ("recall", {"query": "x", "limt": 3}, "has no parameter 'limt'"),
         ("recall", {"query": "x", "as_of": "yesterday"}, "as_of.*yesterday"),
+        ("find", {"since": "tomorrow"}, "since 'tomorrow' is not a date or time"),
         ("find", {"tags": "kitchen"}, "tags must be an array, not 'kitchen'"),
         ("apply", {"commands": [{"add": {"content": "x", "colour": "red"}}]}, "has no field 'colour'"),
         ("apply", {"commands": [{"burn": {}}]}, "has no field 'burn'"),
