@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from engine.query.history.diff import Diff
     from engine.query.history.recent import Added
     from engine.query.history.revert import Undone
+    from engine.query.history.revertible import Revertible
     from engine.query.history.why import Origin
     from engine.query.named import Page
     from engine.query.recall.answer import Recall
@@ -907,6 +908,29 @@ class Engine:
             return revert(
                 self.store, start, stop, by=self.actor, actor=actor, dry_run=dry_run, once=self._once
             )
+
+    def revertible(
+        self, start: int, stop: int | None = None, *, actor: str | None = None, limit: int = 100
+    ) -> Revertible:
+        """Return what `revert` would change, without changing anything.
+
+        Args:
+            start: The seq of the first event.
+            stop: The seq after the last event; None for the head.
+            actor: Only the events of this actor.
+            limit: The maximum number of atoms, edges and predicates, 1 to 1,000. The one that was changed
+                last comes first.
+
+        Returns:
+            The number of events, the outcomes and the changes.
+
+        Raises:
+            NotFoundError: `start` or `stop` is greater than the number of events in the journal.
+        """
+        from engine.query.history.revertible import revertible
+
+        with translated():
+            return revertible(self.store, start, stop, by=self.actor, actor=actor, limit=limit)
 
     def erase(
         self,

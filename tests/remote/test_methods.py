@@ -82,6 +82,7 @@ QUERIES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     ),
     "recent": ((), {"limit": 2}),
     "resolve": (("KETTLE",), {}),
+    "revertible": ((1,), {"actor": "user"}),
     "root": ((), {"as_of": 2}),
     "structured_graph": (("kettle",), {}),
     "tags": ((), {}),
