@@ -151,7 +151,7 @@ function atomCard(atom, trust, route, { around, words }) {
       ["version", String(atom.version)],
       ["id", hash(atom.id)],
     ]),
-    element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null }) }, "What an erasure would reach")),
+    element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null, atom: null, erase: atom.id }) }, "What an erasure would reach")),
   );
 }
 
@@ -173,27 +173,27 @@ function whyCard(events, origins, route, titles) {
       source === null ? null : element("span", { class: "muted small" }, "from ", quoted(source)),
     ),
   );
-  const step = ({ kind, actor, time }) => element("p", {}, quoted(actor), ` ${VERBS[kind] ?? kind.replaceAll("_", " ")} `, element("time", { datetime: time }, day(time)), ".");
+  const step = ({ kind, actor, time }) => [VERBS[kind] ?? kind.replaceAll("_", " "), element("span", {}, quoted(actor), ", ", element("time", { datetime: time }, day(time)))];
   const rows = [...newer, ...sources];
   return element(
     "section",
     { class: "card" },
     element("h2", {}, "Why it is here"),
-    element("div", {}, step(first), last === first ? null : step(last)),
+    details(last === first ? [step(first)] : [step(first), step(last)]),
     rows.length === 0 ? null : element("ul", { class: "links" }, ...rows),
     rows.length === 0 ? null : element("div", {}, unprovable("That this is its whole origin")),
   );
 }
 
-/** What an actor did, before the time of it. */
+/** What stands before the actor of an event. */
 const VERBS = {
-  atom_added: "added it",
-  atom_revised: "last changed it",
-  atom_tombstoned: "hid it",
-  atom_revived: "brought it back",
-  tags_added: "last tagged it",
-  tags_removed: "last removed tags from it",
-  erased: "erased it",
+  atom_added: "added by",
+  atom_revised: "last changed by",
+  atom_tombstoned: "hidden by",
+  atom_revived: "brought back by",
+  tags_added: "last tagged by",
+  tags_removed: "tags removed by",
+  erased: "erased by",
 };
 
 function edgesCard(edges, changed, id, trust, route, titles) {

@@ -42,6 +42,7 @@ async function show() {
   for (const radio of document.getElementsByName("form")) radio.checked = radio.value === (route.form === "names" ? "graph" : route.form);
   showFilters();
   showPlace();
+  if (before !== null && before.view !== route.view) window.scrollTo({ top: 0 });
   running.abort();
   running = new AbortController();
   await Promise.all([showList(), showAtom(), showMoment()]);
@@ -77,7 +78,7 @@ function showPlace() {
   document.querySelector(".bar").classList.toggle("times", route.view === "time");
   for (const link of document.querySelectorAll("#views a")) {
     const view = link.dataset.view || null;
-    link.href = route.to({ view, atom: null });
+    link.href = route.to({ view, atom: null, erase: null });
     if (view === route.view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
