@@ -132,6 +132,7 @@ function atomCard(atom, trust, route, { around, words }) {
     element("a", { class: "back", href: route.to({ atom: null }) }, element("span", { "aria-hidden": "true" }, "← "), "Back to the answers"),
     element("h2", { class: "atom-title", dir: "auto" }, ...visible(atom.title ?? atom.source ?? "Atom")),
     place,
+    atom.state === "tombstoned" ? mark("warned", "Tombstoned: searches leave it out") : null,
     atom.provenance === "quarantine" ? mark("warned", "In quarantine: do not rely on it") : null,
     before,
     text,
