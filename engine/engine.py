@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from engine.query.history.diff import Diff
     from engine.query.history.recent import Added
     from engine.query.history.revert import Undone
+    from engine.query.history.revertible import Revertible
     from engine.query.history.why import Origin
     from engine.query.named import Page
     from engine.query.recall.answer import Recall
@@ -218,6 +219,7 @@ class Engine:
         ca: str | Path | None = None,
         timeout: float = 60.0,
         retries: int = 4,
+        deadline: float | None = None,
         encrypted: bool = True,
     ) -> RemoteEngine:
         """Connect to a memory on a service (`engine serve`). The result has the methods of `Engine`.
@@ -235,7 +237,9 @@ class Engine:
             ca: A file with certificates of authorities in PEM, which alone are trusted; None for the
                 authorities that the system trusts.
             timeout: The time in seconds after which a connection on which nothing arrives counts as lost.
-            retries: How often a request is repeated if its answer is lost.
+            retries: How often a request is repeated if its answer is lost or the service cannot do it now.
+            deadline: The time in seconds within which a call ends, with its repetitions; None for no bound
+                but `timeout` and `retries`. It is a bound for the beginning of an export, not for its end.
             encrypted: If true, `http:` is refused, except to this machine.
 
         Returns:
@@ -253,7 +257,7 @@ class Engine:
 
         return connect(
             url, memory=memory, token=token, trust=trust, ca=ca, timeout=timeout, retries=retries,
-            encrypted=encrypted,
+            deadline=deadline, encrypted=encrypted,
         )  # fmt: skip
 
     @property
@@ -904,6 +908,29 @@ class Engine:
             return revert(
                 self.store, start, stop, by=self.actor, actor=actor, dry_run=dry_run, once=self._once
             )
+
+    def revertible(
+        self, start: int, stop: int | None = None, *, actor: str | None = None, limit: int = 100
+    ) -> Revertible:
+        """Return what `revert` would change, without changing anything.
+
+        Args:
+            start: The seq of the first event.
+            stop: The seq after the last event; None for the head.
+            actor: Only the events of this actor.
+            limit: The maximum number of atoms, edges and predicates, 1 to 1,000. The one that was changed
+                last comes first.
+
+        Returns:
+            The number of events, the outcomes and the changes.
+
+        Raises:
+            NotFoundError: `start` or `stop` is greater than the number of events in the journal.
+        """
+        from engine.query.history.revertible import revertible
+
+        with translated():
+            return revertible(self.store, start, stop, by=self.actor, actor=actor, limit=limit)
 
     def erase(
         self,

@@ -13,6 +13,7 @@ const TITLE_CHARACTERS = 160;
 const NEIGHBOUR_CHARACTERS = 240;
 const EDGES_MAX = 100;
 const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];
+const ERASED = "The content of this atom was erased. Only its id, its times and its history are left.";
 const WITH_TEXT = ["atom_added", "atom_revised"];
 
 /** Return the nodes that show an atom, and start the checks of what they show. */
@@ -125,12 +126,13 @@ function atomCard(atom, trust, route, { around, words }) {
   };
   markWhen(place, check, trust);
   const [before, after] = neighbourNodes(around, trust, route);
-  const text = atom.content === null ? element("p", { class: "notice" }, "The content is erased.") : content(atom.content);
+  const isErased = atom.state === "erased";
+  const text = isErased ? element("p", { class: "notice" }, ERASED) : content(atom.content);
   return element(
     "section",
     { class: "card" },
     element("a", { class: "back", href: route.to({ atom: null }) }, element("span", { "aria-hidden": "true" }, "← "), "Back to the answers"),
-    element("h2", { class: "atom-title", dir: "auto" }, ...visible(atom.title ?? atom.source ?? "Atom")),
+    element("h2", { class: "atom-title", dir: "auto" }, ...visible(atom.title ?? atom.source ?? (isErased ? "Erased" : "Atom"))),
     place,
     atom.state === "tombstoned" ? mark("warned", "Tombstoned: searches leave it out") : null,
     atom.provenance === "quarantine" ? mark("warned", "In quarantine: do not rely on it") : null,
@@ -142,17 +144,19 @@ function atomCard(atom, trust, route, { around, words }) {
       : element("div", { class: "chips" }, ...atom.tags.map((tag) => tagChip(tag, route))),
     details([
       ["state", atom.state],
-      ["provenance", quoted(PROVENANCES[atom.provenance] ?? atom.provenance)],
-      ["trust", atom.trust === null ? "not given" : String(atom.trust)],
-      ["source", atom.source === null ? "none" : sourceLink(atom.source, route)],
+      ["provenance", isErased ? null : quoted(PROVENANCES[atom.provenance] ?? atom.provenance)],
+      ["trust", isErased ? null : atom.trust === null ? "not given" : String(atom.trust)],
+      ["source", isErased ? null : atom.source === null ? "none" : sourceLink(atom.source, route)],
       ["place", words],
-      ["kind", quoted(atom.kind)],
+      ["kind", isErased ? null : quoted(atom.kind)],
       ["created", day(atom.created)],
       ["changed", atom.updated === atom.created ? null : day(atom.updated)],
       ["version", String(atom.version)],
       ["id", hash(atom.id)],
     ]),
-    element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null, atom: null, erase: atom.id }) }, "What an erasure would reach")),
+    isErased
+      ? null
+      : element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null, atom: null, erase: atom.id }) }, "What an erasure would reach")),
   );
 }
 

@@ -10,17 +10,17 @@ const TAGS_MAX = 8;
 const WORD = /[\p{L}\p{N}]+/gu;
 
 /** Return the nodes of an answer, and start the checks of what they show. */
-export async function searched({ memory, trust, route, signal }) {
+export async function searched({ memory, trust, route, signal, ended }) {
   const filters = route.narrowing();
   if (route.form === "context") {
     return contextNodes(await memory.call("context", { query: route.query, ...filters }, signal));
   }
   const recall = await memory.call("recall", { query: route.query, limit: LIMIT, explain: true, ...filters }, signal);
-  if (recall.hits.length === 0) return nothingNodes(recall, trust);
-  return hitNodes(recall, trust, route);
+  if (recall.hits.length === 0) return nothingNodes(recall, trust, ended);
+  return hitNodes(recall, trust, route, ended);
 }
 
-function hitNodes(recall, trust, route) {
+function hitNodes(recall, trust, route, ended) {
   const places = new Map(recall.hits.map(({ id }) => [id, element("span", { class: "place" })]));
   const most = Math.max(...recall.hits.map(({ score }) => score));
   const groups = new Map();
@@ -28,7 +28,7 @@ function hitNodes(recall, trust, route) {
     const page = hit.page ?? hit.source ?? "";
     groups.set(page, [...(groups.get(page) ?? []), hit]);
   }
-  checkedHits(recall.hits, places, trust);
+  checkedHits(recall.hits, places, trust, ended);
   return [
     element(
       "div",
@@ -117,9 +117,9 @@ function scoreNode(hit, most) {
   );
 }
 
-function nothingNodes(recall, trust) {
+function nothingNodes(recall, trust, ended) {
   const place = element("div", { class: "stack" });
-  nothingFound(recall.terms, place, trust);
+  nothingFound(recall.terms, place, trust, ended);
   return [
     element("div", { class: "card empty" }, element("h2", {}, "Nothing found"), place),
   ];

@@ -117,6 +117,22 @@ def test_a_read_only_service_refuses_to_write(tmp_path: Path) -> None:
         assert client.get("/v1/memories/~/size").json() == 1
 
 
+def test_a_token_that_may_only_read_sees_what_a_revert_would_change(tmp_path: Path) -> None:
+    """A read-only service answers with the outcomes and the changes, and may not revert them."""
+    url = f"sqlite:{tmp_path / 'notes.db'}"
+    with Engine.open(url) as engine:
+        tea = engine.acting_as("dreamer").add("Tea.").id
+        size = engine.size
+    with client_of(url, read_only=True, as_="reader") as client:
+        asked: dict[str, Any] = {"start": 0, "actor": "dreamer"}
+        found = client.get("/v1/memories/~/revertible", params=asked).json()
+        assert (found["events"], [one["outcome"] for one in found["outcomes"]]) == (1, ["undone"])
+        assert [(one["id"], one["change"]) for one in found["changes"]["atoms"]] == [(tea, "tombstoned")]
+        refused = client.post("/v1/memories/~/revert", json=asked | {"dry_run": True})
+        assert refused.status_code == 403
+        assert client.get("/v1/memories/~/size").json() == size
+
+
 def test_memories_are_made_renamed_and_deleted(client: TestClient) -> None:
     """A memory keeps its content under its new name, and is gone when it is deleted."""
     added(client, "The kettle is descaled on Mondays.")
