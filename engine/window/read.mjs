@@ -112,11 +112,11 @@ function neighbourNodes([before, after], trust, route) {
 }
 
 /** What a provenance means to somebody who reads the text. */
-const PROVENANCES = {
-  internal: "internal: written here",
-  external: "external: from outside",
-  quarantine: "quarantine: from a source that nobody trusts yet; last in searches",
-};
+const PROVENANCES = new Map([
+  ["internal", "internal: written here"],
+  ["external", "external: from outside"],
+  ["quarantine", "quarantine: from a source that nobody trusts yet; last in searches"],
+]);
 
 function atomCard(atom, trust, route, { around, words }) {
   const place = element("div", { class: "place" });
@@ -144,7 +144,7 @@ function atomCard(atom, trust, route, { around, words }) {
       : element("div", { class: "chips" }, ...atom.tags.map((tag) => tagChip(tag, route))),
     details([
       ["state", atom.state],
-      ["provenance", isErased ? null : quoted(PROVENANCES[atom.provenance] ?? atom.provenance)],
+      ["provenance", isErased ? null : quoted(PROVENANCES.get(atom.provenance) ?? atom.provenance)],
       ["trust", isErased ? null : atom.trust === null ? "not given" : String(atom.trust)],
       ["source", isErased ? null : atom.source === null ? "none" : sourceLink(atom.source, route)],
       ["place", words],
@@ -178,7 +178,7 @@ function whyCard(events, origins, route, titles) {
       source === null ? null : element("span", { class: "muted small" }, "from ", quoted(source)),
     ),
   );
-  const step = ({ kind, actor, time }) => [VERBS[kind] ?? kind.replaceAll("_", " "), element("span", {}, quoted(actor), ", ", element("time", { datetime: time }, day(time)))];
+  const step = ({ kind, actor, time }) => [VERBS.get(kind) ?? kind.replaceAll("_", " "), element("span", {}, quoted(actor), ", ", element("time", { datetime: time }, day(time)))];
   const rows = [...newer, ...sources];
   return element(
     "section",
@@ -191,15 +191,15 @@ function whyCard(events, origins, route, titles) {
 }
 
 /** What stands before the actor of an event. */
-const VERBS = {
-  atom_added: "added by",
-  atom_revised: "last changed by",
-  atom_tombstoned: "hidden by",
-  atom_revived: "brought back by",
-  tags_added: "last tagged by",
-  tags_removed: "tags removed by",
-  erased: "erased by",
-};
+const VERBS = new Map([
+  ["atom_added", "added by"],
+  ["atom_revised", "last changed by"],
+  ["atom_tombstoned", "hidden by"],
+  ["atom_revived", "brought back by"],
+  ["tags_added", "last tagged by"],
+  ["tags_removed", "tags removed by"],
+  ["erased", "erased by"],
+]);
 
 function edgesCard(edges, changed, id, trust, route, titles) {
   const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
