@@ -112,11 +112,11 @@ function neighbourNodes([before, after], trust, route) {
 }
 
 /** What a provenance means to somebody who reads the text. */
-const PROVENANCES = {
-  internal: "internal: written here",
-  external: "external: from outside",
-  quarantine: "quarantine: from a source that nobody trusts yet; last in searches",
-};
+const PROVENANCES = new Map([
+  ["internal", "internal: written here"],
+  ["external", "external: from outside"],
+  ["quarantine", "quarantine: from a source that nobody trusts yet; last in searches"],
+]);
 
 function atomCard(atom, trust, route, { around, words }) {
   const place = element("div", { class: "place" });
@@ -134,6 +134,7 @@ function atomCard(atom, trust, route, { around, words }) {
     element("a", { class: "back", href: route.to({ atom: null }) }, element("span", { "aria-hidden": "true" }, "← "), "Back to the answers"),
     element("h2", { class: "atom-title", dir: "auto" }, ...visible(atom.title ?? atom.source ?? (isErased ? "Erased" : "Atom"))),
     place,
+    atom.state === "tombstoned" ? mark("warned", "Tombstoned: searches leave it out") : null,
     atom.provenance === "quarantine" ? mark("warned", "In quarantine: do not rely on it") : null,
     before,
     text,
@@ -143,7 +144,7 @@ function atomCard(atom, trust, route, { around, words }) {
       : element("div", { class: "chips" }, ...atom.tags.map((tag) => tagChip(tag, route))),
     details([
       ["state", atom.state],
-      ["provenance", isErased ? null : quoted(PROVENANCES[atom.provenance] ?? atom.provenance)],
+      ["provenance", isErased ? null : quoted(PROVENANCES.get(atom.provenance) ?? atom.provenance)],
       ["trust", isErased ? null : atom.trust === null ? "not given" : String(atom.trust)],
       ["source", isErased ? null : atom.source === null ? "none" : sourceLink(atom.source, route)],
       ["place", words],
@@ -153,7 +154,9 @@ function atomCard(atom, trust, route, { around, words }) {
       ["version", String(atom.version)],
       ["id", hash(atom.id)],
     ]),
-    isErased ? null : element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null }) }, "What an erasure would reach")),
+    isErased
+      ? null
+      : element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null, atom: null, erase: atom.id }) }, "What an erasure would reach")),
   );
 }
 
@@ -175,28 +178,28 @@ function whyCard(events, origins, route, titles) {
       source === null ? null : element("span", { class: "muted small" }, "from ", quoted(source)),
     ),
   );
-  const step = ({ kind, actor, time }) => element("p", {}, quoted(actor), ` ${VERBS[kind] ?? kind.replaceAll("_", " ")} `, element("time", { datetime: time }, day(time)), ".");
+  const step = ({ kind, actor, time }) => [VERBS.get(kind) ?? kind.replaceAll("_", " "), element("span", {}, quoted(actor), ", ", element("time", { datetime: time }, day(time)))];
   const rows = [...newer, ...sources];
   return element(
     "section",
     { class: "card" },
     element("h2", {}, "Why it is here"),
-    element("div", {}, step(first), last === first ? null : step(last)),
+    details(last === first ? [step(first)] : [step(first), step(last)]),
     rows.length === 0 ? null : element("ul", { class: "links" }, ...rows),
     rows.length === 0 ? null : element("div", {}, unprovable("That this is its whole origin")),
   );
 }
 
-/** What an actor did, before the time of it. */
-const VERBS = {
-  atom_added: "added it",
-  atom_revised: "last changed it",
-  atom_tombstoned: "hid it",
-  atom_revived: "brought it back",
-  tags_added: "last tagged it",
-  tags_removed: "last removed tags from it",
-  erased: "erased it",
-};
+/** What stands before the actor of an event. */
+const VERBS = new Map([
+  ["atom_added", "added by"],
+  ["atom_revised", "last changed by"],
+  ["atom_tombstoned", "hidden by"],
+  ["atom_revived", "brought back by"],
+  ["tags_added", "last tagged by"],
+  ["tags_removed", "tags removed by"],
+  ["erased", "erased by"],
+]);
 
 function edgesCard(edges, changed, id, trust, route, titles) {
   const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
