@@ -145,6 +145,13 @@ class Backend(Reader):
     unwritable: str | None = None
     """Why the store can only be read, as the end of a sentence; None if the store can be written."""
 
+    def is_wanted(self) -> bool:
+        """Return True if somebody has tried to open the store in vain since it was opened here.
+
+        Only stores that one process at a time can open are wanted.
+        """
+        return False
+
     @abstractmethod
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch` atomically. With `durable`, return only when the rows would survive a power failure.

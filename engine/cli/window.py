@@ -38,6 +38,7 @@ def ui(session: Session, port: int, no_browser: bool) -> int:
     Serves a page on this machine only, and changes nothing. Prints the address, which has a token for this
     run at its end. Ctrl-C or SIGTERM ends it.
     """
+    from engine.mcp.lease import DEFAULT_WAIT
     from engine.service.access import Access
     from engine.service.app import application
     from engine.service.listening import listening
@@ -50,7 +51,7 @@ def ui(session: Session, port: int, no_browser: bool) -> int:
     memories = Memories(
         find_served(session.store, session.memory).url,
         read_only=True,
-        wait=session.wait,
+        wait=session.wait if "wait" in session.given else DEFAULT_WAIT,
         only=None if memory is None else memory.name,
     )
     memories.require_any()
