@@ -43,6 +43,7 @@ def ui(session: Session, port: int, no_browser: bool) -> int:
     from engine.service.app import application
     from engine.service.listening import listening
     from engine.service.memories import Memories
+    from engine.service.pages import prepare
     from engine.service.server import run
     from engine.service.settings import Settings
     from engine.service.tokens import Tokens
@@ -60,6 +61,8 @@ def ui(session: Session, port: int, no_browser: bool) -> int:
         closing.callback(tokens.close)
         listener = closing.enter_context(listening(Settings(port=port)))
         address = f"{listener.url}/#token={tokens.for_this_run()}"
+
+        prepare()
 
         def ready() -> None:
             click.echo(address)
