@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from engine.query.history.diff import Diff
     from engine.query.history.recent import Added
     from engine.query.history.revert import Undone
+    from engine.query.history.revertible import Revertible
     from engine.query.history.why import Origin
     from engine.query.named import Page
     from engine.query.recall.answer import Recall
@@ -217,6 +219,7 @@ class Engine:
         ca: str | Path | None = None,
         timeout: float = 60.0,
         retries: int = 4,
+        deadline: float | None = None,
         encrypted: bool = True,
     ) -> RemoteEngine:
         """Connect to a memory on a service (`engine serve`). The result has the methods of `Engine`.
@@ -234,7 +237,9 @@ class Engine:
             ca: A file with certificates of authorities in PEM, which alone are trusted; None for the
                 authorities that the system trusts.
             timeout: The time in seconds after which a connection on which nothing arrives counts as lost.
-            retries: How often a request is repeated if its answer is lost.
+            retries: How often a request is repeated if its answer is lost or the service cannot do it now.
+            deadline: The time in seconds within which a call ends, with its repetitions; None for no bound
+                but `timeout` and `retries`. It is a bound for the beginning of an export, not for its end.
             encrypted: If true, `http:` is refused, except to this machine.
 
         Returns:
@@ -252,7 +257,7 @@ class Engine:
 
         return connect(
             url, memory=memory, token=token, trust=trust, ca=ca, timeout=timeout, retries=retries,
-            encrypted=encrypted,
+            deadline=deadline, encrypted=encrypted,
         )  # fmt: skip
 
     @property
@@ -903,6 +908,29 @@ class Engine:
             return revert(
                 self.store, start, stop, by=self.actor, actor=actor, dry_run=dry_run, once=self._once
             )
+
+    def revertible(
+        self, start: int, stop: int | None = None, *, actor: str | None = None, limit: int = 100
+    ) -> Revertible:
+        """Return what `revert` would change, without changing anything.
+
+        Args:
+            start: The seq of the first event.
+            stop: The seq after the last event; None for the head.
+            actor: Only the events of this actor.
+            limit: The maximum number of atoms, edges and predicates, 1 to 1,000. The one that was changed
+                last comes first.
+
+        Returns:
+            The number of events, the outcomes and the changes.
+
+        Raises:
+            NotFoundError: `start` or `stop` is greater than the number of events in the journal.
+        """
+        from engine.query.history.revertible import revertible
+
+        with translated():
+            return revertible(self.store, start, stop, by=self.actor, actor=actor, limit=limit)
 
     def erase(
         self,
@@ -1562,9 +1590,13 @@ class Engine:
     def status(self) -> Status:
         """Return counts of the store's content and the position of each follower. No follower is updated."""
         from engine.store.status import status
+        from engine.trust.audit.scrub import read_scrub, scrub_file
 
-        with translated(), self.store.backend.snapshot() as rows:
-            return status(rows, self.store)
+        store = self.store
+        with translated(), store.backend.snapshot() as rows:
+            found = status(rows, store)
+            scrub = read_scrub(scrub_file(store.backend.location), store.identity.store_id.hex())
+        return replace(found, scrubbed_at=scrub.clean_at, scrubbed_events=scrub.clean_events)
 
     # Roots and proofs
 

@@ -34,6 +34,7 @@ from engine.query.graph.linked import AcrossGraph
 from engine.query.history.diff import Diff
 from engine.query.history.recent import Added
 from engine.query.history.revert import Undone
+from engine.query.history.revertible import Revertible
 from engine.query.history.why import Origin
 from engine.query.named import Page
 from engine.query.recall.answer import Recall
@@ -155,6 +156,7 @@ class AsyncEngine:
         ca: str | Path | None = None,
         timeout: float = 60.0,
         retries: int = 4,
+        deadline: float | None = None,
         encrypted: bool = True,
         threads: int = 8,
     ) -> Opening[Self]: ...
@@ -310,6 +312,9 @@ class AsyncEngine:
     async def revert(
         self, start: int, stop: int | None = None, *, actor: str | None = None, dry_run: bool = False
     ) -> list[Undone]: ...
+    async def revertible(
+        self, start: int, stop: int | None = None, *, actor: str | None = None, limit: int = 100
+    ) -> Revertible: ...
     async def revise(
         self,
         id: str,

@@ -234,10 +234,12 @@ def erase(
     pieces = target.unique_pieces
     before = find_occurrences(view, show_id(atom), seqs, pieces) if probe and seqs else None
     pending = unfinished or Pending(atom, reason, actor, int(remember))
-    done, events, purged = carry_out(store, pending, progress, None if once is None else once.request)
+    try:
+        done, events, purged = carry_out(store, pending, progress, None if once is None else once.request)
+    finally:
+        view.forget()
     if once is not None and not events:
         events = list(map(event_ref, store.recorded(actor, once)))  # another process was faster
-    view.forget()
     after = None if before is None else find_occurrences(view, show_id(atom), seqs, pieces)
     return Erasure(
         id=show_id(atom),

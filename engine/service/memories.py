@@ -25,6 +25,7 @@ from engine.base.validation import quoted
 from engine.front.opening import engine_opener
 from engine.mcp.lease import DEFAULT_WAIT, Lease
 from engine.named import changing
+from engine.store.kept import KeptStates
 from engine.store.named_places import root_of
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ class Memories:
     """The name of the only memory that is served; None to serve all."""
     _held: OrderedDict[str, _Held] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _past: KeptStates = field(default_factory=KeptStates)
+    """The past states that calls asked about. They are here, because a memory may be closed between calls."""
     _place: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -216,9 +219,11 @@ class Memories:
 
         def opened() -> Engine:
             try:
-                return opener()
+                memory = opener()
             except NotFoundError:
                 raise UnknownMemoryError(name) from None
+            memory.store.kept = self._past.of(name)
+            return memory
 
         return Lease(opened, self.wait, KEEP_SECONDS)
 
@@ -287,6 +292,7 @@ class Memories:
 
     def _release(self, name: str) -> None:
         """Close a memory that no call uses, so that it can be renamed or deleted."""
+        self._past.forget(name)
         with self._lock:
             held = self._held.get(name)
             if held is None or held.users:
@@ -300,4 +306,5 @@ class Memories:
             held = list(self._held.values())
             self._held.clear()
         ended = [one.lease.close(seconds) for one in held]
+        self._past.close()
         return all(ended)

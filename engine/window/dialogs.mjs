@@ -12,7 +12,12 @@ const at = (id) => document.getElementById(id);
 /** Show on the button in the bar whether the service continues what is pinned. */
 export function showTrust(trust) {
   at("trust-button").replaceChildren(trustMark(trust));
+  const isSaid = at("unkept").childElementCount > 0;
+  if (trust.pins.last === isSaid) at("unkept").replaceChildren(...(isSaid ? [] : [unkept()]));
 }
+
+const unkept = () =>
+  element("p", { class: "notice warned" }, "This browser keeps nothing for this page: its storage is blocked or full. What is pinned lasts until you close the page or load it again. Allow the page to store data, or pin your own root on each visit.");
 
 function trustMark(trust) {
   if (trust.refused !== null) return mark("refused", "Refused");

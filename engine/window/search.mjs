@@ -1,6 +1,6 @@
 // Search: hits by page, with the check of each, or the context as an agent would be given it.
 
-import { element, quoted, visible } from "./dom.mjs";
+import { element, mark, quoted, visible } from "./dom.mjs";
 import { counted } from "./facts.mjs";
 import { unprovable } from "./marks.mjs";
 import { checkedHits, nothingFound } from "./search_checks.mjs";
@@ -60,17 +60,22 @@ function hitNode(hit, { places, most, route, terms }) {
     { class: current ? "hit current" : "hit" },
     title,
     element("p", { class: "snippet", dir: "auto" }, ...marked(hit.snippet, terms)),
-    hit.tags.length === 0 ? null : element("div", { class: "chips" }, ...hit.tags.map((tag) => tagChip(tag, route))),
     element(
       "div",
       { class: "row" },
       places.get(hit.id),
-      hit.provenance === "internal" ? null : element("span", {}, "provenance ", quoted(hit.provenance)),
-      element("span", { class: "end" }, `${hit.tokens} tokens`),
+      ...hit.tags.map((tag) => tagChip(tag, route)),
+      provenanceOf(hit),
+      element("span", { class: "end" }, counted(hit.tokens, "token")),
     ),
     scoreNode(hit, most),
   );
 }
+
+const provenanceOf = ({ provenance }) => {
+  if (provenance === "internal") return null;
+  return provenance === "quarantine" ? mark("warned", "In quarantine") : element("span", {}, "provenance ", quoted(provenance));
+};
 
 const firstWords = (text) => text.split(/\s+/u).slice(0, 8).join(" ");
 

@@ -109,6 +109,15 @@ class Visitor:
         self.page.evaluate("(place) => { location.hash = place; }", place)
         self.settle()
 
+    def go(self, place: str) -> None:
+        """Go to another place without loading the page again, and wait until all is checked."""
+        change = """(place) => new Promise((done) => {
+          addEventListener("hashchange", done, { once: true });
+          location.hash = place;
+        })"""
+        self.page.evaluate(change, place)
+        self.settle()
+
     def settle(self) -> None:
         """Wait until nothing is being loaded or checked."""
         self.page.wait_for_selector('#list[aria-busy="false"] > *', state="attached")
@@ -154,16 +163,21 @@ def window(
     size: tuple[int, int] = WIDE,
     dark: bool = False,
     token: str = TOKEN,
+    scale: float = 1.0,
+    script: str = "",
 ) -> Iterator[Window]:
-    """Open the window on a service, with a token. An error in the page fails the test."""
+    """Open the window on a service, with a token, after `script` ran. An error in the page fails the test."""
     context: BrowserContext = browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if dark else "light",
+        device_scale_factor=scale,
     )
     context.set_default_timeout(15_000)
     context.route("**/*", service.answer)
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
+    page.add_init_script(script)
     page.goto(f"{ORIGIN}/#token={token}")
     yield Window(page, service)
     context.close()

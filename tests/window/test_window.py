@@ -92,12 +92,13 @@ def test_read_shows_an_atom_with_its_history_and_connections(opened: Window) -> 
         "These are all events: verified",
     ]
     opened.visit(f"atom={KETTLE}")
-    links = opened.page.locator(".links")
-    assert "references →" in links.inner_text()
-    links.get_by_role("link").click()
+    card = opened.page.locator("#reading .card", has_text="Connections")
+    assert "From here →\nreferences" in card.inner_text()
+    card.locator(".links").get_by_role("link").click()
     opened.page.locator("#reading .content", has_text="boiler").wait_for()
     opened.settle()
     assert opened.text("#reading .content") == "Ms Okafor services the boiler."
+    assert "← Links to here\nreferences" in opened.text("#reading")
 
 
 def test_the_atoms_with_a_tag_are_verified_to_be_all(opened: Window) -> None:
