@@ -4,14 +4,14 @@ import { markAll } from "./batches.mjs";
 import { claimsOf, compareAtom, compareChain, compareEvent } from "./checked.mjs";
 import { differences } from "./differences.mjs";
 import { details, element, quoted, visible } from "./dom.mjs";
+import { NOT_FOUND, claimsOfEdges } from "./edge_claims.mjs";
 import { content, counted, day, hash } from "./facts.mjs";
-import { markWhen, pending, unprovable } from "./marks.mjs";
+import { failed, markWhen, pending, unprovable } from "./marks.mjs";
 import { NO_FILTERS } from "./routes.mjs";
 import { tagChip } from "./search.mjs";
 
 const TITLE_CHARACTERS = 160;
 const EDGES_MAX = 100;
-const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];
 const WITH_TEXT = ["atom_added", "atom_revised"];
 
 /** Return the nodes that show an atom, and start the checks of what they show. */
@@ -32,7 +32,7 @@ export async function reading({ memory, trust, route, signal }) {
   const titles = wanted.length === 0 ? {} : await memory.call("titles", { ids: wanted }, signal);
   return [
     atomCard(atom, trust, route, around, titles),
-    edgesCard(edges, changed, id, trust, route, titles),
+    edgesCard(edges, changed, id, { memory, trust }, route, titles),
     copies.length === 0 ? null : copiesCard(copies, route, titles),
     historyCard(events, atom, trust),
   ].filter((node) => node !== null);
@@ -115,15 +115,24 @@ function atomCard(atom, trust, route, around, titles) {
   );
 }
 
-function edgesCard(edges, changed, id, trust, route, titles) {
+/** Check edges, and mark each in its place. */
+async function checkEdges(edges, places, { memory, trust }) {
+  try {
+    const proofs = await claimsOfEdges(memory, edges);
+    for (const edge of edges) if (!proofs.has(edge)) places.get(edge).replaceChildren(unprovable("This relation", NOT_FOUND));
+    await markAll(trust, [...proofs.keys()], {
+      claims: (edge) => proofs.get(edge).claims,
+      compare: (edge, facts) => proofs.get(edge).compare(facts),
+      place: (edge) => places.get(edge),
+    });
+  } catch (error) {
+    for (const place of places.values()) place.replaceChildren(failed(error));
+  }
+}
+
+function edgesCard(edges, changed, id, given, route, titles) {
   const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
-  const provable = edges.filter(({ type }) => BUILT_IN.includes(type));
-  for (const edge of edges) if (!provable.includes(edge)) places.get(edge).replaceChildren(unprovable("This relation"));
-  markAll(trust, provable, {
-    claims: ({ src, type, dst, state }) => [`edge ${src} ${type} ${dst} ${state} sealed`],
-    compare: () => null,
-    place: (edge) => places.get(edge),
-  });
+  checkEdges(edges, places, given);
   const rows = edges.map((edge) => {
     const outgoing = edge.src === id;
     return element(
