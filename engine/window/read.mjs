@@ -4,15 +4,15 @@ import { markAll } from "./batches.mjs";
 import { claimsOf, compareAtom, compareChain, compareEvent } from "./checked.mjs";
 import { differences } from "./differences.mjs";
 import { details, element, mark, quoted, visible } from "./dom.mjs";
+import { NOT_FOUND, claimsOfEdges } from "./edge_claims.mjs";
 import { content, counted, day, hash } from "./facts.mjs";
-import { markWhen, pending, unprovable } from "./marks.mjs";
+import { failed, markWhen, pending, unprovable } from "./marks.mjs";
 import { NO_FILTERS } from "./routes.mjs";
 import { tagChip } from "./search.mjs";
 
 const TITLE_CHARACTERS = 160;
 const NEIGHBOUR_CHARACTERS = 240;
 const EDGES_MAX = 100;
-const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];
 const ERASED = "The content of this atom was erased. Only its id, its times and its history are left.";
 const WITH_TEXT = ["atom_added", "atom_revised"];
 
@@ -37,7 +37,7 @@ export async function reading({ memory, trust, route, signal }) {
   return [
     atomCard(atom, trust, route, page),
     whyCard(events, origins, route, titles),
-    edgesCard(edges, changed, id, trust, route, titles),
+    edgesCard(edges, changed, id, { memory, trust }, route, titles),
     copies.length === 0 ? null : copiesCard(copies, route, titles),
     historyCard(events, atom, trust),
   ].filter((node) => node !== null);
@@ -201,15 +201,24 @@ const VERBS = new Map([
   ["erased", "erased by"],
 ]);
 
-function edgesCard(edges, changed, id, trust, route, titles) {
+/** Check edges, and mark each in its place. */
+async function checkEdges(edges, places, { memory, trust }) {
+  try {
+    const proofs = await claimsOfEdges(memory, edges);
+    for (const edge of edges) if (!proofs.has(edge)) places.get(edge).replaceChildren(unprovable("This relation", NOT_FOUND));
+    await markAll(trust, [...proofs.keys()], {
+      claims: (edge) => proofs.get(edge).claims,
+      compare: (edge, facts) => proofs.get(edge).compare(facts),
+      place: (edge) => places.get(edge),
+    });
+  } catch (error) {
+    for (const place of places.values()) place.replaceChildren(failed(error));
+  }
+}
+
+function edgesCard(edges, changed, id, given, route, titles) {
   const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
-  const provable = edges.filter(({ type }) => BUILT_IN.includes(type));
-  for (const edge of edges) if (!provable.includes(edge)) places.get(edge).replaceChildren(unprovable("This relation"));
-  markAll(trust, provable, {
-    claims: ({ src, type, dst, state }) => [`edge ${src} ${type} ${dst} ${state} sealed`],
-    compare: () => null,
-    place: (edge) => places.get(edge),
-  });
+  checkEdges(edges, places, given);
   const row = (edge, other) =>
     element("li", {}, element("span", { class: "muted" }, quoted(edge.type.replaceAll("_", " "))), linkTo(other, titles, route), places.get(edge));
   const from = edges.filter(({ src }) => src === id).map((edge) => row(edge, edge.dst));
