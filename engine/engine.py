@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -218,6 +219,7 @@ class Engine:
         ca: str | Path | None = None,
         timeout: float = 60.0,
         retries: int = 4,
+        deadline: float | None = None,
         encrypted: bool = True,
     ) -> RemoteEngine:
         """Connect to a memory on a service (`engine serve`). The result has the methods of `Engine`.
@@ -235,7 +237,9 @@ class Engine:
             ca: A file with certificates of authorities in PEM, which alone are trusted; None for the
                 authorities that the system trusts.
             timeout: The time in seconds after which a connection on which nothing arrives counts as lost.
-            retries: How often a request is repeated if its answer is lost.
+            retries: How often a request is repeated if its answer is lost or the service cannot do it now.
+            deadline: The time in seconds within which a call ends, with its repetitions; None for no bound
+                but `timeout` and `retries`. It is a bound for the beginning of an export, not for its end.
             encrypted: If true, `http:` is refused, except to this machine.
 
         Returns:
@@ -253,7 +257,7 @@ class Engine:
 
         return connect(
             url, memory=memory, token=token, trust=trust, ca=ca, timeout=timeout, retries=retries,
-            encrypted=encrypted,
+            deadline=deadline, encrypted=encrypted,
         )  # fmt: skip
 
     @property
@@ -1575,18 +1579,19 @@ class Engine:
         with translated(), self.store.view() as rows:
             return diff(rows, *sizes(rows, before, after))
 
-    def why(self, id: str) -> tuple[Origin, ...]:  # noqa: A002
+    def why(self, id: str, *, as_of: AsOf | None = None) -> tuple[Origin, ...]:  # noqa: A002
         """Return the origins of an atom and of the atoms that it was derived from, at most 100 in total.
 
         Args:
             id: The atom.
+            as_of: Return the origins as they were at this moment.
 
         Raises:
-            NotFoundError: The atom was never recorded.
+            NotFoundError: The atom was never recorded, or had not been recorded at that moment.
         """
         from engine.query.history.why import why
 
-        with translated(), self.store.view() as rows:
+        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return why(rows, atom_id(id))
 
     def was_kept(self, seq: int, event_id: str) -> bool:
@@ -1604,9 +1609,13 @@ class Engine:
     def status(self) -> Status:
         """Return counts of the store's content and the position of each follower. No follower is updated."""
         from engine.store.status import status
+        from engine.trust.audit.scrub import read_scrub, scrub_file
 
-        with translated(), self.store.backend.snapshot() as rows:
-            return status(rows, self.store)
+        store = self.store
+        with translated(), store.backend.snapshot() as rows:
+            found = status(rows, store)
+            scrub = read_scrub(scrub_file(store.backend.location), store.identity.store_id.hex())
+        return replace(found, scrubbed_at=scrub.clean_at, scrubbed_events=scrub.clean_events)
 
     # Roots and proofs
 

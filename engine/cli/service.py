@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from engine.cli.options import secrets_mode
 from engine.cli.session import Session
 from engine.front.settings import find_memory, find_secrets_for_agents, find_served
 from engine.mcp.lease import DEFAULT_WAIT
+
+if TYPE_CHECKING:
+    from engine.service.tokens import Tokens
 
 DEFAULT_PORT = 8377
 
@@ -85,7 +88,7 @@ def serve(session: Session, **given: Any) -> int:
     from engine.service.rates import Rates
     from engine.service.server import serve as run
     from engine.service.settings import Limits, Settings, network_of
-    from engine.service.tokens import Tokens
+    from engine.service.tokens import Tokens, log, problem_of
 
     limits = Limits(
         connections=given["connections"],
@@ -116,7 +119,8 @@ def serve(session: Session, **given: Any) -> int:
         memories.require_any()
     tokens = Tokens(memories.url)
     try:
-        first = _token_of_this_run(tokens, given["host"], write=given["write"])
+        known = tokens.listed()
+        first = None if known else _token_of_this_run(tokens, given["host"], write=given["write"])
         access = Access(
             tokens,
             read_only=memories.read_only,
@@ -130,6 +134,8 @@ def serve(session: Session, **given: Any) -> int:
             click.echo(text, err=True)
             if first is not None:
                 click.echo(f"token (shown only once, for this run): {first}", err=True)
+            for problem in filter(None, map(problem_of, known)):
+                log.warning(problem)
 
         observers = [] if given["quiet_requests"] else [log_requests]
         run(application(memories, access, metrics), settings, note, observers, metrics)
@@ -142,18 +148,15 @@ def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text)
 
 
-def _token_of_this_run(tokens: Any, host: str, *, write: bool) -> str | None:
-    """Return a token for this run, or None if there are tokens in the table.
+def _token_of_this_run(tokens: Tokens, host: str, *, write: bool) -> str:
+    """Return a token for this run, because the table has none.
 
     Raises:
-        RefusedError: There is no token, and other machines can reach the service.
+        RefusedError: Other machines can reach the service.
     """
-    if tokens.listed():
-        return None
     if not is_loopback(host):
         raise RefusedError(
             "there is no token, and without one the service accepts no request",
             hint="make one: engine token new NAME",
         )
-    made: str = tokens.for_this_run(Scope.WRITE if write else Scope.READ)
-    return made
+    return tokens.for_this_run(Scope.WRITE if write else Scope.READ)

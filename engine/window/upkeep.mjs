@@ -52,7 +52,7 @@ function statusCard({ memory, status }) {
   const behind = Object.entries(status.followers).filter(([, size]) => size < status.events);
   return element(
     "section",
-    { class: "card stack" },
+    { class: "card stack facts" },
     element("h2", {}, "How the memory stands"),
     details([
       ["live atoms", status.live_atoms.toLocaleString("en")],
@@ -60,17 +60,25 @@ function statusCard({ memory, status }) {
       ["events", status.events.toLocaleString("en")],
       ["last event", day(status.last_event)],
       ["kept in", quoted(status.backend)],
+      ["files", status.file_bytes === null ? null : sizeOf(status.file_bytes)],
+      ["last scrub", scrubOf(status)],
       ["can be written", status.read_only === null || status.read_only === undefined ? "yes" : element("span", {}, "no: ", quoted(status.read_only))],
       ["behind", behind.length === 0 ? "nothing" : quoted(behind.map(([name, size]) => `${name} by ${counted(status.events - size, "event")}`).join(", "))],
       ["store", hash(status.store_id)],
       ["version", quoted(status.version)],
     ]),
-    element("p", { class: "small muted" }, "A part that is behind catches up when it is next asked. The last scrub is known on the service's machine only:"),
-    commandNode(engine(memory, command`status`)),
-    element("p", { class: "small muted" }, "To check every hash of the store:"),
-    commandNode(engine(memory, command`verify`)),
+    element("p", { class: "small muted" }, "A part that is behind catches up when it is next asked. To read the whole store again, slowly, and to compare it with its journal:"),
+    element("div", { class: "commands" }, commandNode(engine(memory, command`scrub`)), commandNode(engine(memory, command`verify-root`))),
     element("div", {}, unprovable("These counts")),
   );
+}
+
+const sizeOf = (bytes) => (bytes < 1e6 ? counted(bytes, "byte") : `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`);
+
+/** Return when the store was last read again without finding damage, and what was added since. */
+function scrubOf({ scrubbed_at: time, scrubbed_events: size, events }) {
+  if (time === null) return "never finished";
+  return `no damage found at ${day(time)}, ${size < events ? `${counted(events - size, "event")} ago` : "after the last event"}`;
 }
 
 async function checkpoint({ memory, status, signal }) {

@@ -22,10 +22,12 @@ def changed() -> tuple[Engine, int]:
     engine.add(TEXT.lower(), id=COPY)
     engine.link(TEA, "references", KETTLE, 0.5)
     engine.link(TEA, "related_to", COPY)
+    engine.link(COPY, "derived_from", KETTLE)
     moment = engine.size - 1
     engine.unlink(TEA, "references", KETTLE)
     engine.link(TEA, "references", KETTLE, 0.75)
     engine.unlink(TEA, "related_to", COPY)
+    engine.unlink(COPY, "derived_from", KETTLE)
     engine.revise(KETTLE, title="Boiler")
     engine.untag(TEA, "drink")
     engine.tombstone(COPY)
@@ -63,3 +65,10 @@ def test_titles_tags_and_near_duplicates_are_those_of_the_moment(changed: tuple[
     (group,) = engine.duplicates(as_of=moment)
     assert {group.keep.id, *(other.id for other in group.others)} == {KETTLE, COPY}
     assert engine.duplicates() == []
+
+
+def test_the_origins_of_an_atom_are_those_of_the_moment(changed: tuple[Engine, int]) -> None:
+    """Also those that it was parted from since."""
+    engine, moment = changed
+    assert [origin.id for origin in engine.why(COPY, as_of=moment)] == [COPY, KETTLE]
+    assert [origin.id for origin in engine.why(COPY)] == [COPY]

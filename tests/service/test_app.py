@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from backends import locate
 from engine.base.errors import BusyError
 from engine.base.scope import Scope
 from engine.engine import Engine
 from engine.service.memories import Memories
 from engine.service.openapi import document
+from engine.trust.audit.scrub import Scrub, scrub_file, write_scrub
 from engine.wire.operations import operations
 from tests.service.support import client_of
 from tests.support.leveldb import needs_leveldb
@@ -44,6 +47,19 @@ def test_what_is_added_is_recalled(client: TestClient) -> None:
     by_post = client.post("/v1/memories/work/recall", json={"query": "kettle"}).json()
     assert by_get == by_post
     assert [hit["id"] for hit in by_get["hits"]] == [atom]
+
+
+def test_the_status_has_sizes_and_no_place(client: TestClient, tmp_path: Path) -> None:
+    """A reader learns how large the files are, and when they were last read again, but not where they are."""
+    progress = Scrub("", clean_at=1_800_000_000_000_000, clean_events=1)
+    store_id = client.get("/v1/memories/work/status").json()["store_id"]
+    file = scrub_file(locate(f"sqlite+work:{tmp_path / 'memories.db'}"))
+    write_scrub(file, replace(progress, store_id=store_id.replace("-", "")))
+    answer = client.get("/v1/memories/work/status", headers={"authorization": "Bearer reader"})
+    status = answer.json()
+    assert status["file_bytes"] >= (tmp_path / "memories.db").stat().st_size
+    assert (status["scrubbed_at"], status["scrubbed_events"]) == ("2027-01-15T08:00:00.000000Z", 1)
+    assert str(tmp_path) not in answer.text
 
 
 def test_the_actor_of_an_event_is_the_name_of_the_token(client: TestClient) -> None:

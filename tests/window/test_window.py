@@ -92,12 +92,13 @@ def test_read_shows_an_atom_with_its_history_and_connections(opened: Window) -> 
         "These are all events: verified",
     ]
     opened.visit(f"atom={KETTLE}")
-    links = opened.page.locator(".links")
-    assert "references →" in links.inner_text()
-    links.get_by_role("link").click()
+    card = opened.page.locator("#reading .card", has_text="Connections")
+    assert "From here →\nreferences" in card.inner_text()
+    card.locator(".links").get_by_role("link").click()
     opened.page.locator("#reading .content", has_text="boiler").wait_for()
     opened.settle()
     assert opened.text("#reading .content") == "Ms Okafor services the boiler."
+    assert "← Links to here\nreferences" in opened.text("#reading")
 
 
 def test_the_atoms_with_a_tag_are_verified_to_be_all(opened: Window) -> None:
@@ -317,6 +318,53 @@ def test_a_token_is_asked_for_and_leaves_the_address(browser: Browser, service: 
         opened.page.keyboard.press("Enter")
         opened.settle()
         assert "What is in this memory?" in opened.text("#list")
+
+
+def test_what_cannot_be_a_token_is_not_sent(browser: Browser, service: Service) -> None:
+    """Somebody without a token is told how to get one, and that a text with spaces is none."""
+    with window(browser, service, token="") as opened:
+        opened.page.wait_for_selector("#token[open]")
+        assert "only to people who have a token" in opened.text("#token")
+        assert "engine token new" in opened.text("#token")
+        opened.page.fill("#given-token", "Bearer reader")
+        opened.page.keyboard.press("Enter")
+        opened.page.get_by_text("This is no token").wait_for()
+        opened.page.fill("#given-token", "wrong")
+        opened.page.keyboard.press("Enter")
+        opened.page.get_by_text("was mistyped, has expired or was revoked").first.wait_for()
+
+
+def test_an_address_of_an_atom_that_was_erased_says_so(
+    browser: Browser, service: Service, tmp_path: Path
+) -> None:
+    """What is left of it is shown, and verified; nothing stands where its text was."""
+    with Engine.open(f"sqlite:{tmp_path / 'notes.db'}") as engine:
+        engine.erase(PLAN, reason="asked for")
+    with window(browser, service) as opened:
+        opened.visit(f"atom={PLAN}")
+        assert "The content of this atom was erased." in opened.text("#reading")
+        assert opened.page.locator("#reading .content").count() == 0
+        assert opened.marks("#reading")[0] == "Verified"
+        picture(opened.page, "window-erased")
+
+
+def test_addresses_that_lead_nowhere_are_answered_in_a_sentence(opened: Window) -> None:
+    """Of an atom that never was, of a moment that is to come, and of a memory that is not there."""
+    for place, sentence in {
+        f"atom={id_of(99)}": "was never recorded",
+        "atom=garbage!": "is neither a UUID nor",
+        "at=999&q=kettle": "is not in the journal",
+        "since=tomorrow": "is not a date or time",
+        f"memory=attic&atom={PLAN}": "There is no memory attic that this token may read.",
+    }.items():
+        opened.visit(place)
+        assert sentence in opened.text("#panes")
+    assert opened.page.is_hidden("#reading")
+    opened.page.click("#narrow-button")
+    opened.page.fill("#query", "kettle")
+    opened.page.wait_for_function("() => location.hash.includes('q=kettle')")
+    opened.settle()
+    assert "There is no memory attic that this token may read." in opened.text("#list")
 
 
 def test_the_window_is_used_with_the_keyboard_alone(opened: Window) -> None:
