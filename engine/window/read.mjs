@@ -20,14 +20,14 @@ const WITH_TEXT = ["atom_added", "atom_revised"];
 export async function reading({ memory, trust, route, signal }) {
   const id = await memory.call("resolve", { id: route.atom }, signal);
   const moment = route.moment();
-  const [atom, all, linked, near, origins] = await Promise.all([
+  const [atom, history, edges, near, origins] = await Promise.all([
     memory.call("get", { id }, signal),
     memory.call("history", { id }, signal),
-    memory.call("edges", { id, direction: "both", tombstoned: moment !== null, limit: EDGES_MAX }, signal),
-    moment === null ? memory.call("duplicates", { of: id, limit: 1 }, signal) : [],
-    moment === null ? memory.call("why", { id }, signal) : [],
+    memory.call("edges", { id, direction: "both", limit: EDGES_MAX }, signal),
+    memory.call("duplicates", { of: id, limit: 1 }, signal),
+    memory.call("why", { id }, signal),
   ]);
-  const { events, edges, changed } = until(moment, all, linked);
+  const events = moment === null ? history : history.filter(({ seq }) => seq <= moment);
   const ends = edges.map(({ src, dst }) => (src === id ? dst : src));
   const page = await placeInPage(memory, atom, signal);
   const copies = near.flatMap(({ keep, others }) => [keep, ...others]).filter((one) => one.id !== id);
@@ -37,25 +37,10 @@ export async function reading({ memory, trust, route, signal }) {
   return [
     atomCard(atom, trust, route, page),
     whyCard(events, origins, route, titles),
-    edgesCard(edges, changed, id, { memory, trust }, route, titles),
+    edgesCard(edges, id, { memory, trust }, route, titles),
     copies.length === 0 ? null : copiesCard(copies, route, titles),
     historyCard(events, atom, trust),
   ].filter((node) => node !== null);
-}
-
-/**
- * Return the events and edges up to a moment. The service gives edges as they are now: one whose last event is later
- * cannot be shown as it was, and is counted in `changed`.
- */
-function until(moment, events, edges) {
-  if (moment === null) return { events, edges, changed: 0 };
-  const made = edges.filter(({ created_seq: seq }) => seq <= moment);
-  const same = made.filter(({ last_seq: seq }) => seq <= moment);
-  return {
-    events: events.filter(({ seq }) => seq <= moment),
-    edges: same.filter(({ state }) => state === "live"),
-    changed: made.length - same.length,
-  };
 }
 
 /** Return the atoms directly before and after an atom in its page, null where there is none, and its place there. */
@@ -216,7 +201,7 @@ async function checkEdges(edges, places, { memory, trust }) {
   }
 }
 
-function edgesCard(edges, changed, id, given, route, titles) {
+function edgesCard(edges, id, given, route, titles) {
   const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
   checkEdges(edges, places, given);
   const row = (edge, other) =>
@@ -236,7 +221,6 @@ function edgesCard(edges, changed, id, given, route, titles) {
     ...listed("From here →", from),
     ...listed("← Links to here", to),
     edges.length === 0 ? element("p", { class: "muted" }, "None.") : null,
-    changed === 0 ? null : element("p", { class: "muted" }, `${counted(changed, "connection")} changed after this moment, and ${changed === 1 ? "is" : "are"} not shown.`),
     element("div", {}, unprovable("That these are all")),
   );
 }
