@@ -84,6 +84,14 @@ def test_the_image_is_healthy_while_the_service_answers() -> None:
     assert {"--interval=10s", "--timeout=5s"} <= set(options.split())
 
 
+def test_docker_waits_longer_for_the_end_than_the_service() -> None:
+    """The command in docs/service.md gives it more than the ten seconds that its requests have."""
+    page = (DOCS / "service.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^\$ (docker run --detach .*)$", page, re.MULTILINE)
+    words = shlex.split(command)
+    assert int(words[words.index("--stop-timeout") + 1]) > 10
+
+
 def test_the_build_sees_all_files_of_the_package_and_no_others() -> None:
     """What the Dockerfile copies is what .dockerignore lets through, and has all packages of the wheel."""
     copied = {
