@@ -13,9 +13,9 @@ const RECENT = 10;
 const TITLE_CHARACTERS = 90;
 
 export async function overview({ memory, trust, route, signal }) {
-  if (route.moment() !== null) return then(await memory.call("recent", { limit: RECENT }, signal), trust, route);
+  const moment = route.moment();
   const [status, tags, recent] = await Promise.all([
-    memory.call("status", {}, signal),
+    moment === null ? memory.call("status", {}, signal) : null,
     memory.call("tags", {}, signal),
     memory.call("recent", { limit: RECENT }, signal),
   ]);
@@ -24,11 +24,11 @@ export async function overview({ memory, trust, route, signal }) {
     element(
       "div",
       { class: "card empty" },
-      element("h2", { class: "atom-title" }, "What is in this memory?"),
-      ...(status.live_atoms === 0
+      element("h2", { class: "atom-title" }, moment === null ? "What is in this memory?" : "What was in this memory?"),
+      ...(status?.live_atoms === 0
         ? empty(memory)
         : [
-            element("p", { class: "muted" }, `${counted(status.live_atoms, "atom")}, ${counted(status.events, "event")}. Ask a question, or press / to search.`),
+            element("p", { class: "muted" }, moment === null ? countsOf(status) : `There were ${counted(moment + 1, "event")}. Ask a question about this moment.`),
             most.length === 0 ? null : element("div", { class: "chips" }, ...most.slice(0, TAGS_MAX).map(([tag, count]) => tagLink(tag, count, route))),
           ]),
     ),
@@ -43,12 +43,7 @@ const empty = (memory) => [
   commandNode(engine(memory, command`ingest ${"NOTES"}`)),
 ];
 
-/** Return what is shown of an earlier moment: counts and tags are known of now only. */
-function then(recent, trust, route) {
-  const words = `There were ${counted(route.moment() + 1, "event")}. Ask a question about this moment.`;
-  const card = element("div", { class: "card empty" }, element("h2", { class: "atom-title" }, "What was in this memory?"), element("p", { class: "muted" }, words));
-  return recent.length === 0 ? [card] : [card, recentCard(recent, trust, route)];
-}
+const countsOf = (status) => `${counted(status.live_atoms, "atom")}, ${counted(status.events, "event")}. Ask a question, or press / to search.`;
 
 const tagLink = (tag, count, route) =>
   element(

@@ -4,15 +4,15 @@ import { markAll } from "./batches.mjs";
 import { claimsOf, compareAtom, compareChain, compareEvent } from "./checked.mjs";
 import { differences } from "./differences.mjs";
 import { details, element, mark, quoted, visible } from "./dom.mjs";
+import { NOT_FOUND, claimsOfEdges } from "./edge_claims.mjs";
 import { content, counted, day, hash } from "./facts.mjs";
-import { markWhen, pending, unprovable } from "./marks.mjs";
+import { failed, markWhen, pending, unprovable } from "./marks.mjs";
 import { NO_FILTERS } from "./routes.mjs";
 import { tagChip } from "./search.mjs";
 
 const TITLE_CHARACTERS = 160;
 const NEIGHBOUR_CHARACTERS = 240;
 const EDGES_MAX = 100;
-const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];
 const ERASED = "The content of this atom was erased. Only its id, its times and its history are left.";
 const WITH_TEXT = ["atom_added", "atom_revised"];
 
@@ -20,14 +20,14 @@ const WITH_TEXT = ["atom_added", "atom_revised"];
 export async function reading({ memory, trust, route, signal }) {
   const id = await memory.call("resolve", { id: route.atom }, signal);
   const moment = route.moment();
-  const [atom, all, linked, near, origins] = await Promise.all([
+  const [atom, history, edges, near, origins] = await Promise.all([
     memory.call("get", { id }, signal),
     memory.call("history", { id }, signal),
-    memory.call("edges", { id, direction: "both", tombstoned: moment !== null, limit: EDGES_MAX }, signal),
-    moment === null ? memory.call("duplicates", { of: id, limit: 1 }, signal) : [],
-    moment === null ? memory.call("why", { id }, signal) : [],
+    memory.call("edges", { id, direction: "both", limit: EDGES_MAX }, signal),
+    memory.call("duplicates", { of: id, limit: 1 }, signal),
+    memory.call("why", { id }, signal),
   ]);
-  const { events, edges, changed } = until(moment, all, linked);
+  const events = moment === null ? history : history.filter(({ seq }) => seq <= moment);
   const ends = edges.map(({ src, dst }) => (src === id ? dst : src));
   const page = await placeInPage(memory, atom, signal);
   const copies = near.flatMap(({ keep, others }) => [keep, ...others]).filter((one) => one.id !== id);
@@ -37,25 +37,10 @@ export async function reading({ memory, trust, route, signal }) {
   return [
     atomCard(atom, trust, route, page),
     whyCard(events, origins, route, titles),
-    edgesCard(edges, changed, id, trust, route, titles),
+    edgesCard(edges, id, { memory, trust }, route, titles),
     copies.length === 0 ? null : copiesCard(copies, route, titles),
     historyCard(events, atom, trust),
   ].filter((node) => node !== null);
-}
-
-/**
- * Return the events and edges up to a moment. The service gives edges as they are now: one whose last event is later
- * cannot be shown as it was, and is counted in `changed`.
- */
-function until(moment, events, edges) {
-  if (moment === null) return { events, edges, changed: 0 };
-  const made = edges.filter(({ created_seq: seq }) => seq <= moment);
-  const same = made.filter(({ last_seq: seq }) => seq <= moment);
-  return {
-    events: events.filter(({ seq }) => seq <= moment),
-    edges: same.filter(({ state }) => state === "live"),
-    changed: made.length - same.length,
-  };
 }
 
 /** Return the atoms directly before and after an atom in its page, null where there is none, and its place there. */
@@ -201,15 +186,24 @@ const VERBS = new Map([
   ["erased", "erased by"],
 ]);
 
-function edgesCard(edges, changed, id, trust, route, titles) {
+/** Check edges, and mark each in its place. */
+async function checkEdges(edges, places, { memory, trust }) {
+  try {
+    const proofs = await claimsOfEdges(memory, edges);
+    for (const edge of edges) if (!proofs.has(edge)) places.get(edge).replaceChildren(unprovable("This relation", NOT_FOUND));
+    await markAll(trust, [...proofs.keys()], {
+      claims: (edge) => proofs.get(edge).claims,
+      compare: (edge, facts) => proofs.get(edge).compare(facts),
+      place: (edge) => places.get(edge),
+    });
+  } catch (error) {
+    for (const place of places.values()) place.replaceChildren(failed(error));
+  }
+}
+
+function edgesCard(edges, id, given, route, titles) {
   const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
-  const provable = edges.filter(({ type }) => BUILT_IN.includes(type));
-  for (const edge of edges) if (!provable.includes(edge)) places.get(edge).replaceChildren(unprovable("This relation"));
-  markAll(trust, provable, {
-    claims: ({ src, type, dst, state }) => [`edge ${src} ${type} ${dst} ${state} sealed`],
-    compare: () => null,
-    place: (edge) => places.get(edge),
-  });
+  checkEdges(edges, places, given);
   const row = (edge, other) =>
     element("li", {}, element("span", { class: "muted" }, quoted(edge.type.replaceAll("_", " "))), linkTo(other, titles, route), places.get(edge));
   const from = edges.filter(({ src }) => src === id).map((edge) => row(edge, edge.dst));
@@ -227,7 +221,6 @@ function edgesCard(edges, changed, id, trust, route, titles) {
     ...listed("From here →", from),
     ...listed("← Links to here", to),
     edges.length === 0 ? element("p", { class: "muted" }, "None.") : null,
-    changed === 0 ? null : element("p", { class: "muted" }, `${counted(changed, "connection")} changed after this moment, and ${changed === 1 ? "is" : "are"} not shown.`),
     element("div", {}, unprovable("That these are all")),
   );
 }
