@@ -38,19 +38,24 @@ def ui(session: Session, port: int, no_browser: bool) -> int:
     Serves a page on this machine only, and changes nothing. Prints the address, which has a token for this
     run at its end. Ctrl-C or SIGTERM ends it.
     """
+    from engine.mcp.lease import DEFAULT_WAIT
     from engine.service.access import Access
     from engine.service.app import application
     from engine.service.listening import listening
+    from engine.service.pages import prepare
     from engine.service.server import run
     from engine.service.settings import Settings
     from engine.service.tokens import Tokens
 
-    memories = served_memories(session, read_only=True, wait=session.wait)
+    wait = session.wait if "wait" in session.given else DEFAULT_WAIT
+    memories = served_memories(session, read_only=True, wait=wait)
     tokens = Tokens(memories.url)
     with ExitStack() as closing:
         closing.callback(tokens.close)
         listener = closing.enter_context(listening(Settings(port=port)))
         address = f"{listener.url}/#token={tokens.for_this_run()}"
+
+        prepare()
 
         def ready() -> None:
             click.echo(address)

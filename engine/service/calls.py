@@ -162,6 +162,8 @@ class Calls:
                 return
             yield b"".join(map(line, part))
             start += len(part)
+            if start == stop:
+                return
 
     def events(self, memory: str, start: int, stop: int | None) -> list[Any]:
         """Return the next events of a memory as JSON, at most as many as are read at once."""

@@ -347,6 +347,9 @@ STATUS: dict[str, object] = {
     "analyzer": "",
     "last_event": "2026-01-01T00:00:00Z",
     "read_only": None,
+    "file_bytes": None,
+    "scrubbed_at": None,
+    "scrubbed_events": 0,
 }
 
 
