@@ -13,7 +13,7 @@ SWITCHES: Final = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"),
 )
-"""The page is trusted, nothing but the page may use the network, and a container has no GPU and little `/dev/shm`."""
+"""The page is trusted, only it may use the network, and a container has no GPU and little `/dev/shm`."""
 
 
 def chromium() -> str | None:
