@@ -150,6 +150,13 @@ class Backend(Reader):
     location: Location | None = None
     """The place of the store's files, if `open_backend` opened it; None for a store that is not in files."""
 
+    def is_wanted(self) -> bool:
+        """Return True if somebody has tried to open the store in vain since it was opened here.
+
+        Only stores that one process at a time can open are wanted.
+        """
+        return False
+
     @abstractmethod
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch` atomically. With `durable`, return only when the rows would survive a power failure.

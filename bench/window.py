@@ -231,13 +231,13 @@ def table(cold: list[Visit], warm: list[Visit], answers: Answers) -> str:
     every = [time for times in answers.engine.values() for time in times]
     lines.append(_row("`Engine.recall` in the process", list(engine.values()), every, None))
     for pause in answers.shown:
-        for what, times, target in (
+        for what, found, target in (
             ("from the last key until the hits are shown", answers.shown[pause], None),
             ("– more than `Engine.recall`", _more(answers.shown[pause], engine), ADDED_MS),
             ("– until all marks are final", answers.final[pause], None),
         ):
-            least = [min(found) for found in times.values()]
-            every = [one for found in times.values() for one in found]
+            least = [min(times) for times in found.values()]
+            every = [one for times in found.values() for one in times]
             lines.append(_row(f"{what}, {pause} ms between keys", least, every, target))
     sent = max(one.page_bytes for one in cold + warm)
     verdict = "reached" if sent < SENT_BYTES else "missed"

@@ -38,6 +38,10 @@ UNNAMED: Final = "~"
 OPEN_MAX: Final = 64
 """The number of memories that are kept open. If more are used, the one unused for longest is closed."""
 
+KEEP_SECONDS: Final = 5.0
+"""The seconds that a LevelDB memory stays open without a call, unless another process wants it. The questions
+of somebody who types a question follow each other faster."""
+
 ACTOR: Final = "service"
 """The author of what the service itself records: the first event of a new memory."""
 
@@ -221,7 +225,7 @@ class Memories:
             memory.store.kept = self._past.of(name)
             return memory
 
-        return Lease(opened, self.wait)
+        return Lease(opened, self.wait, KEEP_SECONDS)
 
     def _surplus(self) -> list[_Held]:
         """Remove the memories from the table that were used longest ago, and return them."""

@@ -2,6 +2,7 @@
 
 import { markAll } from "./batches.mjs";
 import { claimsOf, compareAtom } from "./checked.mjs";
+import { command, commandNode, engine } from "./commands.mjs";
 import { element, quoted, visible } from "./dom.mjs";
 import { counted, day } from "./facts.mjs";
 import { pending } from "./marks.mjs";
@@ -24,12 +25,23 @@ export async function overview({ memory, trust, route, signal }) {
       "div",
       { class: "card empty" },
       element("h2", { class: "atom-title" }, moment === null ? "What is in this memory?" : "What was in this memory?"),
-      element("p", { class: "muted" }, moment === null ? countsOf(status) : `There were ${counted(moment + 1, "event")}. Ask a question about this moment.`),
-      element("div", { class: "chips" }, ...most.slice(0, TAGS_MAX).map(([tag, count]) => tagLink(tag, count, route))),
+      ...(status?.live_atoms === 0
+        ? empty(memory)
+        : [
+            element("p", { class: "muted" }, moment === null ? countsOf(status) : `There were ${counted(moment + 1, "event")}. Ask a question about this moment.`),
+            most.length === 0 ? null : element("div", { class: "chips" }, ...most.slice(0, TAGS_MAX).map(([tag, count]) => tagLink(tag, count, route))),
+          ]),
     ),
     recent.length === 0 ? null : recentCard(recent, trust, route),
   ].filter((node) => node !== null);
 }
+
+/** Return what to do with a memory that has no text. */
+const empty = (memory) => [
+  element("p", {}, "Nothing yet. To add a text, or a folder of notes:"),
+  commandNode(engine(memory, command`add ${"The kettle is descaled on Fridays."}`)),
+  commandNode(engine(memory, command`ingest ${"NOTES"}`)),
+];
 
 const countsOf = (status) => `${counted(status.live_atoms, "atom")}, ${counted(status.events, "event")}. Ask a question, or press / to search.`;
 

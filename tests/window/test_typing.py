@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.window.service import ORIGIN, Service, Window, filled, honest, window
+from tests.window.browser import ORIGIN
+from tests.window.service import Service, Window, filled, honest, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route

@@ -120,7 +120,7 @@ def test_the_sizes_and_the_last_scrub_are_shown(opened: Window) -> None:
 
 def test_the_commands_exist(opened: Window) -> None:
     """Each command that the view shows is one of the program, with options that it has."""
-    visit(opened, f"&atom={PLAN}")
+    visit(opened, f"&erase={PLAN}")
     opened.page.locator("#list .command-line", has_text="erase").first.wait_for()
     for line in opened.page.locator("#list .command-line").all_inner_texts():
         program, name, *words = shlex.split(line)
@@ -131,9 +131,14 @@ def test_the_commands_exist(opened: Window) -> None:
 
 
 def test_the_reach_of_an_erasure_is_shown_before_it_is_done(opened: Window) -> None:
-    """From an atom, or by its first digits. Nothing is erased."""
+    """From an atom, also where there is room for one pane, or by its first digits. Nothing is erased."""
+    opened.page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
     opened.visit(f"atom={PLAN}")
     opened.page.get_by_role("link", name="What an erasure would reach").click()
+    heading = opened.page.get_by_role("heading", name="What an erasure would reach")
+    heading.wait_for()
+    assert opened.page.evaluate("scrollY") == 0
+    opened.page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
     opened.page.locator("#list .command-line", has_text="erase").first.wait_for()
     text, commands = card(opened, "What an erasure would reach")
     assert "2 versions" in text
