@@ -59,11 +59,7 @@ export async function namesAcross(memory, route, signal) {
 
 /** Return an atom or entity, and everything that an edge joins with it. */
 export async function neighbourhood(memory, id, signal) {
-  const found = await memory.call("edges", { id, direction: "both", limit: EDGES }, signal);
-  // The service gives edges as they are now: one that changed after the moment cannot be drawn as it was.
-  const last = memory.moment ?? Infinity;
-  const edges = found.filter(({ last_seq: seq }) => seq <= last);
-  const changed = found.filter(({ created_seq: made, last_seq: seq }) => made <= last && seq > last);
+  const edges = await memory.call("edges", { id, direction: "both", limit: EDGES }, signal);
   const ids = [...new Set([id, ...edges.flatMap(({ src, dst }) => [src, dst])])];
   const titles = {};
   for (let at = 0; at < ids.length; at += TITLES_AT_ONCE) {
@@ -71,5 +67,5 @@ export async function neighbourhood(memory, id, signal) {
   }
   const nodes = ids.map((one) => ({ id: one, title: titles[one] ?? one, bright: 0.3, hit: null, kind: "atom" }));
   const links = edges.map((edge) => link(edge.src, edge.type, edge.dst, { edge, strength: Math.abs(edge.weight) }));
-  return { nodes, links, left: changed.length + (found.length === EDGES ? 1 : 0), rest: "further edges, at least" };
+  return { nodes, links, left: edges.length === EDGES ? 1 : 0, rest: "further edges, at least" };
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -105,6 +106,30 @@ def test_a_node_expands_in_place_and_folds(graph: Window) -> None:
     assert graph.page.url.endswith(f"around={KETTLE}&around={BOILER}")
     graph.page.go_back()
     has_nodes(graph, 2)
+
+
+def test_the_graph_is_that_of_the_moment(browser: Browser, tmp_path: Path) -> None:
+    """A question and a neighbourhood: with the relations and titles then, each verified at that moment."""
+    url = filled(tmp_path / "notes.db")
+    with Engine.open(url) as engine:
+        moment = engine.size - 1
+        engine.unlink(KETTLE, "references", BOILER)
+        engine.link(KETTLE, "related_to", PLAN)
+        engine.revise(BOILER, "It was replaced.", title="Heating")
+    service = Service(url)
+    with window(browser, service) as shown:
+        shown.visit(f"form=graph&around={KETTLE}&at={moment}")
+        assert titles(shown) == ["Kettle care", "Ms Okafor services the boiler."]
+        shown.page.locator("#list .mark", has_text="1 of 1 relation verified").wait_for()
+        assert "references" in shown.text("#list")
+        picture(shown.page, "graph-earlier")
+        shown.visit(f"q=boiler&form=graph&at={moment}")
+        assert "Ms Okafor services the boiler." in titles(shown)
+        shown.visit(f"form=graph&around={KETTLE}")
+        assert titles(shown) == ["Kettle care", "Plan"]
+        shown.visit(f"form=graph&around={BOILER}")
+        assert titles(shown) == ["Heating"]
+    service.close()
 
 
 def test_the_drawing_is_used_with_the_keyboard_alone(graph: Window) -> None:

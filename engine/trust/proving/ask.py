@@ -21,7 +21,7 @@ from engine.ledger.journal import read_log
 from engine.ledger.layout import type_code_key
 from engine.ledger.queries import resolve_id
 from engine.ledger.records import type_code
-from engine.store.past import AsOf, past_store, size_at
+from engine.store.past import AsOf, size_at, store_at
 from engine.store.store import Store
 from engine.text.analyzer import index_terms
 from engine.trust.proving import prover
@@ -57,7 +57,7 @@ def prove(
             "as_of and checkpoint cannot be combined: the checkpoint already determines the moment"
         )
     if as_of is not None and not _is_head(store, as_of):
-        with store.backend.snapshot() as rows, past_store(rows, size_at(rows, as_of)) as past:
+        with store_at(store, as_of) as past:
             return replace(prove(past, claims), replayed=read_log(past.backend).size)
     parsed, sizes = _parse_claims(store, several(claims, "claims"))
     if head is None:
