@@ -13,7 +13,7 @@ KERNELS ?= auto python
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint crate words frameworks soak nightly torture fuzz attack coverage package docs workflows bench retrieval exploration agents dreaming clean
+.PHONY: demo test quick lint crate words frameworks soak nightly torture fuzz attack coverage package docs pictures workflows bench retrieval exploration agents dreaming clean
 
 # The crate in engine/kernels is compiled during the installation if Cargo is there.
 CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernels/src/*.rs)
@@ -100,6 +100,10 @@ docs: export NO_MKDOCS_2_WARNING = 1
 docs: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	$(BIN)/mkdocs build --strict
+
+# Takes the pictures of the window in README and docs again. Needs Chromium.
+pictures: $(VENV)/.installed
+	$(BIN)/python -m tests.window.pictures
 
 # Checks the files in .github/workflows. Needs Go.
 workflows:

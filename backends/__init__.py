@@ -195,6 +195,14 @@ def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> B
         BackendEnvironment: the system fails or refuses an operation.
     """
     location = locate(url)
+    backend = _opened(location, create=create, temporary=temporary)
+    if location.file is not None:
+        # The resolved path, because the process may go to another folder.
+        backend.location = location._replace(path=str(location.file))
+    return backend
+
+
+def _opened(location: Location, *, create: bool, temporary: bool) -> Backend:
     if location.kind == "memory":
         from backends.memory import MemoryBackend
 

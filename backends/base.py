@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from backends.errors import BackendError, GuardFailed
+
+if TYPE_CHECKING:
+    from backends import Location
 
 KEY_BYTES_MAX = 1024
 """The maximum length of a key.
@@ -144,6 +147,15 @@ class Backend(Reader):
     """The places outside the store's files where the database keeps deleted bytes."""
     unwritable: str | None = None
     """Why the store can only be read, as the end of a sentence; None if the store can be written."""
+    location: Location | None = None
+    """The place of the store's files, if `open_backend` opened it; None for a store that is not in files."""
+
+    def is_wanted(self) -> bool:
+        """Return True if somebody has tried to open the store in vain since it was opened here.
+
+        Only stores that one process at a time can open are wanted.
+        """
+        return False
 
     @abstractmethod
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:

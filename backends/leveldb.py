@@ -143,6 +143,10 @@ class LevelDBBackend(Backend):
         self._claim.abandon()
         return (self._db, *self._live)
 
+    def is_wanted(self) -> bool:
+        """Return True if somebody has tried to open the store in vain since it was opened here."""
+        return self._claim.is_wanted()
+
     def get(self, key: bytes) -> bytes | None:
         """Return the value of `key`, or None. Raise BackendCorrupt if a checksum is wrong."""
         return self._get(None, key)

@@ -12,7 +12,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,7 +21,7 @@ from backends.environment import system_error
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import fsync_path, fsync_tree, make_parents, staging
 from backends.flock import Flock
-from backends.leveldb_errors import convert_error
+from backends.leveldb_errors import NOT_SHARED, convert_error
 from backends.leveldb_kept import kept_logs, put_back
 from backends.registry import REGISTRY, Identity, identity_of
 
@@ -251,6 +251,7 @@ class Claim(Flock):
             if (path / DATA).exists():
                 self._check_not_open()
             self._descriptor = _flock(path / LOCK, str(path))
+            self._asked = os.fstat(self._descriptor).st_mtime_ns
             try:
                 recover(path)
                 self._identity: Identity = self._check_not_open()
@@ -269,8 +270,19 @@ class Claim(Flock):
         """Return the identity of the store's data; raise BackendBusy if this process has the store open."""
         identity = identity_of((self.path / DATA).stat())
         if REGISTRY.is_open(identity):
-            raise BackendBusy(str(self.path), f"pid {os.getpid()} (this process)")
+            with suppress(OSError):
+                os.utime(self.path / LOCK)
+            raise BackendBusy(str(self.path), f"pid {os.getpid()} (this process)", hint=NOT_SHARED)
         return identity
+
+    def is_wanted(self) -> bool:
+        """Return True if somebody has tried to open the store since it was claimed.
+
+        Whoever finds the store busy sets the time of the lock file. If the clock of the file system has not
+        gone on since the store was claimed, the attempt is not seen.
+        """
+        descriptor = self._descriptor
+        return descriptor is not None and os.fstat(descriptor).st_mtime_ns != self._asked
 
     def swap(self) -> None:
         """Replace the LevelDB with the rewritten one, like the function `swap`, and keep the lock."""
@@ -298,10 +310,11 @@ def _flock(lock: Path, where: str) -> int:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
     except BlockingIOError as error:
+        os.utime(descriptor)  # tells the holder that the store is wanted
         holder = os.pread(descriptor, _PID_BYTES_MAX, 0).strip()
         os.close(descriptor)
         known = f"pid {int(holder)}" if holder.isdigit() else "another process"
-        raise BackendBusy(where, known) from error
+        raise BackendBusy(where, known, hint=NOT_SHARED) from error
     except BaseException:
         os.close(descriptor)
         raise

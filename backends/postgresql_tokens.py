@@ -10,7 +10,7 @@ import psycopg
 from backends import postgresql_sql as sql
 from backends.postgresql_address import Connection, join, leave, parse
 from backends.postgresql_errors import convert, is_collision, is_lost, is_missing
-from backends.tokens import TokenRow, checked_row
+from backends.tokens import DamagedRow, TokenRow, checked_row
 
 _TRIES: Final = 3
 """The number of times that a statement is sent if connections are lost or if others interfere."""
@@ -34,17 +34,17 @@ class PostgreSQLTokens:
         self._address = parse(path, None)
         self._pool = join(self._address)
 
-    def find(self, digest: bytes) -> TokenRow | None:
+    def find(self, digest: bytes) -> TokenRow | DamagedRow | None:
         """Return the token with this hash, or None."""
         return next(iter(self._read(sql.FIND_IN_TOKENS, [digest])), None)
 
-    def rows(self) -> list[TokenRow]:
+    def rows(self) -> list[TokenRow | DamagedRow]:
         """Return all tokens in the order of their names."""
-        return sorted(self._read(sql.LIST_TOKENS, []))
+        return sorted(self._read(sql.LIST_TOKENS, []), key=lambda row: row.name)
 
-    def _read(self, statement: str, values: Sequence[object]) -> list[TokenRow]:
+    def _read(self, statement: str, values: Sequence[object]) -> list[TokenRow | DamagedRow]:
         found = self._run(statement, values, durable=False)
-        return [checked_row(self._address.shown, row) for row in found or ()]
+        return [checked_row(row) for row in found or ()]
 
     def add(self, row: TokenRow) -> bool:
         """Store a token durably. Return False, and change nothing, if there is a token of this name."""
@@ -55,8 +55,11 @@ class PostgreSQLTokens:
         return self.find(row.hash) == row
 
     def remove(self, name: str) -> bool:
-        """Remove a token durably; return False if no token has this name."""
-        return bool(self._run(sql.REMOVE_FROM_TOKENS, [name]))
+        """Remove a token, or the damaged rows with this name, durably. Return False if there is none."""
+        found = self._run(sql.LIST_TOKENS, [], durable=False) or ()
+        damaged = {row[0] for row in found if checked_row(row) == DamagedRow(name)}
+        removed = [self._run(sql.REMOVE_FROM_TOKENS, [one]) for one in damaged or {name}]
+        return any(removed)
 
     def _run(self, statement: str, values: Sequence[object] = (), *, durable: bool = True) -> Rows | None:
         """Execute a statement, and return its rows; None if there is no table of tokens."""

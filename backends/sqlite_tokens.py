@@ -24,7 +24,7 @@ from backends.files import fsync_path
 from backends.sqlite_errors import DATABASE_ERRORS, convert_error
 from backends.sqlite_place import address
 from backends.sqlite_transaction import transaction
-from backends.tokens import TokenRow, checked_row
+from backends.tokens import DamagedRow, TokenRow, checked_row
 
 SUFFIX: Final = ".memroot-tokens"
 """The name of the file in a folder, and the end of its name beside a SQLite file."""
@@ -48,6 +48,9 @@ _FIND = _COLUMNS + "WHERE hash = ?"
 _ALL = _COLUMNS + "ORDER BY name"
 _ADD = "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
 _REMOVE = "DELETE FROM tokens WHERE name = ?"
+# A damaged name may have any type and any bytes, and may be out of order, so that an index does not find it.
+_KEYED = "SELECT name, hash, scope, memories, created, expires, sum, typeof(name) || hex(name) FROM tokens"
+_REMOVE_KEYED = "DELETE FROM tokens WHERE typeof(name) || hex(name) = ?"
 
 
 def tokens_file(place: Path) -> Path:
@@ -71,22 +74,22 @@ class SQLiteTokens:
     def __init__(self, place: Path) -> None:
         self._place = place
 
-    def find(self, digest: bytes) -> TokenRow | None:
+    def find(self, digest: bytes) -> TokenRow | DamagedRow | None:
         """Return the token with this hash, or None."""
         return next(iter(self._read(_FIND, digest)), None)
 
-    def rows(self) -> list[TokenRow]:
+    def rows(self) -> list[TokenRow | DamagedRow]:
         """Return all tokens in the order of their names."""
         return self._read(_ALL)
 
-    def _read(self, statement: str, *values: object) -> list[TokenRow]:
+    def _read(self, statement: str, *values: object) -> list[TokenRow | DamagedRow]:
         file = tokens_file(self._place)
         if not _exists(file):
             return []
         with _opened(file) as connection:
             if not _layout(connection, file):
                 return []
-            return [checked_row(str(file), row) for row in connection.execute(statement, values)]
+            return [checked_row(row) for row in connection.execute(statement, values)]
 
     def add(self, row: TokenRow) -> bool:
         """Store a token durably. Return False, and change nothing, if there is a token of this name.
@@ -107,12 +110,19 @@ class SQLiteTokens:
             return connection.execute(_ADD, (*row, row.sum())).rowcount == 1
 
     def remove(self, name: str) -> bool:
-        """Remove a token durably; return False if no token has this name."""
+        """Remove a token, or the damaged rows with this name, durably. Return False if there is none."""
         file = tokens_file(self._place)
         if not _exists(file):
             return False
         with _opened(file) as connection, transaction(connection):
-            return bool(_layout(connection, file)) and connection.execute(_REMOVE, (name,)).rowcount == 1
+            if not _layout(connection, file):
+                return False
+            found = connection.execute(_KEYED).fetchall()
+            damaged = [key for *row, key in found if checked_row(tuple(row)) == DamagedRow(name)]
+            if not damaged:
+                return connection.execute(_REMOVE, (name,)).rowcount == 1
+            connection.execute("REINDEX")  # SQLite refuses to remove a row that is not in the index as it is
+            return sum(connection.execute(_REMOVE_KEYED, (key,)).rowcount for key in damaged) > 0
 
     def close(self) -> None:
         """Do nothing: no file is kept open between two calls."""
@@ -160,11 +170,17 @@ def _opened(file: Path) -> Iterator[sqlite3.Connection]:
         with contextlib.closing(
             sqlite3.connect(address(file), uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         ) as connection:
+            connection.text_factory = _text
             # The end of a transaction is the removal of its journal; EXTRA makes the removal durable, too.
             connection.execute("PRAGMA synchronous = EXTRA")
             yield connection
     except DATABASE_ERRORS as error:
         raise convert_error(str(file), error) from error
+
+
+def _text(stored: bytes) -> str:
+    """Return a text of the file. A damaged one must not hide the other rows from the reader."""
+    return stored.decode(errors="surrogateescape")
 
 
 def _layout(connection: sqlite3.Connection, file: Path) -> int:

@@ -7,11 +7,14 @@ Nothing that reads, copies or lists memories reads these tables.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+import re
+from typing import Final, NamedTuple, Protocol
 
 from backends import locate
 from backends.checksum import checksum
-from backends.errors import BackendCorrupt, BackendUnusable
+from backends.errors import BackendUnusable
+
+_VISIBLE: Final = re.compile("[!-~]{1,80}")
 
 
 class TokenRow(NamedTuple):
@@ -31,7 +34,16 @@ class TokenRow(NamedTuple):
     def sum(self) -> int:
         """Return the checksum that is stored with the row, so that a damaged row grants nothing."""
         facts = (self.name, self.scope, self.memories, self.created, self.expires)
-        return checksum(self.hash, "\n".join(map(str, facts)).encode())
+        # A damaged text may be invalid UTF-8, which the tables read with `surrogateescape`.
+        return checksum(self.hash, "\n".join(map(str, facts)).encode(errors="surrogateescape"))
+
+
+class DamagedRow(NamedTuple):
+    """A row that does not match its checksum. It grants nothing, so nothing else of it is returned."""
+
+    name: str
+    """The name of the token as it is shown and as `remove` takes it: the stored name if it has 1 to 80
+    visible ASCII characters; otherwise its beginning in quotes and with escapes."""
 
 
 class TokenTable(Protocol):
@@ -41,10 +53,10 @@ class TokenTable(Protocol):
     be used. A table that was never written is empty.
     """
 
-    def find(self, digest: bytes) -> TokenRow | None:
+    def find(self, digest: bytes) -> TokenRow | DamagedRow | None:
         """Return the token with this hash, or None. The table is searched by an index."""
 
-    def rows(self) -> list[TokenRow]:
+    def rows(self) -> list[TokenRow | DamagedRow]:
         """Return all tokens in the order of their names."""
 
     def add(self, row: TokenRow) -> bool:
@@ -55,23 +67,32 @@ class TokenTable(Protocol):
         """
 
     def remove(self, name: str) -> bool:
-        """Remove a token durably; return False if no token has this name."""
+        """Remove a token, or the damaged rows that `rows` shows under this name, durably.
+
+        Return False if there is none.
+        """
 
     def close(self) -> None:
         """Release what the table holds. It must not be used afterwards."""
 
 
-def checked_row(where: str, found: tuple[object, ...]) -> TokenRow:
+def checked_row(found: tuple[object, ...]) -> TokenRow | DamagedRow:
     """Return the row that was read from a table: the fields of TokenRow, then the checksum.
 
-    Raises:
-        BackendCorrupt: the row does not match its checksum.
+    A damaged table may return values of any type.
     """
-    name, digest, *facts, stored = found
-    row = TokenRow(name, bytes(digest) if isinstance(digest, bytes) else b"", *facts)  # type: ignore[arg-type]
-    if row.sum() != stored:
-        raise BackendCorrupt(f"{where} is damaged: the token {ascii(name)[:80]} does not match its checksum")
-    return row
+    *fields, stored = found
+    kinds = (str, bytes, str, str, int, int)
+    if all(type(value) is kind for value, kind in zip(fields, kinds, strict=True)):
+        row = TokenRow(*fields)  # type: ignore[arg-type]
+        if row.sum() == stored:
+            return row
+    return DamagedRow(_shown(fields[0]))
+
+
+def _shown(name: object) -> str:
+    visible = isinstance(name, str) and _VISIBLE.fullmatch(name)
+    return str(name) if visible else ascii(str(name))[:80]
 
 
 def open_tokens(url: str) -> TokenTable:

@@ -23,8 +23,16 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("*.md", "docs/**/*.md", "bench/**/*.md", "tests/vectors/README.md")
 """The pages of the site."""
 
-LINKED = ("LICENSE", "examples/*.py", "docs/**/*.svg", "docs/**/*.png")
+LINKED = ("LICENSE", "examples/*.py", "docs/**/*.svg", "docs/**/*.webp")
 """Other files that pages link to or show; they are copied as they are."""
+
+PICTURE = re.compile(
+    r"<picture>\n"
+    r'<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\n'
+    r'<img alt="([^"]+)" src="([^"]+)">\n'
+    r"</picture>"
+)
+"""A picture with another one for dark pages, as GitHub reads it."""
 
 ENGINE_PAGES = {
     "engine": ("engine.engine", "engine.asynchronous", "engine.remote"),
@@ -156,10 +164,18 @@ def spaced(markdown: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def themed(markdown: str) -> str:
+    """Return `markdown` with each `<picture>` of GitHub as two pictures, of which the theme shows one.
+
+    MkDocs does not look into HTML: it would neither check the path there nor change it for the site.
+    """
+    return PICTURE.sub(r"![\2](\3#only-light)\n![\2](\1#only-dark)", markdown)
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Read lists as GitHub does."""
+    """Read lists and pictures as GitHub does."""
     del page, config, files
-    return spaced(markdown)
+    return themed(spaced(markdown))
 
 
 def on_env(env: Any, config: MkDocsConfig, files: Files) -> None:

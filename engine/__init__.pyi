@@ -164,6 +164,7 @@ from .query.graph.linked import PathStep as PathStep
 from .query.history.diff import Diff as Diff
 from .query.history.recent import Added as Added
 from .query.history.revert import Undone as Undone
+from .query.history.revertible import Revertible as Revertible
 from .query.history.why import Origin as Origin
 from .query.recall.answer import (
     Bridge as Bridge,

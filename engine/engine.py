@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from engine.query.history.diff import Diff
     from engine.query.history.recent import Added
     from engine.query.history.revert import Undone
+    from engine.query.history.revertible import Revertible
     from engine.query.history.why import Origin
     from engine.query.named import Page
     from engine.query.recall.answer import Recall
@@ -217,6 +219,7 @@ class Engine:
         ca: str | Path | None = None,
         timeout: float = 60.0,
         retries: int = 4,
+        deadline: float | None = None,
         encrypted: bool = True,
     ) -> RemoteEngine:
         """Connect to a memory on a service (`engine serve`). The result has the methods of `Engine`.
@@ -234,7 +237,9 @@ class Engine:
             ca: A file with certificates of authorities in PEM, which alone are trusted; None for the
                 authorities that the system trusts.
             timeout: The time in seconds after which a connection on which nothing arrives counts as lost.
-            retries: How often a request is repeated if its answer is lost.
+            retries: How often a request is repeated if its answer is lost or the service cannot do it now.
+            deadline: The time in seconds within which a call ends, with its repetitions; None for no bound
+                but `timeout` and `retries`. It is a bound for the beginning of an export, not for its end.
             encrypted: If true, `http:` is refused, except to this machine.
 
         Returns:
@@ -252,7 +257,7 @@ class Engine:
 
         return connect(
             url, memory=memory, token=token, trust=trust, ca=ca, timeout=timeout, retries=retries,
-            encrypted=encrypted,
+            deadline=deadline, encrypted=encrypted,
         )  # fmt: skip
 
     @property
@@ -904,6 +909,29 @@ class Engine:
                 self.store, start, stop, by=self.actor, actor=actor, dry_run=dry_run, once=self._once
             )
 
+    def revertible(
+        self, start: int, stop: int | None = None, *, actor: str | None = None, limit: int = 100
+    ) -> Revertible:
+        """Return what `revert` would change, without changing anything.
+
+        Args:
+            start: The seq of the first event.
+            stop: The seq after the last event; None for the head.
+            actor: Only the events of this actor.
+            limit: The maximum number of atoms, edges and predicates, 1 to 1,000. The one that was changed
+                last comes first.
+
+        Returns:
+            The number of events, the outcomes and the changes.
+
+        Raises:
+            NotFoundError: `start` or `stop` is greater than the number of events in the journal.
+        """
+        from engine.query.history.revertible import revertible
+
+        with translated():
+            return revertible(self.store, start, stop, by=self.actor, actor=actor, limit=limit)
+
     def erase(
         self,
         id: str,  # noqa: A002
@@ -1099,15 +1127,16 @@ class Engine:
         ):
             return page_named(rows, name)
 
-    def titles(self, ids: Iterable[str]) -> dict[str, str]:
+    def titles(self, ids: Iterable[str], *, as_of: AsOf | None = None) -> dict[str, str]:
         """Return what lists show for atoms: the title of the page, the title of the atom, or its first words.
 
         Args:
             ids: The atoms. Atoms that were never recorded or are erased are left out.
+            as_of: Return the titles of this moment.
         """
         from engine.query.named import shown_titles
 
-        with translated(), self.store.view() as rows:
+        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return shown_titles(rows, ids)
 
     def get(self, id: str, *, as_of: AsOf | None = None) -> Atom:  # noqa: A002
@@ -1126,20 +1155,28 @@ class Engine:
                 record = atom_record_at(rows, record, size_at(rows, as_of))
             return atom_of(rows, record)
 
-    def get_edge(self, src: str, type: TypeName, dst: str) -> Edge:  # noqa: A002
+    def get_edge(
+        self,
+        src: str,
+        type: TypeName,  # noqa: A002
+        dst: str,
+        *,
+        as_of: AsOf | None = None,
+    ) -> Edge:
         """Return an edge, which may be tombstoned.
 
         Args:
             src: The atom at which the edge starts.
             type: An `EdgeType`, its name, or a registered predicate.
             dst: The atom at which the edge ends.
+            as_of: Return the edge as it was at this moment.
 
         Raises:
-            NotFoundError: The edge was never recorded.
+            NotFoundError: The edge was never recorded, or had not been recorded at that moment.
         """
         from engine.query.graph.find import get_edge
 
-        with translated(), self.store.view() as rows:
+        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return get_edge(rows, src, type, dst)
 
     def edges(
@@ -1150,6 +1187,7 @@ class Engine:
         types: Sequence[TypeName] = (),
         tombstoned: bool = False,
         limit: int = limits.RESULTS_MAX,
+        as_of: AsOf | None = None,
     ) -> list[Edge]:
         """Return the edges of an atom, sorted by type and then by the atom at the other end.
 
@@ -1159,18 +1197,23 @@ class Engine:
             types: Return only edges of these types. If empty, return edges of all types.
             tombstoned: Also return hidden edges.
             limit: The maximum number of edges.
+            as_of: Return the edges as they were at this moment.
 
         Raises:
-            NotFoundError: The atom or a type was never recorded.
+            NotFoundError: The atom or a type was never recorded, or had not been recorded at that moment.
         """
         from engine.query.graph.find import get_edges
 
-        with translated(), self.store.view() as rows:
+        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return get_edges(rows, id, direction=direction, types=types, tombstoned=tombstoned, limit=limit)
 
-    def tags(self) -> dict[str, int]:
-        """Return a mapping from the caseless form of each tag to the number of live atoms with that tag."""
-        with translated(), self.store.view(self.store.tags) as rows:
+    def tags(self, *, as_of: AsOf | None = None) -> dict[str, int]:
+        """Return a mapping from the caseless form of each tag to the number of live atoms with that tag.
+
+        Args:
+            as_of: Count the tags of this moment.
+        """
+        with translated(), self.view.at(as_of) as view, view.store.view(view.store.tags) as rows:
             return tag_counts(rows)
 
     # Queries: questions
@@ -1288,19 +1331,22 @@ class Engine:
         with translated(), self.view.at(as_of) as view, view.filterable(wanted) as rows:
             return find(rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form)
 
-    def duplicates(self, *, limit: int = 100, of: str | None = None) -> list[DuplicateGroup]:
+    def duplicates(
+        self, *, limit: int = 100, of: str | None = None, as_of: AsOf | None = None
+    ) -> list[DuplicateGroup]:
         """Return groups of near-duplicate live atoms, each with the atom to keep. The memory is not changed.
 
         Args:
             limit: The maximum number of groups. Groups are sorted by the atom to keep, the oldest first.
             of: Return only the group of this atom.
+            as_of: Return the groups of this moment.
 
         Raises:
-            NotFoundError: The atom `of` was never recorded.
+            NotFoundError: The atom `of` was never recorded, or had not been recorded at that moment.
         """
         from engine.query.duplicates import duplicates
 
-        with self._searching(None) as (view, rows):
+        with self._searching(as_of) as (view, rows):
             return duplicates(rows, view.store.index, limit=limit, of=of)
 
     def conflicts(self) -> list[Conflict]:
@@ -1533,18 +1579,19 @@ class Engine:
         with translated(), self.store.view() as rows:
             return diff(rows, *sizes(rows, before, after))
 
-    def why(self, id: str) -> tuple[Origin, ...]:  # noqa: A002
+    def why(self, id: str, *, as_of: AsOf | None = None) -> tuple[Origin, ...]:  # noqa: A002
         """Return the origins of an atom and of the atoms that it was derived from, at most 100 in total.
 
         Args:
             id: The atom.
+            as_of: Return the origins as they were at this moment.
 
         Raises:
-            NotFoundError: The atom was never recorded.
+            NotFoundError: The atom was never recorded, or had not been recorded at that moment.
         """
         from engine.query.history.why import why
 
-        with translated(), self.store.view() as rows:
+        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return why(rows, atom_id(id))
 
     def was_kept(self, seq: int, event_id: str) -> bool:
@@ -1562,9 +1609,13 @@ class Engine:
     def status(self) -> Status:
         """Return counts of the store's content and the position of each follower. No follower is updated."""
         from engine.store.status import status
+        from engine.trust.audit.scrub import read_scrub, scrub_file
 
-        with translated(), self.store.backend.snapshot() as rows:
-            return status(rows, self.store)
+        store = self.store
+        with translated(), store.backend.snapshot() as rows:
+            found = status(rows, store)
+            scrub = read_scrub(scrub_file(store.backend.location), store.identity.store_id.hex())
+        return replace(found, scrubbed_at=scrub.clean_at, scrubbed_events=scrub.clean_events)
 
     # Roots and proofs
 

@@ -45,11 +45,12 @@ def main(store: str) -> int:
     fact = f"{type(shown).__name__}, shown by {len(proof.data)} bytes without the store"
     print(f"Proof: no page mentions {ABSENT!r}: {fact}\n")
     print("Try next:")
-    print(f"  .venv/bin/engine --store {store} ui")
     print(f'  .venv/bin/engine --store {store} recall "your own question" --explain')
     print(f"  .venv/bin/engine --store {store} ingest PATH-TO-YOUR-NOTES")
     print(f"  .venv/bin/engine --store {store} log")
     print(f"  .venv/bin/engine --store {store} verify-root --expect {root}")
+    print("\nThe same in a browser, which verifies what it shows:")
+    print(f"  .venv/bin/engine --store {store} ui")
     return 0 if checked.ok else 4
 
 

@@ -55,6 +55,19 @@ def test_a_folder_in_the_navigation_stands_for_its_pages() -> None:
     )
 
 
+def test_a_picture_has_one_for_light_and_one_for_dark_pages() -> None:
+    """The hook makes two of each, as the theme of the site needs them; none is left as HTML."""
+    text = (ROOT / "docs" / "window.md").read_text(encoding="utf-8")
+    found = hooks().themed(text)
+    assert "<picture>" in text
+    assert "<picture>" not in found
+    assert (
+        found.count("-light.webp#only-light)")
+        == found.count("-dark.webp#only-dark)")
+        == text.count("<picture>")
+    )
+
+
 def test_a_list_right_after_a_paragraph_is_a_list() -> None:
     """The hook inserts a blank line before a list, but not between list items, and not in a fenced block."""
     text = "Bounds:\n- one\n  more\n- two\n\n1. three\n\n```text\n$ ls\n- four\n```\n"

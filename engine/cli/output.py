@@ -39,7 +39,7 @@ class Failure:
         return cls(error.exit_code, error.code, str(error), error.hint)
 
 
-_TIMES = frozenset({"at", "created", "created_at", "last_event", "time", "updated"})
+_TIMES = frozenset({"at", "created", "created_at", "last_event", "scrubbed_at", "time", "updated"})
 """The names of the fields that contain times: µs UTC in the engine, converted to ISO 8601 in output."""
 
 

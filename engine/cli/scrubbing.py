@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 
+from backends import locate
 from engine.base.errors import BusyError, InvalidInputError
 from engine.cli.command import command, option
 from engine.cli.numbers import NUMBER
@@ -35,7 +36,7 @@ def scrub(session: Session, share: float, minutes: float | None) -> int:
     if not 0 < share <= 100 or (minutes is not None and not minutes > 0):
         raise InvalidInputError("--share must be above 0 and at most 100, and --minutes above 0")
     url = session.setting.url
-    file = scrub_file(url)
+    file = scrub_file(locate(url))
     until = math.inf if minutes is None else time.monotonic() + 60 * minutes
     done = False
     with session.meter("read", "rows") as move:
@@ -56,7 +57,7 @@ def scrub(session: Session, share: float, minutes: float | None) -> int:
 
 def _piece(session: Session, url: str) -> tuple[Scrub, bool]:
     """Check the next piece and save the progress; wait while another process has the store open."""
-    file = scrub_file(url)
+    file = scrub_file(locate(url))
     while True:
         try:
             with session.backend(url) as backend:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +12,13 @@ from engine.base.loopback import is_loopback
 from engine.base.scope import Scope
 from engine.cli.command import command, option, repeated
 from engine.cli.options import secrets_mode
+from engine.cli.served import served_memories
 from engine.cli.session import Session
-from engine.front.settings import find_memory, find_secrets_for_agents, find_served
+from engine.front.settings import find_secrets_for_agents
 from engine.mcp.lease import DEFAULT_WAIT
+
+if TYPE_CHECKING:
+    from engine.service.tokens import Tokens
 
 DEFAULT_PORT = 8377
 
@@ -80,12 +84,11 @@ def serve(session: Session, **given: Any) -> int:
     from engine.service.access import Access
     from engine.service.app import application
     from engine.service.logs import log_requests, log_to_stderr
-    from engine.service.memories import Memories
     from engine.service.metrics import Metrics
     from engine.service.rates import Rates
     from engine.service.server import serve as run
     from engine.service.settings import Limits, Settings, network_of
-    from engine.service.tokens import Tokens
+    from engine.service.tokens import Tokens, log, problem_of
 
     limits = Limits(
         connections=given["connections"],
@@ -104,19 +107,16 @@ def serve(session: Session, **given: Any) -> int:
         origins=given["origins"],
         limits=limits,
     )
-    memory = find_memory(session.store, session.memory)
-    memories = Memories(
-        find_served(session.store, session.memory).url,
+    memories = served_memories(
+        session,
         read_only=not given["write"],
         secrets=find_secrets_for_agents(given["mode"]),
         wait=session.wait if "wait" in session.given else DEFAULT_WAIT,
-        only=None if memory is None else memory.name,
     )
-    if memories.read_only:
-        memories.require_any()
     tokens = Tokens(memories.url)
     try:
-        first = _token_of_this_run(tokens, given["host"], write=given["write"])
+        known = tokens.listed()
+        first = None if known else _token_of_this_run(tokens, given["host"], write=given["write"])
         access = Access(
             tokens,
             read_only=memories.read_only,
@@ -130,6 +130,8 @@ def serve(session: Session, **given: Any) -> int:
             click.echo(text, err=True)
             if first is not None:
                 click.echo(f"token (shown only once, for this run): {first}", err=True)
+            for problem in filter(None, map(problem_of, known)):
+                log.warning(problem)
 
         observers = [] if given["quiet_requests"] else [log_requests]
         run(application(memories, access, metrics), settings, note, observers, metrics)
@@ -142,18 +144,15 @@ def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text)
 
 
-def _token_of_this_run(tokens: Any, host: str, *, write: bool) -> str | None:
-    """Return a token for this run, or None if there are tokens in the table.
+def _token_of_this_run(tokens: Tokens, host: str, *, write: bool) -> str:
+    """Return a token for this run, because the table has none.
 
     Raises:
-        RefusedError: There is no token, and other machines can reach the service.
+        RefusedError: Other machines can reach the service.
     """
-    if tokens.listed():
-        return None
     if not is_loopback(host):
         raise RefusedError(
             "there is no token, and without one the service accepts no request",
             hint="make one: engine token new NAME",
         )
-    made: str = tokens.for_this_run(Scope.WRITE if write else Scope.READ)
-    return made
+    return tokens.for_this_run(Scope.WRITE if write else Scope.READ)

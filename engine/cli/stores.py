@@ -38,18 +38,13 @@ def status(session: Session) -> int:
     Changes nothing: derived data that is out of date is not updated. The counts nevertheless include the
     last event.
     """
-    from engine.trust.audit.scrub import read_scrub, scrub_file
-
     url, origin = session.setting
     with session.engine() as engine:
         found = engine.status()
-        scrubbed = read_scrub(scrub_file(url), engine.store.identity.store_id.hex())
     named = session.named
     policy, said_by = find_secrets()
     data = {"store": url, "origin": origin, "memory": named.name if named else None, **plain(found)}
-    clean = None if scrubbed.clean_at is None else shown_time(scrubbed.clean_at)
     mode = "off" if policy is None else str(policy.mode)
-    data["scrub"] = {"clean_at": clean, "events": scrubbed.clean_events}
     data["secrets"] = {"mode": mode, "origin": said_by}
 
     def lines() -> Iterator[Line]:
@@ -69,9 +64,12 @@ def status(session: Session) -> int:
             behind = found.events - size
             yield line(f"  {name}", f"{behind:,} events behind" if behind else "up to date")
         yield line("last event", shown_time(found.last_event))
-        yield line(
-            "scrub", f"clean at {clean}, {scrubbed.clean_events:,} events" if clean else "never finished"
-        )
+        if found.file_bytes is not None:
+            yield line("files", f"{found.file_bytes:,} bytes")
+        if found.scrubbed_at is None:
+            yield line("scrub", "never finished")
+        else:
+            yield line("scrub", f"clean at {shown_time(found.scrubbed_at)}, {found.scrubbed_events:,} events")
         yield line("analyzer", found.analyzer)
         if mode != "off":
             yield line("secrets", f"{mode} (from {said_by})")

@@ -14,7 +14,7 @@ from engine.cli.session import Session
 from engine.cli.shapes import Table
 from engine.front.settings import find_served
 from engine.front.times import shown_time
-from engine.service.tokens import ALL, KEPT_SECONDS, Token, Tokens
+from engine.service.tokens import ALL, KEPT_SECONDS, Token, Tokens, problem_of
 
 ACTIONS = {"new": True, "list": False, "revoke": True}
 """Action → True if it takes the name of a token."""
@@ -95,13 +95,15 @@ def _list(session: Session, tokens: Tokens) -> int:
     found = tokens.listed()
     if not found:
         session.out.note("there are no tokens")
+    for problem in filter(None, map(problem_of, found)):
+        session.out.note(problem)
     heads = ("name", "scope", "memories", "created", "expires", "state")
     data = [
         {
             "name": one.name,
-            "scope": one.scope.name.lower(),
+            "scope": None if one.scope is None else one.scope.name.lower(),
             "memories": list(one.memories),
-            "created": shown_time(one.created),
+            "created": _shown(one.created),
             "expires": _shown(one.expires),
             "state": one.state,
         }
@@ -112,9 +114,10 @@ def _list(session: Session, tokens: Tokens) -> int:
 
 def _rows(found: list[Token]) -> Iterator[tuple[str, ...]]:
     for one in found:
-        expires = _shown(one.expires) or "never"
-        memories = " ".join(one.memories)
-        yield (one.name, one.scope.name.lower(), memories, shown_time(one.created), expires, one.state)
+        scope = "-" if one.scope is None else one.scope.name.lower()
+        memories = " ".join(one.memories) or "-"
+        expires = "-" if one.state == "damaged" else _shown(one.expires) or "never"
+        yield (one.name, scope, memories, _shown(one.created) or "-", expires, one.state)
 
 
 def _shown(time: int | None) -> str | None:

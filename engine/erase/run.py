@@ -40,7 +40,7 @@ OUT_OF_REACH: Final = (
     "the salted commitments in headers and the roots in checkpoints, which are permanent",
     "disk blocks that the store's files no longer use, if the file system or the disk keeps their content",
     "entities and relations extracted from the text (`engine explore_neighbors`): use `unrelate` and `erase`",
-    "temporary folders `memroot-scratch-*` of commands that were killed while they replayed the journal",
+    "temporary folders `memroot-scratch-*` of processes that were killed while they read an earlier moment",
 )
 """Places where the content or traces of it remain after an erasure (docs/forgetting.md)."""
 
@@ -234,10 +234,12 @@ def erase(
     pieces = target.unique_pieces
     before = find_occurrences(view, show_id(atom), seqs, pieces) if probe and seqs else None
     pending = unfinished or Pending(atom, reason, actor, int(remember))
-    done, events, purged = carry_out(store, pending, progress, None if once is None else once.request)
+    try:
+        done, events, purged = carry_out(store, pending, progress, None if once is None else once.request)
+    finally:
+        view.forget()
     if once is not None and not events:
         events = list(map(event_ref, store.recorded(actor, once)))  # another process was faster
-    view.forget()
     after = None if before is None else find_occurrences(view, show_id(atom), seqs, pieces)
     return Erasure(
         id=show_id(atom),

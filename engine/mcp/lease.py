@@ -1,8 +1,9 @@
 """Opens the store when a call needs it and closes it shortly afterwards, so that other processes can use it.
 
 Only one process at a time can open a LevelDB store. A server that kept the store open would lock out all
-other clients and the command line. A store stays open if several processes can open it at the same time, or
-if it is in memory.
+other clients and the command line. Opening a large store and reading its index again take longer than most
+calls, so a store that nobody else wants is not closed between calls. A store stays open if several processes
+can open it at the same time, or if it is in memory.
 """
 
 from __future__ import annotations
@@ -24,16 +25,17 @@ DEFAULT_WAIT = 10.0
 """The seconds that a call waits for a store that another process has open."""
 
 LINGER_SECONDS = 0.05
-"""The seconds that an unused store stays open, so that a series of calls need not reopen it."""
+"""The seconds that an unused store stays open even if another process wants it, so that a series of calls
+need not reopen it."""
 
 HOLD_SECONDS = 0.5
-"""The seconds that a store may stay open while calls follow each other.
+"""The seconds that a store may stay open while calls follow each other and another process wants it.
 
 After this time, the store is closed as soon as no call uses it, even if further calls wait.
 """
 
 PAUSE_SECONDS = 0.05
-"""The time, in seconds, for which the store stays closed when `HOLD_SECONDS` have passed.
+"""The time, in seconds, for which the store stays closed when another process wants it.
 
 Other processes retry every 20 ms (`engine.front.opening`).
 """
@@ -45,15 +47,19 @@ log = logging.getLogger(__name__)
 class Lease:
     """One store shared by all threads of a process. Use `memory()`, and call `close()` at the end."""
 
-    def __init__(self, open_store: Callable[[], Engine], wait: float = DEFAULT_WAIT) -> None:
+    def __init__(
+        self, open_store: Callable[[], Engine], wait: float = DEFAULT_WAIT, keep: float = LINGER_SECONDS
+    ) -> None:
         """Create the lease without opening the store.
 
         Args:
             open_store: A function that opens the store, or raises BusyError without waiting.
             wait: The seconds for which opening is retried after a BusyError.
+            keep: The seconds that an unused store stays open if nobody else wants it.
         """
         self._open_store = open_store
         self._wait = wait
+        self._keep = keep
         self._changed = threading.Condition()
         self._engine: Engine | None = None
         self._users = 0
@@ -139,7 +145,8 @@ class Lease:
             if self._closed or self._overdue():
                 self._release()
             elif self._leased():
-                self._close_later()
+                self._idle_since = time.monotonic()
+                self._look_later(self._idle_since)
             self._changed.notify_all()
 
     def _leased(self) -> bool:
@@ -151,14 +158,18 @@ class Lease:
 
     def _overdue(self) -> bool:
         held = time.monotonic() - self._opened
-        return self._spoilt or (self._leased() and held > HOLD_SECONDS)
+        return self._spoilt or (held > HOLD_SECONDS and self._wanted())
+
+    def _wanted(self) -> bool:
+        """Return True if another process waits for the store that is open here."""
+        return self._engine is not None and self._leased() and self._engine.store.backend.is_wanted()
 
     def _release(self) -> None:
         """Close the store. The caller holds the lock, and no call uses the store."""
+        if not self._spoilt and self._wanted():
+            self._resume = time.monotonic() + PAUSE_SECONDS
         engine, self._engine = self._engine, None
         if engine is not None:
-            if not self._spoilt and time.monotonic() - self._opened > HOLD_SECONDS:
-                self._resume = time.monotonic() + PAUSE_SECONDS
             try:
                 engine.close()
             except (
@@ -167,15 +178,18 @@ class Lease:
                 log.exception("the store could not be closed")
         self._changed.notify_all()
 
-    def _close_later(self) -> None:
-        """Close the store later, unless a call uses it by then."""
-        self._idle_since = since = time.monotonic()
+    def _look_later(self, since: float) -> None:
+        """Close the store when it was unused for long enough, unless a call uses it by then."""
 
-        def close() -> None:
+        def look() -> None:
             with self._changed:
-                if not self._users and self._idle_since == since:
+                if self._users or self._engine is None or self._idle_since != since:
+                    return
+                if self._wanted() or time.monotonic() - since >= self._keep:
                     self._release()
+                else:
+                    self._look_later(since)
 
-        timer = threading.Timer(LINGER_SECONDS, close)
+        timer = threading.Timer(LINGER_SECONDS, look)
         timer.daemon = True
         timer.start()

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from backends.base import Snapshot
-from engine.store.past import AsOf, past_store, size_at
+from engine.store.past import AsOf, store_at
 from engine.store.store import Store
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ class View:
     def at(self, moment: AsOf | None) -> Iterator[View]:
         """Yield a view of the store as it was at `moment`, or this view if `moment` is None.
 
-        The past state is replayed from the journal and exists only within the `with` block.
+        The past state is replayed from the journal. Unless the store keeps past states, it exists only within
+        the `with` block.
 
         Raises:
             NotFoundError: the moment is after the end of the journal.
@@ -75,7 +76,7 @@ class View:
         if moment is None:
             yield self
             return
-        with self.store.backend.snapshot() as rows, past_store(rows, size_at(rows, moment)) as store:
+        with store_at(self.store, moment) as store:
             yield View(store, self.config)
 
     @contextmanager
@@ -106,6 +107,8 @@ class View:
 
     def forget(self) -> None:
         """Empty the caches. Call this method after an erasure, because the caches depend on the content."""
+        if self.store.kept is not None:
+            self.store.kept.forget()
         vars(self).pop("known", None)
         vars(self).pop("positions", None)
         vars(self).pop("allowed", None)

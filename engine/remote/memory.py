@@ -22,7 +22,7 @@ from engine.remote.address import parse_address
 from engine.remote.arguments import sent
 from engine.remote.proved import Proved
 from engine.remote.proving import Prover
-from engine.remote.transport import RETRIES, TIMEOUT, Transport, client_for
+from engine.remote.transport import RETRIES, TIMEOUT, Transport, client_for, seconds
 from engine.remote.trusted import Trusted
 from engine.store.past import AsOf
 from engine.store.replay import Progress, no_progress
@@ -46,8 +46,9 @@ class RemoteEngine(Engine):
     The service checks all arguments, and its errors are raised as the same classes. What a client may not do
     raises a RefusedError that says what to do instead: the actor of all events is the name of the token.
 
-    If an answer is lost, the call is sent again. A call that writes carries a request key, by which the
-    service recognizes it, so nothing is recorded twice. `apply(request=…)` sets the key.
+    If an answer is lost, or the service cannot do something now, the call is sent again. A call that writes
+    carries a request key, by which the service recognizes it, so nothing is recorded twice.
+    `apply(request=…)` sets the key.
 
     `proved` answers with proofs that the client verifies. `prove` also verifies before it returns.
     """
@@ -227,14 +228,19 @@ def connect(
     ca: str | Path | None = None,
     timeout: float = TIMEOUT,
     retries: int = RETRIES,
+    deadline: float | None = None,
     encrypted: bool = True,
 ) -> RemoteEngine:
     """Return a memory on a service. `Engine.connect` describes the arguments."""
     address = parse_address(url, memory, encrypted=encrypted)
     trusted = Trusted(trust)
+    retries, deadline = (
+        integer(retries, "retries"),
+        None if deadline is None else seconds(deadline, "deadline"),
+    )
     client = client_for(address, token, ca=ca, timeout=timeout)
     try:
-        return RemoteEngine(Transport(address, client, retries=integer(retries, "retries")), trusted)
+        return RemoteEngine(Transport(address, client, retries=retries, deadline=deadline), trusted)
     except BaseException:
         client.close()
         raise

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +21,7 @@ from engine.base.errors import (
     InvalidInputError,
     LimitError,
     SystemFailureError,
+    TooManyRequestsError,
 )
 from engine.base.json_text import JsonError, dumped, parse, parse_several
 from engine.remote.address import Address
@@ -39,16 +42,23 @@ DELAY: Final = 0.1
 
 DELAY_MAX: Final = 5.0
 
+RETRY_AFTER_MAX: Final = 60.0
+"""The longest time in seconds that a client waits because the service asks for it (`Retry-After`)."""
+
 ANSWER_BYTES_MAX: Final = 64 << 20
 """The largest answer that is read as a whole."""
 
-REPEATED: Final = frozenset({"busy", "closed", "too_many_requests"})
+REPEATED: Final = frozenset({"busy", "closed", "system", "too_many_requests"})
 """The codes of errors after which a request was certainly not carried out, and may succeed later."""
 
-_OK: Final = 200
-_LOST: Final = frozenset({502, 504})
-"""The statuses with which a proxy tells that it knows no answer."""
+_SAYS_NOTHING: Final = REPEATED | {"unauthorized", "forbidden"}
+"""The codes of errors that do not tell whether an earlier request with the same key was carried out."""
 
+_OK: Final = 200
+_LOST: Final = frozenset({429, 502, 503, 504})
+"""The statuses with which a proxy tells that it has no answer now."""
+
+_PLAIN: Final = {"accept-encoding": "identity"}
 _KEY: Final = re.compile("[ -~]{1,110}")
 _TOKEN: Final = re.compile(r"[!-~]+")
 
@@ -62,10 +72,13 @@ class Transport:
         client: httpx2.Client,
         *,
         retries: int = RETRIES,
+        deadline: float | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.address = address
-        self._client, self._retries, self._sleep = client, retries, sleep
+        self.retries, self.deadline, self.sleep, self.clock = retries, deadline, sleep, clock
+        self._client = client
         self._closed = False
 
     def call(
@@ -78,6 +91,8 @@ class Transport:
     ) -> Any:
         """Call an operation, and return the JSON value of the answer.
 
+        If no answer arrives, or the service cannot carry out the call now, the call is repeated.
+
         Args:
             operation: The name of the operation.
             body: The arguments.
@@ -88,55 +103,68 @@ class Transport:
         Raises:
             EngineError: The error that the service answered.
             SystemFailureError: The service cannot be reached. Nothing was written.
-            InDoubtError: The answer was lost, also when the call was repeated.
+            InDoubtError: An answer was lost, and no repetition of the call was answered.
             InvalidInputError: The key cannot be sent.
         """
         if key is not None and not _KEY.fullmatch(key):
             raise InvalidInputError("a client sends only keys of 1 to 110 visible ASCII characters")
         content = dumped(body).encode()
-        for attempt in range(self._retries + 1):
-            last = attempt == self._retries
+        attempts = _Attempts(self, operation, key)
+        while True:
             try:
-                return self._once(operation, content, key, lines)
-            except _LostError as lost:
-                # A query that takes too long is not sent again: it would only keep the service busier.
-                if last or (lost.timed_out and key is None):
-                    raise self._failure(operation, lost, key) from lost
-                self._sleep(_delay(attempt))
-            except EngineError as error:
-                if last or error.code not in REPEATED:
-                    raise
-                self._sleep(max(_delay(attempt), min(float(getattr(error, "seconds", 0)), DELAY_MAX)))
-        raise AssertionError("unreachable")
+                return self._once(operation, content, key, lines, attempts)
+            except (_LostError, _AnsweredError) as failed:
+                attempts.failed(failed)
 
-    def _once(self, operation: str, content: bytes, key: str | None, lines: bool) -> Any:
-        headers = {"content-type": "application/json", "accept-encoding": "identity"}
+    def _once(self, operation: str, content: bytes, key: str | None, lines: bool, attempts: _Attempts) -> Any:
+        headers = _PLAIN | {"content-type": "application/json"}
         if key is not None:
             headers["idempotency-key"] = key
-        with self._sent("POST", operation, content=content, headers=headers) as response:
+        with self._sent("POST", operation, attempts.left(), content=content, headers=headers) as response:
             answer = b""
             for part in response.iter_raw():
                 answer += part
                 if len(answer) > ANSWER_BYTES_MAX:
                     raise LimitError(f"the answer has more than {ANSWER_BYTES_MAX:,} bytes")
-            return _value(answer, response.status_code, lines=lines)
+                if attempts.left() <= 0:
+                    raise _LostError("the deadline has passed", was_sent=True)
+            return _value(answer, response, lines=lines)
 
     def stream(self, path: str) -> Iterator[bytes]:
-        """Yield the parts of a long answer to a GET request."""
-        try:
-            with self._sent("GET", path, headers={"accept-encoding": "identity"}) as response:
-                if response.status_code != _OK:
-                    _value(response.read(), response.status_code)
-                yield from response.iter_raw()
-        except _LostError as lost:
-            raise self._failure(path, lost, None) from lost
+        """Yield the parts of a long answer to a GET request. The deadline is for the first part only.
+
+        Raises:
+            EngineError: The error that the service answered.
+            SystemFailureError: The service cannot be reached, or the answer broke off.
+        """
+        attempts, begun = _Attempts(self, path, None), False
+        while True:
+            try:
+                with self._sent("GET", path, attempts.left(), headers=_PLAIN) as response:
+                    if response.status_code != _OK:
+                        _value(response.read(), response)
+                    for part in response.iter_raw():
+                        begun = True
+                        yield part
+                return
+            except (_LostError, _AnsweredError) as failed:
+                if begun:
+                    raise SystemFailureError(
+                        f"the answer to {path} broke off: {failed}", hint="repeat the call"
+                    ) from failed
+                attempts.failed(failed)
 
     @contextmanager
-    def _sent(self, method: str, path: str, **options: Any) -> Iterator[httpx2.Response]:
+    def _sent(self, method: str, path: str, seconds: float, **options: Any) -> Iterator[httpx2.Response]:
+        """Send a request. Each step of it may take `seconds`, and at most as long as the client permits."""
         import httpx2
 
         if self._closed:
             raise ClosedError("the connection to the service is closed")
+        if seconds < math.inf:
+            steps = self._client.timeout.as_dict().items()
+            least = max(seconds, 0.001)
+            options["timeout"] = httpx2.Timeout(**{step: min(most or least, least) for step, most in steps})
         try:
             with self._client.stream(method, f"{self.address.url}/{path}", **options) as response:
                 yield response
@@ -148,21 +176,7 @@ class Transport:
                 ) from error
             raise _LostError(str(error), was_sent=False) from error
         except httpx2.TransportError as error:
-            timed_out = isinstance(error, httpx2.TimeoutException)
-            problem = str(error) or type(error).__name__
-            raise _LostError(problem, was_sent=True, timed_out=timed_out) from error
-
-    def _failure(self, what: str, lost: _LostError, key: str | None) -> EngineError:
-        if key is None or not lost.was_sent:
-            return SystemFailureError(
-                f"{self.address.service} cannot be reached: {lost}", hint="check the address, and try again"
-            )
-        return InDoubtError(
-            f"the answer to {what} was lost, so it is not known whether it was carried out: {lost}",
-            hint=f"`apply` with request={key!r} repeats it safely"
-            if what == "apply"
-            else "repeat it: a call that would change nothing appends no event",
-        )
+            raise _LostError(str(error) or type(error).__name__, was_sent=True) from error
 
     def close(self) -> None:
         """Close the connections. Repeating has no effect."""
@@ -173,20 +187,84 @@ class Transport:
 class _LostError(Exception):
     """No answer arrived. `was_sent` is False if the request certainly did not reach the service."""
 
-    def __init__(self, message: str, *, was_sent: bool, timed_out: bool = False) -> None:
+    def __init__(self, message: str, *, was_sent: bool, pause: float = 0) -> None:
         super().__init__(message)
-        self.was_sent, self.timed_out = was_sent, timed_out
+        self.was_sent, self.pause = was_sent, pause
 
 
-def _value(answer: bytes, status: int, *, lines: bool = False) -> Any:
-    """Return the JSON value of a successful answer, or raise the error that the answer describes."""
+class _AnsweredError(Exception):
+    """The service answered with an error. `pause` is the time in seconds that it asks to wait."""
+
+    def __init__(self, error: EngineError, pause: float) -> None:
+        super().__init__(str(error))
+        self.error, self.pause = error, pause
+
+
+class _Attempts:
+    """The attempts of one call, within its deadline.
+
+    Args:
+        transport: Where the attempts are made.
+        what: The name of the operation, or the path.
+        key: The request key of a call that writes; None for a query.
+    """
+
+    def __init__(self, transport: Transport, what: str, key: str | None) -> None:
+        self._transport, self._what, self._key = transport, what, key
+        self._end = math.inf if transport.deadline is None else transport.clock() + transport.deadline
+        self._failures = 0
+        self._lost: _LostError | None = None
+        """The loss after which it is not known whether the call was carried out."""
+
+    def left(self) -> float:
+        """Return the time in seconds until the deadline; infinity if there is none."""
+        return self._end - self._transport.clock()
+
+    def failed(self, failed: _LostError | _AnsweredError) -> None:
+        """Wait until the next attempt.
+
+        Raises:
+            EngineError: The error of the call, if there is no further attempt.
+        """
+        if isinstance(failed, _LostError) and failed.was_sent and self._key is not None:
+            self._lost = failed
+        pause = max(_delay(self._failures), failed.pause)
+        self._failures += 1
+        is_repeated = isinstance(failed, _LostError) or failed.error.code in REPEATED
+        is_late = failed.pause > RETRY_AFTER_MAX or pause >= self.left()
+        if not is_repeated or is_late or self._failures > self._transport.retries:
+            raise self.failure(failed) from failed
+        self._transport.sleep(pause)
+
+    def failure(self, failed: _LostError | _AnsweredError) -> EngineError:
+        """Return the error of the call if its last attempt failed in this way."""
+        says_nothing = isinstance(failed, _LostError) or failed.error.code in _SAYS_NOTHING
+        if self._lost is not None and says_nothing:
+            return InDoubtError(
+                f"the answer to {self._what} was lost, so it is not known whether it was carried out: "
+                f"{self._lost}",
+                hint=f"`apply` with request={self._key!r} repeats it safely"
+                if self._what == "apply"
+                else "repeat it: a call that would change nothing appends no event",
+            )
+        if isinstance(failed, _AnsweredError):
+            return failed.error
+        return SystemFailureError(
+            f"{self._transport.address.service} cannot be reached: {failed}",
+            hint="check the address, and try again",
+        )
+
+
+def _value(answer: bytes, response: httpx2.Response, *, lines: bool = False) -> Any:
+    """Return the JSON value of a successful answer, or raise what the answer describes."""
+    status, pause = response.status_code, _pause(response.headers.get("retry-after"))
     try:
         if lines and status == _OK:
             return list(parse_several(answer, bytes_max=ANSWER_BYTES_MAX))
         value = parse(answer, bytes_max=ANSWER_BYTES_MAX) if answer else None
     except JsonError as error:
         if status in _LOST:
-            raise _LostError(f"status {status}", was_sent=True) from None
+            raise _LostError(f"status {status}", was_sent=True, pause=pause) from None
         if status != _OK:
             raise error_of(None, status) from None
         raise EngineError(f"the answer of the service is not JSON: {error}") from None
@@ -194,10 +272,23 @@ def _value(answer: bytes, status: int, *, lines: bool = False) -> Any:
         return value
     answered = error_of(value, status)
     if status in _LOST and type(answered) is EngineError:
-        raise _LostError(f"status {status}", was_sent=True)
+        raise _LostError(f"status {status}", was_sent=True, pause=pause)
     if isinstance(answered, InDoubtError):
-        raise _LostError(str(answered), was_sent=True)
-    raise answered
+        raise _LostError(str(answered), was_sent=True, pause=pause)
+    if isinstance(answered, TooManyRequestsError):
+        answered = TooManyRequestsError(str(answered), hint=answered.hint, seconds=max(1, math.ceil(pause)))
+    raise _AnsweredError(answered, pause)
+
+
+def _pause(header: str | None) -> float:
+    """Return the time in seconds that the header `Retry-After` asks for: a number of seconds, or a date."""
+    text = header or ""
+    if text.isascii() and text.isdecimal():
+        return float(text[:9])
+    try:
+        return max(parsedate_to_datetime(text).timestamp() - time.time(), 0)
+    except (ValueError, OverflowError):
+        return 0
 
 
 def _first_cause(error: BaseException) -> BaseException:
@@ -229,8 +320,7 @@ def client_for(
 
     if token is not None and (not isinstance(token, str) or not _TOKEN.fullmatch(token)):
         raise InvalidInputError("the token is not a text of visible ASCII characters")
-    if type(timeout) not in (int, float) or not 0 < timeout < 86_400:
-        raise InvalidInputError("timeout must be a number of seconds, more than 0 and less than a day")
+    seconds(timeout, "timeout")
 
     def bearer(request: httpx2.Request) -> httpx2.Request:
         if token is not None:
@@ -244,6 +334,17 @@ def client_for(
         trust_env=not address.is_loopback,
         follow_redirects=False,  # the token is for this address only
     )
+
+
+def seconds(value: object, name: str) -> float:
+    """Return `value` if it is a time in seconds.
+
+    Raises:
+        InvalidInputError: It is not a number, or is not more than 0 and less than a day.
+    """
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < 86_400:
+        raise InvalidInputError(f"{name} must be a number of seconds, more than 0 and less than a day")
+    return value
 
 
 def _context(ca: str | Path | None) -> ssl.SSLContext:

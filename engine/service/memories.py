@@ -25,6 +25,7 @@ from engine.base.validation import quoted
 from engine.front.opening import engine_opener
 from engine.mcp.lease import DEFAULT_WAIT, Lease
 from engine.named import changing
+from engine.store.kept import KeptStates
 from engine.store.named_places import root_of
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ UNNAMED: Final = "~"
 
 OPEN_MAX: Final = 64
 """The number of memories that are kept open. If more are used, the one unused for longest is closed."""
+
+KEEP_SECONDS: Final = 5.0
+"""The seconds that a LevelDB memory stays open without a call, unless another process wants it. The questions
+of somebody who types a question follow each other faster."""
 
 ACTOR: Final = "service"
 """The author of what the service itself records: the first event of a new memory."""
@@ -91,6 +96,8 @@ class Memories:
     """The name of the only memory that is served; None to serve all."""
     _held: OrderedDict[str, _Held] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _past: KeptStates = field(default_factory=KeptStates)
+    """The past states that calls asked about. They are here, because a memory may be closed between calls."""
     _place: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -212,11 +219,13 @@ class Memories:
 
         def opened() -> Engine:
             try:
-                return opener()
+                memory = opener()
             except NotFoundError:
                 raise UnknownMemoryError(name) from None
+            memory.store.kept = self._past.of(name)
+            return memory
 
-        return Lease(opened, self.wait)
+        return Lease(opened, self.wait, KEEP_SECONDS)
 
     def _surplus(self) -> list[_Held]:
         """Remove the memories from the table that were used longest ago, and return them."""
@@ -283,6 +292,7 @@ class Memories:
 
     def _release(self, name: str) -> None:
         """Close a memory that no call uses, so that it can be renamed or deleted."""
+        self._past.forget(name)
         with self._lock:
             held = self._held.get(name)
             if held is None or held.users:
@@ -296,4 +306,5 @@ class Memories:
             held = list(self._held.values())
             self._held.clear()
         ended = [one.lease.close(seconds) for one in held]
+        self._past.close()
         return all(ended)

@@ -35,6 +35,11 @@ async def page(request: Request) -> Response:
     return Response(gzip.decompress(text), 200, HEADERS, "text/html")
 
 
+def prepare() -> None:
+    """Assemble the window, so that its first visitor does not wait for that."""
+    _compressed("/")
+
+
 @cache
 def _compressed(path: str) -> bytes:
     return gzip.compress(whole_page(_FILES[path]).encode(), mtime=0)

@@ -8,8 +8,10 @@ of a token is the actor of the events that its holder causes.
 from __future__ import annotations
 
 import hmac
+import logging
 import re
 import secrets
+import shlex
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +23,7 @@ from typing import Final, Literal
 
 from backends import locate
 from backends.sqlite_tables import memory_name
-from backends.tokens import TokenRow, TokenTable, open_tokens
+from backends.tokens import DamagedRow, TokenRow, TokenTable, open_tokens
 from engine.base.error_translation import translated
 from engine.base.errors import (
     BusyError,
@@ -65,6 +67,8 @@ RESERVED: Final = frozenset(
 """The actors of memroot itself, of the command line and of `engine mcp`. No token may have such a name: its
 events could not be told from theirs."""
 
+log: Final = logging.getLogger("engine.service")
+
 _PREFIX: Final = "mr_"
 _RANDOM_BYTES: Final = 32
 _TOKEN: Final = re.compile(r"mr_[A-Za-z0-9_-]{43}")
@@ -97,13 +101,17 @@ class Token:
     """A token of the table, without the token itself."""
 
     name: str
-    scope: Scope
+    """The name; if the row is damaged, the name as it is shown and as `revoke` takes it."""
+    scope: Scope | None
+    """What its holder may do; None if the token is damaged or unsupported."""
     memories: tuple[str, ...]
-    created: int
-    """The time at which it was made, in µs since 1970 UTC."""
+    created: int | None
+    """The time at which it was made, in µs since 1970 UTC; None if the token is damaged."""
     expires: int | None
     """The time from which it is refused, in µs since 1970 UTC; None for never."""
-    state: Literal["valid", "expired"]
+    state: Literal["valid", "expired", "damaged", "unsupported"]
+    """Only a valid token is accepted. `damaged`: the stored row does not match its checksum. `unsupported`:
+    a later version has made the token, with a scope that this version does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +138,8 @@ class Tokens:
     A grant is kept in memory for KEPT_SECONDS, so a busy token costs one lookup in that time. A text that
     does not have the form of a token is refused without a lookup. A wrong token costs one lookup by an index;
     at most LOOKUPS_MAX of these run at the same time. Neither messages nor logs contain a token.
+
+    A token whose row is damaged is refused, and the log names it. The other tokens stay valid.
 
     Args:
         url: The URL of the stores: a store, or a folder, file or database of memories. A store in main memory
@@ -160,7 +170,7 @@ class Tokens:
         self._unknown = threading.BoundedSemaphore(LOOKUPS_MAX)
 
     def check(self, bearer: str) -> Grant | None:
-        """Return what the holder of a token may do, or None if the token is wrong, revoked or expired.
+        """Return what the holder of a token may do, or None if it is wrong, revoked, expired or damaged.
 
         Args:
             bearer: The token, as the client sent it.
@@ -226,11 +236,12 @@ class Tokens:
                 self._unknown.release()
         with self._keeping:
             self._kept.pop(digest, None)
-            if row is None:
+            grant = None if row is None else _grant(row)
+            if grant is None or not isinstance(row, TokenRow):
                 return None
             while len(self._kept) >= KEPT_MAX:
                 del self._kept[next(iter(self._kept))]
-            kept = self._kept[digest] = _Kept(row.hash, _grant(row), row.expires, until)
+            kept = self._kept[digest] = _Kept(row.hash, grant, row.expires, until)
         return kept
 
     def _now(self) -> int:
@@ -294,16 +305,23 @@ class Tokens:
     def revoke(self, name: str) -> None:
         """Remove a token. Every service on these stores refuses it at the latest after KEPT_SECONDS.
 
+        Args:
+            name: The name of the token, as `listed` shows it.
+
         Raises:
+            InvalidInputError: no token can have this name.
             NotFoundError: there is no token of this name.
         """
         table = self._tables()
+        if not (isinstance(name, str) and name.isascii() and name.isprintable()):
+            _name(name)
         with _translated():
-            removed = table.remove(_name(name))
+            removed = table.remove(name)
         with self._keeping:
             for digest in [digest for digest, kept in self._kept.items() if kept.grant.name == name]:
                 del self._kept[digest]
         if not removed:
+            _name(name)
             raise NotFoundError(
                 f"there is no token named {name!r}", hint="`engine token list` shows the names"
             )
@@ -331,8 +349,7 @@ def _translated() -> Iterator[None]:
     except CorruptionError as error:
         raise CorruptionError(
             str(error),
-            hint="revoke the token that the message names (`engine token revoke NAME`), and make it anew; if "
-            "the message names a file only, delete this file, and make all tokens anew",
+            hint="delete this file, and make all tokens anew",
         ) from error
 
 
@@ -347,25 +364,35 @@ def _random() -> str:
     return _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
 
 
-def _grant(row: TokenRow) -> Grant:
-    """Return the grant of a row.
-
-    Raises:
-        CorruptionError: the row has a scope that this version does not know.
-    """
-    for scope in Scope:
-        if row.scope == scope.name.lower():
-            return Grant(row.name, scope, tuple(row.memories.split(" ")))
-    raise CorruptionError(
-        f"the token {row.name!r} has the unknown scope {ascii(row.scope)[:40]}",
-        hint=f"revoke it (`engine token revoke {row.name}`), and make a new one",
-    )
+def _grant(row: TokenRow | DamagedRow) -> Grant | None:
+    """Return the grant of a row. If the row grants nothing, log why, and return None."""
+    token = _token(row, 0)
+    if token.scope is None:
+        log.warning("%s", problem_of(token))
+        return None
+    return Grant(token.name, token.scope, token.memories)
 
 
-def _token(row: TokenRow, now: int) -> Token:
-    grant = _grant(row)
-    state: Literal["valid", "expired"] = "expired" if 0 < row.expires <= now else "valid"
-    return Token(row.name, grant.scope, grant.memories, row.created, row.expires or None, state)
+def _token(row: TokenRow | DamagedRow, now: int) -> Token:
+    if isinstance(row, DamagedRow):
+        return Token(row.name, None, (), None, None, "damaged")
+    memories = tuple(row.memories.split(" "))
+    scope = next((scope for scope in Scope if row.scope == scope.name.lower()), None)
+    state: Literal["valid", "expired", "unsupported"]
+    state = "unsupported" if scope is None else "expired" if 0 < row.expires <= now else "valid"
+    return Token(row.name, scope, memories, row.created, row.expires or None, state)
+
+
+def problem_of(token: Token) -> str | None:
+    """Return why the row of a token grants nothing, without its content, and what to do; otherwise None."""
+    why = {
+        "damaged": "is damaged: its row does not match its checksum",
+        "unsupported": "has a scope that this version does not know",
+    }.get(token.state)
+    if why is None:
+        return None
+    revoke = f"engine token revoke {shlex.quote(token.name)}"
+    return f"the token {token.name} {why}; it is refused: revoke it (`{revoke}`), and make it anew"
 
 
 def _name(name: object) -> str:

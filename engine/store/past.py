@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from backends.base import Reader
@@ -86,16 +85,30 @@ def history(rows: Lookup, id: str) -> list[HistoryItem]:  # noqa: A002
 
 
 @contextmanager
-def past_store(rows: Reader, size: int) -> Iterator[Store]:
-    """Open the store as it was when its journal had `size` events, replayed into a temporary backend."""
-    with scratch_backend(on_disk=not _fits_in_memory(rows, size)) as scratch:
-        replay(rows, scratch, size)
-        past = Store(scratch, None)
-        past.erased_since = _erased_since(scratch, size)
+def store_at(store: Store, moment: AsOf) -> Iterator[Store]:
+    """Open the store as it was at a moment: a state that is kept, or else one that exists only in the block.
+
+    Raises:
+        NotFoundError: The journal has no event with that seq, or the first event is later than that time.
+    """
+    opened = past_store if store.kept is None else store.kept.opened
+    with ExitStack() as stack:
+        with store.backend.snapshot() as rows:
+            past = stack.enter_context(opened(rows, size_at(rows, moment)))
         yield past
 
 
-def _erased_since(rows: Reader, size: int) -> int | None:
+@contextmanager
+def past_store(rows: Reader, size: int) -> Iterator[Store]:
+    """Open the store as it was when its journal had `size` events, replayed into a temporary backend."""
+    with scratch_backend(on_disk=memory_bytes(rows, size) is None) as scratch:
+        replay(rows, scratch, size)
+        past = Store(scratch, None)
+        past.erased_since = erased_since(scratch, size)
+        yield past
+
+
+def erased_since(rows: Reader, size: int) -> int | None:
     """Return the seq of the first event that destroyed payloads of atoms, or None if there is no such event.
 
     Events whose seq is below `size` are ignored.
@@ -108,11 +121,16 @@ def _erased_since(rows: Reader, size: int) -> int | None:
     return min((seq for seq in erasures if seq >= size), default=None)
 
 
-def _fits_in_memory(rows: Reader, size: int) -> bool:
+def memory_bytes(rows: Reader, size: int) -> int | None:
+    """Return the size in bytes of the first `size` payloads, or None if they are too large for memory."""
     if size > MEMORY_EVENTS_MAX:
-        return False
-    sizes = accumulate(len(raw) for _, raw in rows.scan(payload_key(0), payload_key(size)))
-    return all(so_far <= MEMORY_BYTES_MAX for so_far in sizes)
+        return None
+    total = 0
+    for _, raw in rows.scan(payload_key(0), payload_key(size)):
+        total += len(raw)
+        if total > MEMORY_BYTES_MAX:
+            return None
+    return total
 
 
 def history_item(rows: Lookup, entry: Entry) -> HistoryItem:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from backends.base import Reader
+from backends.base import Backend, Reader
 from engine.base.validation import show_id
 from engine.base.version import __version__
 from engine.commands.conflicts import CONFLICTS_WITH
@@ -44,6 +45,14 @@ class Status:
     """The time of the last event, in µs since 1970, UTC."""
     read_only: str | None = None
     """The reason why the store can only be read, or None if it can be written."""
+    file_bytes: int | None = None
+    """The size of the store's files, in bytes, or None for a store that is not in files. The memories of one
+    SQLite file share its size."""
+    scrubbed_at: int | None = None
+    """The time at which `engine scrub` last read the whole store and found no damage, in µs since 1970, UTC;
+    None if it never did."""
+    scrubbed_events: int = 0
+    """The number of events that this scrub covered."""
 
 
 def status(rows: Reader, store: Store) -> Status:
@@ -65,7 +74,17 @@ def status(rows: Reader, store: Store) -> Status:
         analyzer=f"{store.identity.analyzer} {store.identity.fingerprint.hex()}",
         last_event=log.time,
         read_only=store.backend.unwritable,
+        file_bytes=_file_bytes(store.backend),
     )
+
+
+def _file_bytes(backend: Backend) -> int | None:
+    """Return the size of the files. One that LevelDB removes in the meantime does not count."""
+    sizes = []
+    for path in backend.files():
+        with suppress(FileNotFoundError):
+            sizes.append(path.stat().st_size)
+    return sum(sizes) if sizes else None
 
 
 def _live_atoms(rows: Reader, size: int) -> int:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from engine.commands.base import Command, Transaction
     from engine.secrets.filter import SecretFilter
     from engine.store.aside import Aside
+    from engine.store.kept import StatesOfMemory
     from engine.store.once import RequestKeys
 
 
@@ -244,6 +245,8 @@ class Store:
         self.erased_since: int | None = None
         """In a store opened at a past moment: the seq of the first later event that erased content of that
         moment. None if there is no such event."""
+        self.kept: StatesOfMemory | None = None
+        """The past states that are kept between queries. None if each query replays its own."""
         self.projections = projections()
         (
             self.records,

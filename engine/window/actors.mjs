@@ -1,13 +1,18 @@
 // The share of each actor in the events of a memory, read from the log in parts, and how to undo what an actor did.
 
+import { changeLists } from "./changes.mjs";
 import { CallFailed } from "./client.mjs";
 import { command, commandNode, engine } from "./commands.mjs";
 import { element, mark, quoted } from "./dom.mjs";
-import { counted, moment as instant } from "./facts.mjs";
-import { markWhen } from "./marks.mjs";
+import { counted, hash, moment as instant } from "./facts.mjs";
+import { markWhen, unprovable } from "./marks.mjs";
+import { Route } from "./routes.mjs";
 import { Refused } from "./verifier/index.mjs";
 
 const PART = 500;
+const UNDONE_MAX = 50;
+const REASONS_MAX = 20;
+const ATOM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What `engine revert` does not undo. */
 const LASTING = ["genesis", "checkpoint", "edge_type_registered", "erased", "analyzer_changed"];
 
@@ -26,7 +31,7 @@ export function actorsCard({ memory, trust }, route, moment) {
       state.from = start;
       events.forEach((event) => count(state.actors, event));
       state.checks.push(() => checkPart(trust, events, start, stop));
-      rows.replaceChildren(...shares(state, memory));
+      rows.replaceChildren(...shares(state, memory, route));
       markWhen(place, () => checkParts(state), trust, "Events and their actors: ");
     } catch (error) {
       if (!(error instanceof CallFailed)) throw error;
@@ -67,16 +72,16 @@ function count(actors, { actor, kind, seq }) {
   actors.set(actor, found);
 }
 
-function shares({ from, to, actors }, memory) {
+function shares({ from, to, actors }, memory, route) {
   const total = to - from;
   const sorted = [...actors].sort(([, a], [, b]) => b.events - a.events);
   return [
     element("p", { class: "muted" }, `Events ${from.toLocaleString("en")} to ${(to - 1).toLocaleString("en")}.`),
-    ...sorted.map(([actor, found]) => share(actor, found, total, memory)),
+    ...sorted.map(([actor, found]) => share(actor, found, total, memory, route)),
   ];
 }
 
-function share(actor, { events, kinds, first }, total, memory) {
+function share(actor, { events, kinds, first }, total, memory, route) {
   const part = `${((100 * events) / total).toFixed(events === total ? 0 : 1)} %`;
   const most = [...kinds].sort(([, a], [, b]) => b - a).map(([kind, number]) => `${kind.replaceAll("_", " ")} ${number.toLocaleString("en")} ×`);
   return element(
@@ -85,16 +90,55 @@ function share(actor, { events, kinds, first }, total, memory) {
     element("div", { class: "row" }, element("strong", {}, quoted(actor)), element("span", { class: "end" }, `${counted(events, "event")}, ${part}`)),
     element("meter", { min: 0, max: total, value: events, "aria-label": `Share of ${actor}` }),
     element("p", { class: "small muted" }, quoted(most.join(", "))),
-    [...kinds.keys()].every((kind) => LASTING.includes(kind)) ? null : undoing(actor, first, memory),
+    [...kinds.keys()].every((kind) => LASTING.includes(kind)) ? null : undoing(actor, first, memory, route),
   );
 }
 
-const undoing = (actor, first, memory) =>
-  element(
+/** Return what shows, when it is opened, what undoing the events of an actor would change. */
+function undoing(actor, first, memory, route) {
+  const place = element("div", { class: "stack", "aria-live": "polite" });
+  const opened = ({ target }) => (target.open && place.childElementCount === 0 ? preview(place, { actor, first, memory, route }) : null);
+  return element(
     "details",
-    { class: "small" },
+    { class: "small", ontoggle: opened },
     element("summary", {}, "Undo"),
-    element("p", {}, "This command shows what undoing these events would change, and changes nothing. The page cannot show it, because the service makes this preview only for a token that may write."),
+    place,
+    element("p", {}, "This command shows the same. Without ", element("code", {}, "--dry-run"), " it undoes these events, and later events of this actor. The history is kept, so an undo can be undone."),
     commandNode(engine(memory, command`revert --actor ${actor} --since ${first} --dry-run`)),
-    element("p", {}, "Without ", element("code", {}, "--dry-run"), " the command undoes them. It also undoes later events of this actor. The history is kept, so an undo can be undone."),
   );
+}
+
+async function preview(place, { actor, first, memory, route }) {
+  place.replaceChildren(mark("plain", "Looking…"));
+  try {
+    const found = await memory.call("revertible", { start: first, actor, limit: UNDONE_MAX });
+    const now = new Route({ ...route, at: null });
+    const lists = await changeLists(memory, found.changes, now, UNDONE_MAX);
+    place.replaceChildren(...undone(found, now), ...lists);
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error;
+    place.replaceChildren(mark("plain", "No answer"), element("p", {}, quoted(error.message)));
+  }
+}
+
+function undone({ events, subjects, outcomes, changes: { atoms, edges } }, route) {
+  const would = `change ${counted(atoms.length, "atom")} and ${counted(edges.length, "connection")}`;
+  const isAll = outcomes.length === subjects;
+  const left = outcomes.filter((one) => one.left.length > 0);
+  const reasons = left.slice(0, REASONS_MAX).map((one) => element("li", {}, subjectNode(one.subject, route), quoted(one.left.join("; "))));
+  return [
+    element(
+      "p",
+      {},
+      isAll
+        ? `Undoing ${counted(events, "event")} would ${would}.`
+        : `${counted(events, "event")} changed ${subjects.toLocaleString("en")} atoms and connections. Undoing them for the ${outcomes.length} changed last would ${would}.`,
+    ),
+    left.length === 0 ? null : element("details", {}, element("summary", {}, `Not undone: ${left.length.toLocaleString("en")}`), element("ul", { class: "links" }, ...reasons)),
+    element("div", {}, unprovable("These changes")),
+  ].filter((node) => node !== null);
+}
+
+/** Return a subject, which is a link if it is an atom, and not an edge or a predicate. */
+const subjectNode = (subject, route) =>
+  ATOM.test(subject) ? element("a", { href: route.to({ view: null, atom: subject }) }, hash(subject)) : quoted(subject);

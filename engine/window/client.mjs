@@ -1,6 +1,9 @@
 // Calls of the service (`/v1/memories/{memory}/{operation}`), with the token of this session.
 
+import { BrowserStorage } from "./storage.mjs";
+
 const KEY = "memroot token";
+const STORAGE = new BrowserStorage("sessionStorage");
 
 /** A call failed; `code` and `hint` are those of the service's errors, or `unreachable`. */
 export class CallFailed extends Error {
@@ -14,18 +17,19 @@ export class CallFailed extends Error {
 export function tokenOfAddress() {
   const match = /^#token=([\w-]+)$/.exec(location.hash);
   if (match !== null) {
-    sessionStorage.setItem(KEY, match[1]);
+    STORAGE.write(KEY, match[1]);
     history.replaceState(null, "", location.pathname);
   }
-  return sessionStorage.getItem(KEY);
+  return STORAGE.read(KEY);
 }
 
-export const keepToken = (token) => sessionStorage.setItem(KEY, token);
+export const keepToken = (token) => STORAGE.write(KEY, token);
+export const hasToken = () => STORAGE.read(KEY) !== null;
 
 const linesOf = (text) => text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 
 async function answerOf(path, options) {
-  const token = sessionStorage.getItem(KEY);
+  const token = STORAGE.read(KEY);
   const headers = token === null ? {} : { authorization: `Bearer ${token}` };
   if (options.body !== undefined) headers["content-type"] = "application/json";
   let response;
@@ -46,7 +50,7 @@ async function answerOf(path, options) {
 export const memories = async () => (await answerOf("/v1/memories", { method: "GET" })).memories;
 
 /** The operations that can be asked about an earlier moment. */
-const TIMED = ["across", "bright_nodes", "context", "explore", "find", "get", "page", "recall", "recent", "structured_graph"];
+const TIMED = ["across", "bright_nodes", "context", "duplicates", "edges", "explore", "find", "get", "page", "recall", "recent", "structured_graph", "tags", "titles", "why"];
 
 /** The operations of one memory, as it is, or as it was after the event `moment`. */
 export class Memory {

@@ -12,7 +12,12 @@ const at = (id) => document.getElementById(id);
 /** Show on the button in the bar whether the service continues what is pinned. */
 export function showTrust(trust) {
   at("trust-button").replaceChildren(trustMark(trust));
+  const isSaid = at("unkept").childElementCount > 0;
+  if (trust.pins.last === isSaid) at("unkept").replaceChildren(...(isSaid ? [] : [unkept()]));
 }
+
+const unkept = () =>
+  element("p", { class: "notice warned" }, "This browser keeps nothing for this page: its storage is blocked or full. What is pinned lasts until you close the page or load it again. Allow the page to store data, or pin your own root on each visit.");
 
 function trustMark(trust) {
   if (trust.refused !== null) return mark("refused", "Refused");
@@ -79,22 +84,32 @@ function readTrusted(text, store) {
   return trustRoot({ root: text, store: store ?? "" });
 }
 
-/** Ask for a token; `changed` is called when there is one. */
-export function openToken(detail, changed) {
+const HOW_TOKEN = "Whoever runs the service makes tokens, with “engine token new NAME”. A token begins with mr_.";
+const NO_TOKEN = "This is no token: a token is one word, without spaces and accents. Copy it again.";
+/** What can stand in a header. */
+const TOKEN = /^[\x21-\x7e]+$/;
+
+/** Ask for a token, and say why; `changed` is called when there is one. */
+export function openToken(why, changed) {
+  if (at("token").open) return;
+  const said = element("div", { role: "status" });
   const token = element("input", { class: "mono", type: "text", id: "given-token", autocomplete: "off", spellcheck: "false" });
   const form = element(
     "form",
     {
       onsubmit: (event) => {
         event.preventDefault();
-        keepToken(token.value.trim());
+        const given = token.value.trim();
+        if (!TOKEN.test(given)) return said.replaceChildren(element("p", { class: "notice refused" }, NO_TOKEN));
+        keepToken(given);
         at("token").close();
-        changed();
+        return changed();
       },
     },
     element("h2", { id: "token-title" }, "A token is needed"),
-    element("p", {}, detail),
-    element("div", { class: "field" }, element("label", { for: "given-token" }, "Token"), token),
+    element("p", {}, why),
+    element("div", { class: "field" }, element("label", { for: "given-token" }, "Token"), token, element("p", { class: "hint" }, HOW_TOKEN)),
+    said,
     element("div", { class: "buttons" }, element("button", { class: "button primary", type: "submit" }, "Use it")),
   );
   at("token").replaceChildren(form);

@@ -4,18 +4,26 @@
 // events, or null; the day; "given" or "first use". `seen` is {store, kind, root, size, overall}: the newest log that was
 // shown to continue the pin, and the overall root of that size. Before the first check, `seen` is what was pinned.
 
+import { BrowserStorage } from "./storage.mjs";
+
 const PREFIX = "memroot pin ";
+/** The one storage of pins, so that a pin that only the page keeps outlasts a look at another memory. */
+const STORAGE = new BrowserStorage("localStorage");
 
 /** The pins of one memory at this address. */
 export class Pins {
-  constructor(memory, storage = localStorage) {
+  constructor(memory) {
     this.key = PREFIX + memory;
-    this.storage = storage;
+  }
+
+  /** Whether the browser keeps what is pinned when the page is closed. */
+  get last() {
+    return STORAGE.keeps(this.key);
   }
 
   /** Return {pin, seen}, or null if nothing is pinned. */
   read() {
-    const text = this.storage.getItem(this.key);
+    const text = STORAGE.read(this.key);
     return text === null ? null : JSON.parse(text);
   }
 
@@ -31,10 +39,6 @@ export class Pins {
   }
 
   write(kept) {
-    this.storage.setItem(this.key, JSON.stringify(kept));
-  }
-
-  forget() {
-    this.storage.removeItem(this.key);
+    STORAGE.write(this.key, JSON.stringify(kept));
   }
 }

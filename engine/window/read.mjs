@@ -3,62 +3,55 @@
 import { markAll } from "./batches.mjs";
 import { claimsOf, compareAtom, compareChain, compareEvent } from "./checked.mjs";
 import { differences } from "./differences.mjs";
-import { details, element, quoted, visible } from "./dom.mjs";
+import { details, element, mark, quoted, visible } from "./dom.mjs";
+import { NOT_FOUND, claimsOfEdges } from "./edge_claims.mjs";
 import { content, counted, day, hash } from "./facts.mjs";
-import { markWhen, pending, unprovable } from "./marks.mjs";
+import { failed, markWhen, pending, unprovable } from "./marks.mjs";
 import { NO_FILTERS } from "./routes.mjs";
 import { tagChip } from "./search.mjs";
 
 const TITLE_CHARACTERS = 160;
+const NEIGHBOUR_CHARACTERS = 240;
 const EDGES_MAX = 100;
-const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];
+const ERASED = "The content of this atom was erased. Only its id, its times and its history are left.";
 const WITH_TEXT = ["atom_added", "atom_revised"];
 
 /** Return the nodes that show an atom, and start the checks of what they show. */
 export async function reading({ memory, trust, route, signal }) {
   const id = await memory.call("resolve", { id: route.atom }, signal);
   const moment = route.moment();
-  const [atom, all, linked, near] = await Promise.all([
+  const [atom, history, edges, near, origins] = await Promise.all([
     memory.call("get", { id }, signal),
     memory.call("history", { id }, signal),
-    memory.call("edges", { id, direction: "both", tombstoned: moment !== null, limit: EDGES_MAX }, signal),
-    moment === null ? memory.call("duplicates", { of: id, limit: 1 }, signal) : [],
+    memory.call("edges", { id, direction: "both", limit: EDGES_MAX }, signal),
+    memory.call("duplicates", { of: id, limit: 1 }, signal),
+    memory.call("why", { id }, signal),
   ]);
-  const { events, edges, changed } = until(moment, all, linked);
+  const events = moment === null ? history : history.filter(({ seq }) => seq <= moment);
   const ends = edges.map(({ src, dst }) => (src === id ? dst : src));
-  const around = await neighbours(memory, atom, signal);
+  const page = await placeInPage(memory, atom, signal);
   const copies = near.flatMap(({ keep, others }) => [keep, ...others]).filter((one) => one.id !== id);
-  const wanted = [...new Set([...ends, ...around, ...copies.map((copy) => copy.id)])].filter((one) => one !== null);
+  const newer = origins.flatMap((origin) => origin.superseded_by.map((one) => one.id));
+  const wanted = [...new Set([...ends, ...copies.map((copy) => copy.id), ...origins.map((origin) => origin.id), ...newer])];
   const titles = wanted.length === 0 ? {} : await memory.call("titles", { ids: wanted }, signal);
   return [
-    atomCard(atom, trust, route, around, titles),
-    edgesCard(edges, changed, id, trust, route, titles),
+    atomCard(atom, trust, route, page),
+    whyCard(events, origins, route, titles),
+    edgesCard(edges, id, { memory, trust }, route, titles),
     copies.length === 0 ? null : copiesCard(copies, route, titles),
     historyCard(events, atom, trust),
   ].filter((node) => node !== null);
 }
 
-/**
- * Return the events and edges up to a moment. The service gives edges as they are now: one whose last event is later
- * cannot be shown as it was, and is counted in `changed`.
- */
-function until(moment, events, edges) {
-  if (moment === null) return { events, edges, changed: 0 };
-  const made = edges.filter(({ created_seq: seq }) => seq <= moment);
-  const same = made.filter(({ last_seq: seq }) => seq <= moment);
-  return {
-    events: events.filter(({ seq }) => seq <= moment),
-    edges: same.filter(({ state }) => state === "live"),
-    changed: made.length - same.length,
-  };
-}
-
-/** Return the ids of the atoms directly before and after an atom in its page, null where there is none. */
-async function neighbours(memory, { id, source, sequence, state }, signal) {
-  if (source === null || sequence === null || state !== "live") return [null, null];
+/** Return the atoms directly before and after an atom in its page, null where there is none, and its place there. */
+async function placeInPage(memory, { id, source, sequence, state }, signal) {
+  const alone = { around: [null, null], words: null };
+  if (source === null || sequence === null || state !== "live") return alone;
   const page = await memory.call("page", { name: source }, signal).catch(() => ({ ids: [] }));
   const at = page.ids.indexOf(id);
-  return at < 0 ? [null, null] : [page.ids[at - 1] ?? null, page.ids[at + 1] ?? null];
+  if (at < 0) return alone;
+  const around = await Promise.all([at - 1, at + 1].map((other) => (page.ids[other] === undefined ? null : memory.call("get", { id: page.ids[other] }, signal))));
+  return { around, words: element("span", {}, `${at + 1} of ${page.ids.length} in `, quoted(page.title)) };
 }
 
 const linkTo = (id, titles, route) =>
@@ -71,76 +64,163 @@ const linkTo = (id, titles, route) =>
 const sourceLink = (source, route) =>
   element("a", { href: route.to({ ...NO_FILTERS, sources: [source], query: "", atom: null }) }, quoted(source));
 
-const neighbour = (where, id, titles, route) =>
-  id === null
-    ? null
-    : element("p", { class: "neighbour" }, element("span", { class: "small muted" }, where, ": "), linkTo(id, titles, route));
+const flat = (text) => text.replaceAll(/\s+/gu, " ").trim();
 
-function atomCard(atom, trust, route, around, titles) {
+/** Return the beginning of a neighbour, which leads to the whole. */
+const neighbour = (where, atom, place, route) =>
+  element(
+    "div",
+    { class: "neighbour" },
+    element(
+      "p",
+      { class: "row" },
+      element("span", {}, where),
+      element("a", { href: route.to({ atom: atom.id }), dir: "auto" }, ...visible(flat(atom.title ?? "") || "without a title")),
+      place,
+    ),
+    element("p", { class: "neighbour-text", dir: "auto" }, ...visible(flat(atom.content ?? "").slice(0, NEIGHBOUR_CHARACTERS))),
+  );
+
+/** Return the neighbours of an atom as nodes, null where there is none, and start the checks of them. */
+function neighbourNodes([before, after], trust, route) {
+  const atoms = [before, after].filter((one) => one !== null);
+  const places = new Map(atoms.map((atom) => [atom, element("span", {}, pending())]));
+  if (atoms.length > 0) {
+    markAll(trust, atoms, {
+      claims: claimsOf,
+      compare: (atom, [fact]) => compareAtom(atom, fact),
+      place: (atom) => places.get(atom),
+    });
+  }
+  const node = (where, atom) => (atom === null ? null : neighbour(where, atom, places.get(atom), route));
+  return [node("Before it:", before), node("After it:", after)];
+}
+
+/** What a provenance means to somebody who reads the text. */
+const PROVENANCES = new Map([
+  ["internal", "internal: written here"],
+  ["external", "external: from outside"],
+  ["quarantine", "quarantine: from a source that nobody trusts yet; last in searches"],
+]);
+
+function atomCard(atom, trust, route, { around, words }) {
   const place = element("div", { class: "place" });
   const check = async () => {
     const [fact] = await trust.check(claimsOf(atom));
     compareAtom(atom, fact);
   };
   markWhen(place, check, trust);
-  const text = atom.content === null ? element("p", { class: "notice" }, "The content is erased.") : content(atom.content);
+  const [before, after] = neighbourNodes(around, trust, route);
+  const isErased = atom.state === "erased";
+  const text = isErased ? element("p", { class: "notice" }, ERASED) : content(atom.content);
   return element(
     "section",
     { class: "card" },
-    element(
-      "div",
-      { class: "row" },
-      element("a", { class: "button", href: route.to({ atom: null }) }, "Back to the answers"),
-    ),
-    element("h2", { class: "atom-title", dir: "auto" }, ...visible(atom.title ?? atom.source ?? "Atom")),
+    element("a", { class: "back", href: route.to({ atom: null }) }, element("span", { "aria-hidden": "true" }, "← "), "Back to the answers"),
+    element("h2", { class: "atom-title", dir: "auto" }, ...visible(atom.title ?? atom.source ?? (isErased ? "Erased" : "Atom"))),
     place,
-    neighbour("Before it in the page", around[0], titles, route),
+    atom.state === "tombstoned" ? mark("warned", "Tombstoned: searches leave it out") : null,
+    atom.provenance === "quarantine" ? mark("warned", "In quarantine: do not rely on it") : null,
+    before,
     text,
-    neighbour("After it in the page", around[1], titles, route),
+    after,
     atom.tags.length === 0
       ? null
       : element("div", { class: "chips" }, ...atom.tags.map((tag) => tagChip(tag, route))),
     details([
       ["state", atom.state],
-      ["provenance", quoted(atom.provenance)],
-      ["trust", atom.trust === null ? null : String(atom.trust)],
-      ["source", atom.source === null ? null : sourceLink(atom.source, route)],
-      ["kind", quoted(atom.kind)],
+      ["provenance", isErased ? null : quoted(PROVENANCES.get(atom.provenance) ?? atom.provenance)],
+      ["trust", isErased ? null : atom.trust === null ? "not given" : String(atom.trust)],
+      ["source", isErased ? null : atom.source === null ? "none" : sourceLink(atom.source, route)],
+      ["place", words],
+      ["kind", isErased ? null : quoted(atom.kind)],
       ["created", day(atom.created)],
       ["changed", atom.updated === atom.created ? null : day(atom.updated)],
       ["version", String(atom.version)],
       ["id", hash(atom.id)],
     ]),
-    element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null }) }, "What an erasure would reach")),
+    isErased
+      ? null
+      : element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null, atom: null, erase: atom.id }) }, "What an erasure would reach")),
   );
 }
 
-function edgesCard(edges, changed, id, trust, route, titles) {
-  const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
-  const provable = edges.filter(({ type }) => BUILT_IN.includes(type));
-  for (const edge of edges) if (!provable.includes(edge)) places.get(edge).replaceChildren(unprovable("This relation"));
-  markAll(trust, provable, {
-    claims: ({ src, type, dst, state }) => [`edge ${src} ${type} ${dst} ${state} sealed`],
-    compare: () => null,
-    place: (edge) => places.get(edge),
-  });
-  const rows = edges.map((edge) => {
-    const outgoing = edge.src === id;
-    return element(
+/** Return who brought the atom here and who changed it last, and what it was made from, in several steps. */
+function whyCard(events, origins, route, titles) {
+  const [first] = events;
+  const last = events.at(-1);
+  if (first === undefined) return null;
+  const [self, ...from] = origins;
+  const newer = (self?.superseded_by ?? []).map(({ id, actor, at, reason }) =>
+    element("li", {}, element("span", { class: "muted" }, "replaced by"), linkTo(id, titles, route), element("span", { class: "muted small" }, day(at), ", ", quoted(actor), reason ? ": " : "", quoted(reason ?? ""))),
+  );
+  const sources = from.map(({ id, by, hops, source }) =>
+    element(
       "li",
       {},
-      element("span", { class: "muted" }, outgoing ? "" : "← ", quoted(edge.type.replaceAll("_", " ")), outgoing ? " →" : ""),
-      linkTo(outgoing ? edge.dst : edge.src, titles, route),
-      places.get(edge),
-    );
-  });
+      element("span", { class: "muted" }, quoted(by.replaceAll("_", " ")), hops > 1 ? `, in ${hops} steps` : "", " →"),
+      linkTo(id, titles, route),
+      source === null ? null : element("span", { class: "muted small" }, "from ", quoted(source)),
+    ),
+  );
+  const step = ({ kind, actor, time }) => [VERBS.get(kind) ?? kind.replaceAll("_", " "), element("span", {}, quoted(actor), ", ", element("time", { datetime: time }, day(time)))];
+  const rows = [...newer, ...sources];
   return element(
     "section",
     { class: "card" },
-    element("h2", {}, "Connections"),
-    element("div", {}, element("a", { href: route.to({ around: [id], query: "", form: "graph", view: null, ...NO_FILTERS }) }, "Draw them as a graph")),
-    rows.length === 0 ? element("p", { class: "muted" }, "None.") : element("ul", { class: "links" }, ...rows),
-    changed === 0 ? null : element("p", { class: "muted" }, `${counted(changed, "connection")} changed after this moment, and ${changed === 1 ? "is" : "are"} not shown.`),
+    element("h2", {}, "Why it is here"),
+    details(last === first ? [step(first)] : [step(first), step(last)]),
+    rows.length === 0 ? null : element("ul", { class: "links" }, ...rows),
+    rows.length === 0 ? null : element("div", {}, unprovable("That this is its whole origin")),
+  );
+}
+
+/** What stands before the actor of an event. */
+const VERBS = new Map([
+  ["atom_added", "added by"],
+  ["atom_revised", "last changed by"],
+  ["atom_tombstoned", "hidden by"],
+  ["atom_revived", "brought back by"],
+  ["tags_added", "last tagged by"],
+  ["tags_removed", "tags removed by"],
+  ["erased", "erased by"],
+]);
+
+/** Check edges, and mark each in its place. */
+async function checkEdges(edges, places, { memory, trust }) {
+  try {
+    const proofs = await claimsOfEdges(memory, edges);
+    for (const edge of edges) if (!proofs.has(edge)) places.get(edge).replaceChildren(unprovable("This relation", NOT_FOUND));
+    await markAll(trust, [...proofs.keys()], {
+      claims: (edge) => proofs.get(edge).claims,
+      compare: (edge, facts) => proofs.get(edge).compare(facts),
+      place: (edge) => places.get(edge),
+    });
+  } catch (error) {
+    for (const place of places.values()) place.replaceChildren(failed(error));
+  }
+}
+
+function edgesCard(edges, id, given, route, titles) {
+  const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
+  checkEdges(edges, places, given);
+  const row = (edge, other) =>
+    element("li", {}, element("span", { class: "muted" }, quoted(edge.type.replaceAll("_", " "))), linkTo(other, titles, route), places.get(edge));
+  const from = edges.filter(({ src }) => src === id).map((edge) => row(edge, edge.dst));
+  const to = edges.filter(({ src }) => src !== id).map((edge) => row(edge, edge.src));
+  const listed = (heading, rows) => (rows.length === 0 ? [] : [element("h3", {}, heading), element("ul", { class: "links" }, ...rows)]);
+  return element(
+    "section",
+    { class: "card" },
+    element(
+      "div",
+      { class: "heading" },
+      element("h2", {}, "Connections"),
+      element("a", { class: "small", href: route.to({ around: [id], query: "", form: "graph", view: null, ...NO_FILTERS }) }, "Draw them as a graph"),
+    ),
+    ...listed("From here →", from),
+    ...listed("← Links to here", to),
+    edges.length === 0 ? element("p", { class: "muted" }, "None.") : null,
     element("div", {}, unprovable("That these are all")),
   );
 }

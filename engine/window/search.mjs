@@ -1,25 +1,26 @@
 // Search: hits by page, with the check of each, or the context as an agent would be given it.
 
-import { element, quoted, visible } from "./dom.mjs";
+import { element, mark, quoted, visible } from "./dom.mjs";
 import { counted } from "./facts.mjs";
 import { unprovable } from "./marks.mjs";
 import { checkedHits, nothingFound } from "./search_checks.mjs";
 
 const LIMIT = 20;
+const TAGS_MAX = 8;
 const WORD = /[\p{L}\p{N}]+/gu;
 
 /** Return the nodes of an answer, and start the checks of what they show. */
-export async function searched({ memory, trust, route, signal }) {
+export async function searched({ memory, trust, route, signal, ended }) {
   const filters = route.narrowing();
   if (route.form === "context") {
     return contextNodes(await memory.call("context", { query: route.query, ...filters }, signal));
   }
   const recall = await memory.call("recall", { query: route.query, limit: LIMIT, explain: true, ...filters }, signal);
-  if (recall.hits.length === 0) return nothingNodes(recall, trust);
-  return hitNodes(recall, trust, route);
+  if (recall.hits.length === 0) return nothingNodes(recall, trust, ended);
+  return hitNodes(recall, trust, route, ended);
 }
 
-function hitNodes(recall, trust, route) {
+function hitNodes(recall, trust, route, ended) {
   const places = new Map(recall.hits.map(({ id }) => [id, element("span", { class: "place" })]));
   const most = Math.max(...recall.hits.map(({ score }) => score));
   const groups = new Map();
@@ -27,7 +28,7 @@ function hitNodes(recall, trust, route) {
     const page = hit.page ?? hit.source ?? "";
     groups.set(page, [...(groups.get(page) ?? []), hit]);
   }
-  checkedHits(recall.hits, places, trust);
+  checkedHits(recall.hits, places, trust, ended);
   return [
     element(
       "div",
@@ -60,17 +61,23 @@ function hitNode(hit, { places, most, route, terms }) {
     { class: current ? "hit current" : "hit" },
     title,
     element("p", { class: "snippet", dir: "auto" }, ...marked(hit.snippet, terms)),
-    hit.tags.length === 0 ? null : element("div", { class: "chips" }, ...hit.tags.map((tag) => tagChip(tag, route))),
     element(
       "div",
       { class: "row" },
       places.get(hit.id),
-      hit.provenance === "internal" ? null : element("span", {}, "provenance ", quoted(hit.provenance)),
-      element("span", { class: "end" }, `${hit.tokens} tokens`),
+      ...hit.tags.slice(0, TAGS_MAX).map((tag) => tagChip(tag, route)),
+      hit.tags.length > TAGS_MAX ? element("span", {}, `and ${counted(hit.tags.length - TAGS_MAX, "tag")} more`) : null,
+      provenanceOf(hit),
+      element("span", { class: "end" }, counted(hit.tokens, "token")),
     ),
     scoreNode(hit, most),
   );
 }
+
+const provenanceOf = ({ provenance }) => {
+  if (provenance === "internal") return null;
+  return provenance === "quarantine" ? mark("warned", "In quarantine") : element("span", {}, "provenance ", quoted(provenance));
+};
 
 const firstWords = (text) => text.split(/\s+/u).slice(0, 8).join(" ");
 
@@ -110,9 +117,9 @@ function scoreNode(hit, most) {
   );
 }
 
-function nothingNodes(recall, trust) {
+function nothingNodes(recall, trust, ended) {
   const place = element("div", { class: "stack" });
-  nothingFound(recall.terms, place, trust);
+  nothingFound(recall.terms, place, trust, ended);
   return [
     element("div", { class: "card empty" }, element("h2", {}, "Nothing found"), place),
   ];

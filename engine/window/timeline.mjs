@@ -1,24 +1,23 @@
 // Time: what changed between two moments, and the share of each actor.
 
 import { actorsCard } from "./actors.mjs";
+import { changeLists } from "./changes.mjs";
 import { CallFailed } from "./client.mjs";
 import { command, commandNode, engine } from "./commands.mjs";
-import { differences } from "./differences.mjs";
-import { element, mark, quoted, visible } from "./dom.mjs";
+import { element, mark, quoted } from "./dom.mjs";
 import { counted } from "./facts.mjs";
 import { unprovable } from "./marks.mjs";
 
 const EVENTS_MAX = 2_000;
 const SHOWN_MAX = 100;
 const USUAL = 100;
-const TITLE_CHARACTERS = 160;
 const MOMENT = /^(?:\d{1,15}|\d{4}-\d\d-\d\d(?:[T ][\d:.]+)?(?:Z|[+-]\d\d:\d\d)?)$/;
 
 /** Return the nodes of the view, and start what they show. */
-export async function timeline({ memory, now, route, signal }) {
-  const size = await memory.call("size", {}, signal);
+export async function timeline({ now, route, signal }) {
+  const size = await now.memory.call("size", {}, signal);
   const moment = route.moment() ?? size - 1;
-  return [changesCard(memory, route, moment, size), actorsCard(now, route, moment)];
+  return [changesCard(now.memory, route, moment, size), actorsCard(now, route, moment)];
 }
 
 /** Return a moment as the service reads it: the seq of an event, or a time; null if the words are neither. */
@@ -78,9 +77,8 @@ async function showChanges(place, memory, route, from, to) {
       return;
     }
     const found = await memory.call("diff", { before: first, after: last });
-    const ends = new Set(found.edges.slice(0, SHOWN_MAX).flatMap(({ src, dst }) => [src, dst]));
-    const titles = ends.size === 0 ? {} : await memory.call("titles", { ids: [...ends] });
-    place.replaceChildren(...changes(found, titles, route));
+    const isCut = Math.max(found.atoms.length, found.edges.length) > SHOWN_MAX;
+    place.replaceChildren(...changes(found, await changeLists(memory, found, route, SHOWN_MAX), isCut));
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error;
     place.replaceChildren(mark("plain", "No answer"), element("p", {}, quoted(error.message)));
@@ -91,47 +89,13 @@ async function showChanges(place, memory, route, from, to) {
 const seqOf = async (memory, moment) =>
   typeof moment === "number" ? moment : (await memory.call("diff", { before: moment, after: moment })).before;
 
-function changes({ events, atoms, edges }, titles, route) {
-  const isCut = Math.max(atoms.length, edges.length) > SHOWN_MAX;
-  return [
-    element(
-      "div",
-      { class: "summary" },
-      element("span", {}, `${counted(events, "event")}: ${counted(atoms.length, "atom")} and ${counted(edges.length, "connection")} differ`),
-      isCut ? element("span", {}, `the first ${SHOWN_MAX} of each are shown`) : null,
-      unprovable("That these are all"),
-    ),
-    atoms.length === 0 ? null : element("ol", { class: "timeline" }, ...atoms.slice(0, SHOWN_MAX).map((one) => changeNode(one, route))),
-    edges.length === 0 ? null : edgeChanges(edges.slice(0, SHOWN_MAX), titles, route),
-  ].filter((node) => node !== null);
-}
-
-function edgeChanges(edges, titles, route) {
-  const link = (id) => element("a", { href: route.to({ view: null, atom: id, at: null }), dir: "auto" }, ...visible((titles[id] ?? id).slice(0, TITLE_CHARACTERS)));
-  const rows = edges.map(({ src, type, dst, change }) =>
-    element("li", {}, element("strong", {}, quoted(change)), link(src), element("span", { class: "muted" }, quoted(type.replaceAll("_", " ")), " →"), link(dst)),
-  );
-  return element("details", { open: rows.length <= 10 }, element("summary", {}, counted(edges.length, "connection")), element("ul", { class: "links" }, ...rows));
-}
-
-const ELEMENTS = { same: "span", gone: "del", new: "ins" };
-
-function changeNode({ id, change, title, fields, before, after, reason }, route) {
-  const words = (title ?? after ?? before ?? id).replaceAll(/\s+/gu, " ").slice(0, TITLE_CHARACTERS);
-  const names = Object.keys(fields);
-  const text = before === null && after === null ? null : differences(before ?? "", after ?? "");
-  const wasThere = change !== "added" && route.moment() !== null;
-  return element(
-    "li",
-    {},
-    element(
-      "div",
-      { class: "row" },
-      element("strong", {}, quoted(change)),
-      element("a", { href: route.to({ view: null, atom: id, at: wasThere ? route.at : null }), dir: "auto" }, ...visible(words)),
-    ),
-    change !== "added" && names.length > 0 ? element("p", { class: "small muted" }, "changed: ", quoted(names.join(", "))) : null,
-    reason ? element("p", { class: "small" }, "Reason: ", quoted(reason)) : null,
-    text === null ? null : element("p", { class: "change folded", dir: "auto", tabindex: "0", role: "group", "aria-label": "Difference" }, ...text.map(({ kind, text: run }) => element(ELEMENTS[kind], {}, ...visible(run)))),
-  );
-}
+const changes = (found, lists, isCut) => [
+  element(
+    "div",
+    { class: "summary" },
+    element("span", {}, `${counted(found.events, "event")}: ${counted(found.atoms.length, "atom")} and ${counted(found.edges.length, "connection")} differ`),
+    isCut ? element("span", {}, `the first ${SHOWN_MAX} of each are shown`) : null,
+    unprovable("That these are all"),
+  ),
+  ...lists,
+];

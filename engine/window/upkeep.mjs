@@ -27,13 +27,26 @@ export async function upkeep({ now: { memory }, route, signal }) {
   };
   return [
     route.moment() === null ? null : element("p", { class: "notice warned" }, "This view is about now, not about the earlier moment."),
-    statusCard(given),
-    later("Last checkpoint", "A checkpoint that is kept outside the memory shows later that nothing was removed from its history.", checkpoint),
-    later("Conflicts to settle", "A text in a file changed, and so did its atom, by hand. Both are kept until somebody settles it.", conflicts),
-    later("Duplicates to merge", "Merging hides the other text; it can be undone.", duplicates),
-    later("In quarantine", "Texts of this provenance rank last in searches.", quarantine),
-    later("Superseded", "Another text replaces these; searches leave them out. They have the tag #superseded.", superseded),
-    erasureCard(given),
+    route.erase === null ? null : erasureCard(given),
+    element(
+      "div",
+      { class: "halves" },
+      element(
+        "div",
+        { class: "stack" },
+        statusCard(given),
+        later("Last checkpoint", "A checkpoint that is kept outside the memory shows later that nothing was removed from its history.", checkpoint),
+      ),
+      element(
+        "div",
+        { class: "stack" },
+        later("Conflicts to settle", "A text in a file changed, and so did its atom, by hand. Both are kept until somebody settles it.", conflicts),
+        later("Duplicates to merge", "Merging hides the other text; it can be undone.", duplicates),
+        later("In quarantine", "Texts of this provenance rank last in searches.", quarantine),
+        later("Superseded", "Another text replaces these; searches leave them out. They have the tag #superseded.", superseded),
+        route.erase === null ? erasureCard(given) : null,
+      ),
+    ),
   ].filter((node) => node !== null);
 }
 
@@ -60,17 +73,26 @@ function statusCard({ memory, status }) {
       ["events", status.events.toLocaleString("en")],
       ["last event", day(status.last_event)],
       ["kept in", quoted(status.backend)],
+      ["files", status.file_bytes === null ? null : sizeOf(status.file_bytes)],
+      ["last scrub", scrubOf(status)],
       ["can be written", status.read_only === null || status.read_only === undefined ? "yes" : element("span", {}, "no: ", quoted(status.read_only))],
       ["behind", behind.length === 0 ? "nothing" : quoted(behind.map(([name, size]) => `${name} by ${counted(status.events - size, "event")}`).join(", "))],
       ["store", hash(status.store_id)],
       ["version", quoted(status.version)],
     ]),
-    element("p", { class: "small muted" }, "A part that is behind catches up when it is next asked. The last scrub is known on the service's machine only:"),
-    commandNode(engine(memory, command`status`)),
-    element("p", { class: "small muted" }, "To check every hash of the store:"),
-    commandNode(engine(memory, command`verify`)),
+    element("p", { class: "small muted" }, "A part that is behind catches up when it is next asked. To read the whole store again, slowly, and to compare it with its journal:"),
+    commandNode(engine(memory, command`scrub`)),
+    commandNode(engine(memory, command`verify-root`)),
     element("div", {}, unprovable("These counts")),
   );
+}
+
+const sizeOf = (bytes) => (bytes < 1e6 ? counted(bytes, "byte") : `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`);
+
+/** Return when the store was last read again without finding damage, and what was added since. */
+function scrubOf({ scrubbed_at: time, scrubbed_events: size, events }) {
+  if (time === null) return "never finished";
+  return `no damage found at ${day(time)}, ${size < events ? `${counted(events - size, "event")} ago` : "after the last event"}`;
 }
 
 async function checkpoint({ memory, status, signal }) {

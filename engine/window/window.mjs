@@ -4,6 +4,7 @@ import { CallFailed, Memory, memories, tokenOfAddress } from "./client.mjs";
 import { openToken, openTrust, showTrust } from "./dialogs.mjs";
 import { element, mark, quoted } from "./dom.mjs";
 import { EarlierTrust } from "./earlier.mjs";
+import { failure, noMemory, whyToken } from "./failures.mjs";
 import { filterForm, showChips } from "./filters.mjs";
 import { MomentControl } from "./moment.mjs";
 import { graphed } from "./graph.mjs";
@@ -15,13 +16,16 @@ import { searched } from "./search.mjs";
 import { tagged } from "./tagged.mjs";
 import { timeline } from "./timeline.mjs";
 import { Trust } from "./trust.mjs";
+import { Typing } from "./typing.mjs";
 import { upkeep } from "./upkeep.mjs";
 
-const PAUSE = 120;
+/** The forms of an answer that are shown while the question is typed; the others cost too much to make. */
+const QUICK = ["hits", "context"];
 /** The views that stand in the address; without one, the page searches. */
 const VIEWS = { time: timeline, upkeep };
 const at = (id) => document.getElementById(id);
 
+/** The memory that is shown, or null as long as none can be. */
 let memory = null;
 let trust = null;
 let control = null;
@@ -31,13 +35,20 @@ let route = null;
 /** What is shown, so that a step that changes nothing of it asks for nothing. */
 let shown = { list: null, atom: null };
 let running = new AbortController();
+const typing = new Typing(showTyped, endTyping);
 
 // ---- What is shown ----
 
 async function show() {
+  typing.stop();
   const before = route;
   route = Route.ofAddress();
-  if (before !== null && route.memory !== before.memory) return start();
+  if (memory === null || route.memory !== before.memory) return start();
+  if (before.view !== route.view) window.scrollTo({ top: 0 });
+  return showRoute();
+}
+
+async function showRoute() {
   if (document.activeElement !== at("query")) at("query").value = route.query;
   for (const radio of document.getElementsByName("form")) radio.checked = radio.value === (route.form === "names" ? "graph" : route.form);
   showFilters();
@@ -56,8 +67,7 @@ async function showList() {
   const draws = asks ? ["graph", "names"].includes(route.form) : route.around.length > 0 && !isNarrowed;
   const answers = draws ? graphed : asks ? searched : isNarrowed ? tagged : overview;
   const view = VIEWS[route.view] ?? answers;
-  await fill("list", () => view(given()));
-  shown.list = key;
+  if (await fill("list", () => view(given()))) shown.list = key;
 }
 
 async function showAtom() {
@@ -67,7 +77,7 @@ async function showAtom() {
   at("panes").classList.toggle("reads", route.atom !== null);
   shown.atom = key;
   if (!opens) return;
-  await fill("reading", () => reading(given()));
+  if (!(await fill("reading", () => reading(given())))) return;
   if (!at("moment").contains(document.activeElement)) at("reading").focus();
   window.scrollTo({ top: 0 });
 }
@@ -77,7 +87,7 @@ function showPlace() {
   document.querySelector(".bar").classList.toggle("times", route.view === "time");
   for (const link of document.querySelectorAll("#views a")) {
     const view = link.dataset.view || null;
-    link.href = route.to({ view, atom: null });
+    link.href = route.to({ view, atom: null, erase: null });
     if (view === route.view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
@@ -95,27 +105,29 @@ async function showMoment() {
 function given() {
   const moment = route.moment();
   const now = { memory, trust };
-  if (moment === null) return { ...now, now, route, signal: running.signal };
+  const asked = { now, route, signal: running.signal, ended: typing.ended };
+  if (moment === null) return { ...now, ...asked };
   if (earlier?.moment !== moment || earlier.trust !== trust) earlier = new EarlierTrust(trust, moment);
-  return { memory: earlier.memory, trust: earlier, now, route, signal: running.signal };
+  return { memory: earlier.memory, trust: earlier, ...asked };
 }
 
+/** Show what `make` makes; return false if that is no longer wanted. */
 async function fill(id, make) {
   at(id).setAttribute("aria-busy", "true");
   try {
-    at(id).replaceChildren(...(await make()));
+    const made = await make();
+    if (typing.waits) return false;
+    at(id).replaceChildren(...made);
   } catch (error) {
-    if (error.name === "AbortError") return;
+    if (error.name === "AbortError") return false;
     if (!(error instanceof CallFailed)) throw error;
-    if (error.status === 401) openToken(error.message, start);
-    at(id).replaceChildren(failure(error));
+    if (error.status === 401) askToken();
+    at(id).replaceChildren(failure(error, acts));
   }
   at(id).setAttribute("aria-busy", "false");
   markCurrent();
+  return true;
 }
-
-const failure = ({ message, hint }) =>
-  element("div", { class: "card empty" }, mark("plain", "No answer"), element("p", {}, quoted(message)), hint ? element("p", { class: "muted" }, quoted(hint)) : null);
 
 function markCurrent() {
   for (const link of document.querySelectorAll("#list .hit-title")) {
@@ -136,27 +148,37 @@ function go(changes) {
   location.hash = route.to(changes);
 }
 
-let waiting = null;
+/** Return what is different in the place where the question in the field is answered. */
+const asking = () => ({ query: at("query").value, view: null, around: [], atom: null, erase: null });
+
+async function showTyped() {
+  if (memory === null) return;
+  route = new Route({ ...route, ...asking() });
+  await showRoute();
+}
+
+/** Keep the question in the address, which browsers do not allow at every key. */
+function endTyping() {
+  history.replaceState(null, "", route.to(asking()));
+  if (memory === null || !QUICK.includes(route.form)) show();
+}
 
 at("query").addEventListener("input", () => {
-  clearTimeout(waiting);
-  waiting = setTimeout(() => {
-    history.replaceState(null, "", route.to({ query: at("query").value, view: null, around: [], atom: null }));
-    show();
-  }, PAUSE);
+  at("list").setAttribute("aria-busy", "true");
+  shown.list = null;
+  typing.key(QUICK.includes(route.form));
 });
 at("search").addEventListener("submit", (event) => {
   event.preventDefault();
-  clearTimeout(waiting);
-  go({ query: at("query").value, view: null, around: [], atom: null });
+  go(asking());
 });
 at("search").addEventListener("change", (event) => {
-  if (event.target.name === "form") go({ form: event.target.value, view: null, around: [] });
+  if (event.target.name === "form") go({ form: event.target.value, query: at("query").value, view: null, around: [] });
 });
-at("memory").addEventListener("change", (event) => go({ memory: event.target.value, at: null, atom: null, around: [], ...NO_FILTERS }));
+at("memory").addEventListener("change", (event) => go({ memory: event.target.value, at: null, atom: null, erase: null, around: [], ...NO_FILTERS }));
 at("narrow-button").addEventListener("click", () => showForm(at("narrow").hidden));
 at("skip").addEventListener("click", () => at("list").focus());
-at("trust-button").addEventListener("click", () => openTrust(trust, again));
+at("trust-button").addEventListener("click", () => memory !== null && openTrust(trust, again));
 document.addEventListener("keydown", (event) => {
   const types = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
   if (event.key === "/" && !types) {
@@ -172,9 +194,9 @@ window.addEventListener("hashchange", show);
 function showForm(open) {
   at("narrow").hidden = !open;
   at("narrow-button").setAttribute("aria-expanded", String(open));
-  if (!open) return at("narrow-button").focus();
+  if (!open || memory === null) return at("narrow-button").focus();
   const add = (part, word) => go({ ...route.withFilter(part, word), view: null });
-  const tags = () => memory.call("tags");
+  const tags = () => given().memory.call("tags");
   at("narrow").replaceChildren(filterForm(add, tags, () => showForm(false)));
   return at("narrow").querySelector("select").focus();
 }
@@ -192,6 +214,9 @@ function step(event) {
 
 // ---- The start ----
 
+const askToken = () => openToken(whyToken(), start);
+const acts = { retry: () => start(), ask: askToken };
+
 function again() {
   shown = { list: null, atom: null };
   showTrust(trust);
@@ -203,6 +228,7 @@ async function start() {
   try {
     const names = await memories();
     const name = route.memory ?? names[0];
+    if (!names.includes(name)) return showNothing(noMemory(name, names, route, acts));
     at("memory").replaceChildren(...names.map((one) => element("option", { value: one, selected: one === name }, one === "~" ? "the memory" : one)));
     at("memory").hidden = names.length < 2;
     memory = new Memory(name);
@@ -212,12 +238,21 @@ async function start() {
     trust.onchange = () => showTrust(trust);
     trust.start().catch(() => null);
   } catch (error) {
-    if (error instanceof CallFailed && error.status === 401) return openToken(error.message, start);
     if (!(error instanceof CallFailed)) throw error;
-    at("list").replaceChildren(failure(error));
-    return null;
+    if (error.status === 401) askToken();
+    return showNothing(failure(error, acts));
   }
   return again();
+}
+
+/** Say why no memory is shown. */
+function showNothing(card) {
+  memory = null;
+  running.abort();
+  for (const id of ["reading", "moment", "memory"]) at(id).hidden = true;
+  at("trust-button").replaceChildren();
+  at("list").replaceChildren(card);
+  at("list").setAttribute("aria-busy", "false");
 }
 
 tokenOfAddress();

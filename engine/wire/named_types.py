@@ -21,6 +21,7 @@ from engine.query.graph.linked import AcrossGraph
 from engine.query.history.diff import Diff
 from engine.query.history.recent import Added
 from engine.query.history.revert import Undone
+from engine.query.history.revertible import Revertible
 from engine.query.history.why import Origin
 from engine.query.named import Page
 from engine.query.recall.answer import Recall
@@ -66,6 +67,7 @@ __all__ = [
     "Recall",
     "Receipt",
     "Report",
+    "Revertible",
     "Scalar",
     "Status",
     "Step",

@@ -23,8 +23,8 @@ from engine.wire.proving import SentProof
 _SCOPES: Final = {
     Scope.READ: (
         "across bright_nodes conflicts context diff duplicates edges erasable explore find get get_edge "
-        "held_back history log page prove recall recent resolve root size status structured_graph tags "
-        "titles was_kept why"
+        "held_back history log page prove recall recent resolve revertible root size status "
+        "structured_graph tags titles was_kept why"
     ),
     Scope.WRITE: (
         "add apply checkpoint dream link merge register_type relate revert revise revive settle supersede "
@@ -188,7 +188,9 @@ def _operation(name: str, scope: Scope) -> Operation:
 
 def _is_left_out(operation: str, name: str, hint: Any) -> bool:
     is_function = Callable in (typing.get_origin(part) for part in (hint, *typing.get_args(hint)))
-    if (operation, name) == ("revert", "actor"):  # it selects events, and is not their author
+    if (
+        operation in {"revert", "revertible"} and name == "actor"
+    ):  # it selects events, and is not their author
         return False
     return name in _LEFT_OUT or (operation, name) in _NOT_SENT or is_function
 

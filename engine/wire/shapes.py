@@ -389,8 +389,7 @@ class OneOf:
                 return shape.decode(value, where)
             except InvalidInputError as error:
                 refused.append(error)
-        # The shape that accepts more than null is the last one, and its message says most.
-        raise refused[-1]
+        raise self._best_of(refused)
 
     def read(self, texts: Sequence[str], where: str) -> Any:
         """Return what the first fitting shape reads."""
@@ -400,7 +399,14 @@ class OneOf:
                 return shape.read(texts, where)
             except InvalidInputError as error:
                 refused.append(error)
-        raise refused[-1]
+        raise self._best_of(refused)
+
+    def _best_of(self, refused: Sequence[InvalidInputError]) -> InvalidInputError:
+        """Return the error that says most: that of the last shape that accepts more than null."""
+        says = [
+            error for shape, error in zip(self.shapes, refused, strict=True) if not isinstance(shape, Nothing)
+        ]
+        return says[-1]
 
     def schema(self, schemas: Schemas) -> Schema:
         """Return the schemas of the shapes."""

@@ -8,7 +8,7 @@ from typing import Final
 from engine.base.errors import InvalidInputError
 from engine.front.times import parse_time, shown_time
 
-FIELDS: Final = frozenset({"at", "created", "created_at", "last_event", "time", "updated"})
+FIELDS: Final = frozenset({"at", "created", "created_at", "last_event", "scrubbed_at", "time", "updated"})
 """The names of the fields of results that contain times, in µs since 1970, UTC."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

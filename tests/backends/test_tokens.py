@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 import stat
 import subprocess
@@ -19,7 +20,7 @@ from backends import open_backend
 from backends.errors import BackendCorrupt, BackendEnvironment, BackendMissing, BackendUnusable
 from backends.postgresql_tokens import PostgreSQLTokens, _wait_for_disk
 from backends.sqlite_tokens import _FIND, tokens_file
-from backends.tokens import TokenRow, TokenTable, open_tokens
+from backends.tokens import DamagedRow, TokenRow, TokenTable, open_tokens
 from engine.store.named_places import is_memory
 from tests.support.postgresql import shared_server
 from tests.support.read_only import WAYS, prefix_for
@@ -107,24 +108,63 @@ def test_many_threads_use_one_table(table: TokenTable) -> None:
 
 
 @in_files
-@pytest.mark.parametrize("change", ["scope = 'admin'", "memories = '*'", "expires = 1", "name = 'eve'"])
-def test_a_damaged_row_of_a_file_grants_nothing(table: TokenTable, url: str, change: str) -> None:
-    """A row that was changed in the file is reported, not returned."""
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ("scope = 'admin'", "bob"),
+        ("memories = '*'", "bob"),
+        ("memories = CAST(x'2aff' AS TEXT)", "bob"),
+        ("memories = x'2a'", "bob"),
+        ("expires = 1", "bob"),
+        ("created = 'soon'", "bob"),
+        ("name = 'bill'", "bill"),
+        ("name = 'b b'", "'b b'"),
+        ("name = CAST(x'62ff62' AS TEXT)", r"'b\udcffb'"),
+        ("name = CAST(x'620062' AS TEXT)", r"'b\x00b'"),
+        ("name = x'626f62'", "\"b'bob'\""),
+    ],
+)
+def test_a_damaged_row_of_a_file_grants_nothing(table: TokenTable, url: str, change: str, shown: str) -> None:
+    """Of a row that was changed in the file, only the name is returned, by which it is removed."""
     table.add(BOB)
+    table.add(EVE)
     with contextlib.closing(sqlite3.connect(of_files(url), isolation_level=None)) as connection:
-        connection.execute(f"UPDATE tokens SET {change}")  # noqa: S608
-    with pytest.raises(BackendCorrupt, match="does not match its checksum"):
-        table.find(BOB.hash)
+        connection.execute(f"UPDATE tokens SET {change} WHERE name = 'bob'")  # noqa: S608
+    assert table.find(BOB.hash) == DamagedRow(shown)
+    assert table.find(EVE.hash) == EVE
+    assert sorted(table.rows(), key=len) == [DamagedRow(shown), EVE]
+    assert table.remove(shown)
+    assert table.rows() == [EVE]
+
+
+@in_files
+def test_a_row_that_differs_from_its_index_is_removed(table: TokenTable, url: str) -> None:
+    """A row whose hash was damaged in the table, and not in the index, is shown as damaged and removed."""
+    table.add(BOB)
+    table.add(EVE)
+    before = of_files(url).read_bytes()
+    places = [found.start() for found in re.finditer(BOB.hash, before)]
+    assert len(places) == 2
+    for place in places:
+        of_files(url).write_bytes(before[: place + 9] + b"x" + before[place + 10 :])
+        if table.rows() == [DamagedRow("bob"), EVE]:
+            break
+    assert table.rows() == [DamagedRow("bob"), EVE]
+    assert table.remove("bob")
+    assert table.rows() == [EVE]
 
 
 @in_a_database
 def test_a_damaged_row_of_a_database_grants_nothing(table: TokenTable, url: str) -> None:
-    """A row that was changed in the database is reported, not returned."""
+    """Of a row that was changed in the database, only the name is returned, by which it is removed."""
     table.add(BOB)
+    table.add(EVE)
     with psycopg.connect(url) as connection:
-        connection.execute("UPDATE memroot_tokens SET scope = 'admin'")
-    with pytest.raises(BackendCorrupt, match="does not match its checksum"):
-        table.find(BOB.hash)
+        connection.execute("UPDATE memroot_tokens SET scope = 'admin', name = E'b\x01b' WHERE name = 'bob'")
+    assert table.find(BOB.hash) == DamagedRow(r"'b\x01b'")
+    assert table.rows() == [DamagedRow(r"'b\x01b'"), EVE]
+    assert table.remove(r"'b\x01b'")
+    assert table.rows() == [EVE]
 
 
 @in_files

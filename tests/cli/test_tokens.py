@@ -50,6 +50,24 @@ def test_a_new_token_may_read_everything(cli: Cli) -> None:
     assert (made["scope"], made["expires"]) == ("admin", "2999-01-31T00:00:00.000000Z")
 
 
+def test_a_damaged_token_is_listed(cli: Cli, surroundings: Path) -> None:
+    """Its row shows nothing but its name and its state, and a note says how to revoke it."""
+    cli("init")
+    cli("token", "new", "laptop", "--memory", "team-*")
+    cli("token", "new", "phone")
+    (file,) = (path for path in surroundings.rglob("*") if path.name.endswith("memroot-tokens"))
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("UPDATE tokens SET scope = 'admin' WHERE name = 'laptop'")
+    listed = cli("token", "list")
+    assert listed.code == 0
+    assert listed.out.startswith("laptop\t-\t-\t-\t-\tdamaged\nphone\tread\t*\t")
+    assert "`engine token revoke laptop`" in listed.err
+    assert cli("token", "list", "--json").data[0] == {
+        "name": "laptop", "scope": None, "memories": [], "created": None, "expires": None, "state": "damaged",
+    }  # fmt: skip
+    assert cli("token", "revoke", "laptop").code == 0
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [

@@ -185,3 +185,46 @@ def test_closing_waits_for_calls_in_flight(tmp_path: Path) -> None:
     assert lease.close(30) is True
     thread.join()
     assert found == [1]
+
+
+@needs_leveldb
+def test_a_store_that_nobody_wants_stays_open_between_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the time that the lease is told, even if calls follow each other slowly and for long."""
+    monkeypatch.setattr(leases, "LINGER_SECONDS", 0)
+    monkeypatch.setattr(leases, "HOLD_SECONDS", 0)
+    opening = Opening(str(tmp_path / "store"))
+    lease = Lease(opening, keep=60)
+    for _ in range(5):
+        with lease.memory() as engine:
+            engine.status()
+        time.sleep(0.01)
+    assert opening.count == 1
+    lease.close()
+
+
+@needs_leveldb
+def test_a_store_that_is_kept_is_given_to_whoever_wants_it(tmp_path: Path) -> None:
+    """An attempt to open it is enough, and the next call opens it again."""
+    opening = Opening(str(tmp_path / "store"))
+    lease = Lease(opening, keep=600)
+    with lease.memory():
+        pass
+    assert soon(lambda: is_free(tmp_path / "store"))
+    with lease.memory():
+        pass
+    assert opening.count == 2
+    lease.close()
+
+
+@needs_leveldb
+def test_a_long_call_keeps_nobody_of_its_own_process_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one call runs on, others are answered, as long as no other process wants the store."""
+    monkeypatch.setattr(leases, "HOLD_SECONDS", 0)
+    lease = Lease(Opening(str(tmp_path / "store")), wait=0)
+    with lease.memory() as engine, lease.memory() as same:
+        assert engine is same
+    lease.close()

@@ -47,12 +47,13 @@ class Between(httpx2.BaseTransport):
         answer = self._service.request(
             request.method, request.url, content=request.content, headers=request.headers
         )
-        return answered(answer.status_code, answer.content)
+        return answered(answer.status_code, answer.content, answer.headers.get("retry-after"))
 
 
-def answered(status: int, content: bytes) -> httpx2.Response:
+def answered(status: int, content: bytes, retry_after: str | None = None) -> httpx2.Response:
     """Return an answer whose body was not read yet."""
-    return httpx2.Response(status, stream=httpx2.ByteStream(content))
+    headers = {} if retry_after is None else {"retry-after": retry_after}
+    return httpx2.Response(status, headers=headers, stream=httpx2.ByteStream(content))
 
 
 def operation_of(request: httpx2.Request) -> str:

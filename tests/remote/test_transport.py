@@ -11,9 +11,11 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import httpx2
 import pytest
@@ -33,7 +35,7 @@ from engine import (
     InvalidInputError,
     SystemFailureError,
 )
-from engine.base.errors import UnauthorizedError
+from engine.base.errors import TooManyRequestsError, UnauthorizedError
 from engine.remote.address import parse_address
 from engine.remote.transport import DELAY_MAX, Transport
 from tests.remote.support import Forward, Middle, answered, connected, honest, new_store, operation_of
@@ -134,12 +136,90 @@ def test_a_service_that_cannot_be_reached_is_tried_again(url: str) -> None:
         raise AssertionError
 
 
-def test_a_busy_service_is_tried_again(url: str) -> None:
+def unable(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+    """Answer that the system failed."""
+    return answered(503, b'{"code":"system","detail":"the service cannot do this now"}')
+
+
+def overloaded(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+    """Answer as a proxy whose service does not answer."""
+    return answered(503, b"<html>no upstream</html>")
+
+
+def test_a_service_that_is_busy_or_fails_is_tried_again(url: str) -> None:
     """A request that the service did not carry out is repeated; in the end the error is raised."""
-    with connected(url, middle=failing("add", 2, busy)) as remote:
+    for middle, error in ((busy, BusyError), (unable, SystemFailureError)):
+        with connected(url, middle=failing("add", 2, middle)) as remote:
+            assert remote.add(middle.__name__).changed
+        with connected(url, middle=failing("tags", 2, middle)) as remote:
+            assert remote.tags() == {}
+        with connected(url, middle=failing("add", 9, middle), retries=2) as remote, pytest.raises(error):
+            remote.add("two")
+
+
+def test_a_proxy_without_an_answer_is_asked_again(url: str) -> None:
+    """A proxy does not know whether the service carried the call out, so the call is repeated."""
+    with connected(url, middle=failing("add", 2, overloaded)) as remote:
         assert remote.add("one").changed
-    with connected(url, middle=failing("add", 9, busy), retries=2) as remote, pytest.raises(BusyError):
+    with connected(url, middle=failing("add", 9, overloaded)) as remote, pytest.raises(InDoubtError):
         remote.add("two")
+
+
+def test_an_export_that_has_not_begun_is_repeated(url: str) -> None:
+    """An export is repeated if no part of it has arrived."""
+    with connected(url, middle=failing("export", 2, unable)) as remote:
+        assert remote.export(lambda _: None).size == 1
+
+
+@pytest.mark.parametrize("then", [busy, unable, unreachable])
+def test_the_doubt_about_an_earlier_attempt_stays(url: str, then: Middle) -> None:
+    """After a lost answer, an error that says nothing about the first attempt does not end the doubt."""
+    faults = iter([lost, then, then])
+
+    def fail(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        return next(faults)(request, forward)
+
+    with connected(url, middle=failing("add", 3, fail), retries=2) as remote, Engine.open(url) as local:
+        with pytest.raises(InDoubtError, match="connection reset"):
+            remote.add("one")
+        assert local.size == 2
+
+
+@pytest.mark.parametrize(
+    ("header", "least"),
+    [("7", 7), ("0", 0), ("60", 60), ("soon", 0), ("-1", 0), (None, 0), ("", 0), ("date", 20)],
+)
+def test_a_service_says_how_long_to_wait(url: str, header: str | None, least: float) -> None:
+    """The pause before a repetition is at least as long as `Retry-After` says, in seconds or as a date."""
+    sent = (
+        format_datetime(datetime.now(UTC) + timedelta(seconds=22), usegmt=True)
+        if header == "date"
+        else header
+    )
+    waits: list[float] = []
+
+    def later(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        return answered(429, b'{"code":"too_many_requests","detail":"too many"}', sent)
+
+    with connected(url, middle=failing("tags", 1, later), slept=waits.append) as remote:
+        assert remote.tags() == {}
+    assert len(waits) == 1
+    assert max(least, 0.01) <= waits[0] <= max(least + 2, DELAY_MAX)
+
+
+def test_a_service_that_asks_to_wait_long_is_not_waited_for(url: str) -> None:
+    """The error is raised at once, and says how long the service asks to wait."""
+
+    def later(request: httpx2.Request, forward: Forward) -> httpx2.Response:
+        return answered(429, b'{"code":"too_many_requests","detail":"too many"}', "61")
+
+    waits: list[float] = []
+    with (
+        connected(url, middle=failing("tags", 1, later), slept=waits.append) as remote,
+        pytest.raises(TooManyRequestsError) as refused,
+    ):
+        remote.tags()
+    assert (waits, refused.value.seconds) == ([], 61)
 
 
 @pytest.mark.parametrize(
@@ -267,6 +347,9 @@ STATUS: dict[str, object] = {
     "analyzer": "",
     "last_event": "2026-01-01T00:00:00Z",
     "read_only": None,
+    "file_bytes": None,
+    "scrubbed_at": None,
+    "scrubbed_events": 0,
 }
 
 
@@ -413,19 +496,52 @@ def test_any_order_of_faults_records_each_call_once(faults: list[str]) -> None:
             assert len(events) == len(contents) == len(set(contents))
 
 
-def test_a_service_that_never_answers_is_given_up() -> None:
-    """After the time-out, only a command with a key is sent again: a query would keep the service busier."""
-    asked = []
+class Silence:
+    """A service that never answers, and the time that passes with it."""
 
-    def silent(request: httpx2.Request) -> httpx2.Response:
-        asked.append(operation_of(request))
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.now = 1000.0
+
+    def answer(self, request: httpx2.Request) -> httpx2.Response:
+        """Let the time pass until the client gives up."""
+        self.asked.append(operation_of(request))
+        self.sleep(request.extensions["timeout"]["read"])
         raise httpx2.ReadTimeout("timed out", request=request)
 
-    client = httpx2.Client(transport=httpx2.MockTransport(silent))
-    transport = Transport(parse_address("https://host", None), client, retries=1, sleep=lambda _: None)
-    with pytest.raises(SystemFailureError, match="timed out"):
-        transport.call("tags", {})
-    with pytest.raises(InDoubtError, match="timed out"):
-        transport.call("add", {}, key="k")
-    transport.close()
-    assert asked == ["tags", "add", "add"]
+    def sleep(self, seconds: float) -> None:
+        """Let the time pass."""
+        self.now += seconds
+
+    @contextmanager
+    def asked_for(self, **options: Any) -> Iterator[Transport]:
+        """Yield the connections to the service."""
+        client = httpx2.Client(transport=httpx2.MockTransport(self.answer), timeout=60)
+        transport = Transport(
+            parse_address("https://host", None), client, sleep=self.sleep, clock=lambda: self.now, **options
+        )
+        yield transport
+        transport.close()
+
+
+def test_a_service_that_never_answers_is_given_up() -> None:
+    """After the time-out, a query and a command are sent again, as often as the caller permits."""
+    silence = Silence()
+    with silence.asked_for(retries=1) as transport:
+        with pytest.raises(SystemFailureError, match="timed out"):
+            transport.call("tags", {})
+        with pytest.raises(InDoubtError, match="timed out"):
+            transport.call("add", {}, key="k")
+    assert silence.asked == ["tags", "tags", "add", "add"]
+
+
+def test_a_call_ends_at_the_deadline() -> None:
+    """Attempts and pauses together take at most the time that the caller gives."""
+    silence = Silence()
+    with silence.asked_for(deadline=150) as transport:
+        for key, error in ((None, SystemFailureError), ("k", InDoubtError)):
+            began = silence.now
+            with pytest.raises(error, match="timed out"):
+                transport.call("add", {}, key=key)
+            assert silence.now - began <= 150
+    assert silence.asked == ["add"] * 6

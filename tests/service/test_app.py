@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from backends import locate
 from engine.base.errors import BusyError
 from engine.base.scope import Scope
 from engine.engine import Engine
 from engine.service.memories import Memories
 from engine.service.openapi import document
+from engine.trust.audit.scrub import Scrub, scrub_file, write_scrub
 from engine.wire.operations import operations
 from tests.service.support import client_of
 from tests.support.leveldb import needs_leveldb
@@ -44,6 +47,28 @@ def test_what_is_added_is_recalled(client: TestClient) -> None:
     by_post = client.post("/v1/memories/work/recall", json={"query": "kettle"}).json()
     assert by_get == by_post
     assert [hit["id"] for hit in by_get["hits"]] == [atom]
+
+
+def test_the_status_has_sizes_and_no_place(client: TestClient, tmp_path: Path) -> None:
+    """A reader learns how large the files are, and when they were last read again, but not where they are."""
+    progress = Scrub("", clean_at=1_800_000_000_000_000, clean_events=1)
+    store_id = client.get("/v1/memories/work/status").json()["store_id"]
+    file = scrub_file(locate(f"sqlite+work:{tmp_path / 'memories.db'}"))
+    write_scrub(file, replace(progress, store_id=store_id.replace("-", "")))
+    answer = client.get("/v1/memories/work/status", headers={"authorization": "Bearer reader"})
+    status = answer.json()
+    assert status["file_bytes"] >= (tmp_path / "memories.db").stat().st_size
+    assert (status["scrubbed_at"], status["scrubbed_events"]) == ("2027-01-15T08:00:00.000000Z", 1)
+    assert str(tmp_path) not in answer.text
+
+
+def test_an_unknown_type_names_the_operation_that_registers_it(client: TestClient) -> None:
+    """The hint of a refused link names what a client of the service can call."""
+    atoms = added(client, "One."), added(client, "Two.")
+    answer = client.post("/v1/memories/work/link", json={"src": atoms[0], "type": "near", "dst": atoms[1]})
+    assert answer.status_code == 404
+    assert "(register_type)" in answer.json()["hint"]
+    assert "--register" not in answer.text
 
 
 def test_the_actor_of_an_event_is_the_name_of_the_token(client: TestClient) -> None:
@@ -99,6 +124,22 @@ def test_a_read_only_service_refuses_to_write(tmp_path: Path) -> None:
         assert (answer.status_code, answer.json()["code"]) == (422, "refused")
         assert client.post("/v1/memories", json={"name": "new"}).status_code == 422
         assert client.get("/v1/memories/~/size").json() == 1
+
+
+def test_a_token_that_may_only_read_sees_what_a_revert_would_change(tmp_path: Path) -> None:
+    """A read-only service answers with the outcomes and the changes, and may not revert them."""
+    url = f"sqlite:{tmp_path / 'notes.db'}"
+    with Engine.open(url) as engine:
+        tea = engine.acting_as("dreamer").add("Tea.").id
+        size = engine.size
+    with client_of(url, read_only=True, as_="reader") as client:
+        asked: dict[str, Any] = {"start": 0, "actor": "dreamer"}
+        found = client.get("/v1/memories/~/revertible", params=asked).json()
+        assert (found["events"], [one["outcome"] for one in found["outcomes"]]) == (1, ["undone"])
+        assert [(one["id"], one["change"]) for one in found["changes"]["atoms"]] == [(tea, "tombstoned")]
+        refused = client.post("/v1/memories/~/revert", json=asked | {"dry_run": True})
+        assert refused.status_code == 403
+        assert client.get("/v1/memories/~/size").json() == size
 
 
 def test_memories_are_made_renamed_and_deleted(client: TestClient) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from backends.sqlite_tokens import tokens_file
 from engine.base.scope import Scope
 from engine.engine import Engine
 from engine.service.tokens import Tokens
@@ -49,6 +52,22 @@ def test_the_log_has_no_query_and_no_token(tmp_path: Path) -> None:
     assert (line["route"], line["token"]) == ("/v1/memories/{memory}/recall", "laptop")
     assert secret not in str(line)
     assert "kettle" not in str(line)
+
+
+def test_a_damaged_token_does_not_stop_the_service(tmp_path: Path) -> None:
+    """The service starts and logs which token is damaged; that token is refused, and the others work."""
+    store = f"sqlite:{tmp_path / 'notes.db'}"
+    Engine.open(store).close()
+    with closing(Tokens(store)) as tokens:
+        damaged, whole = tokens.new("laptop"), tokens.new("phone")
+    with closing(sqlite3.connect(tokens_file(tmp_path / "notes.db"), isolation_level=None)) as connection:
+        connection.execute("UPDATE tokens SET scope = 'admin' WHERE name = 'laptop'")
+    with serving(store, "--write") as running:
+        assert "the token laptop is damaged" in json.loads(running.line())["message"]
+        with httpx2.Client(base_url=running.url) as client:
+            for token, status in ((damaged, 401), (whole, 200)):
+                headers = {"authorization": f"Bearer {token}"}
+                assert client.get("/v1/memories/~/size", headers=headers).status_code == status
 
 
 def test_sigterm_ends_the_service(tmp_path: Path) -> None:

@@ -239,6 +239,16 @@ def test_keys_have_bounds(memory: Engine) -> None:
     assert list(memory.acting_as("ann", request="é" * 55).apply_many([Add("new")]))
 
 
+def test_an_expected_size_is_checked_for_a_key_that_was_not_used(memory: Engine) -> None:
+    """With `if_head`, a new call is refused if the size differs; a repeated call is answered in any case."""
+    size, acting = memory.size, memory.acting_as("ann", request="key")
+    with pytest.raises(ConflictError, match="if_head"):
+        acting.apply([Add("new")], if_head=size - 1)
+    assert memory.size == size
+    first = acting.apply([Add("new")], if_head=size)
+    assert acting.apply([Add("new")], if_head=size) == first
+
+
 @pytest.mark.parametrize("actor", ["Ann Smith", "", "a\nb", "\ud800", "a" * 33, 7])
 def test_a_key_of_an_invalid_actor_is_refused(memory: Engine, actor: str) -> None:
     """An actor that no event can have is refused before a key is looked for."""

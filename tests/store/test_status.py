@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+from backends import open_backend
 from engine import Add, State
 from engine.commands.conflicts import CONFLICTS_WITH
 from engine.engine import Engine
 from engine.ledger.layout import ATOM
 from engine.ledger.records import decode_atom
+from engine.trust.audit.scrub import Scrub, scrub_file, scrub_piece, store_id_of, write_scrub
 from tests.support.engines import backend_of, engine_on
+from tests.support.leveldb import LEVELDB
 from tests.support.workloads import commands, id_of, text_of
 
 
@@ -48,3 +52,38 @@ def test_a_status_counts_conflicts_that_are_not_settled() -> None:
     assert engine.status().conflicts == 2
     engine.settle(id_of(0), id_of(1), "both")
     assert engine.status().conflicts == 1
+
+
+def scrubbed(url: str) -> int | None:
+    """Read a store again, keep the progress beside it, and return the time of the end."""
+    with open_backend(url) as backend:
+        progress, done = Scrub(store_id_of(backend)), False
+        while not done:
+            progress, done = scrub_piece(backend, progress)
+        write_scrub(scrub_file(backend.location), progress)
+    return progress.clean_at
+
+
+@pytest.mark.parametrize("scheme", [LEVELDB, "sqlite", "sqlite+work"])
+def test_a_status_has_the_size_of_the_files_and_the_last_scrub(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the process goes to another folder after it opened the store by a relative path."""
+    monkeypatch.chdir(tmp_path)
+    with Engine.open(f"{scheme}:store") as engine:
+        engine.add("One.")
+        before = engine.status()
+    assert (before.scrubbed_at, before.scrubbed_events) == (None, 0)
+    end = scrubbed(f"{scheme}:store")
+    with Engine.open(f"{scheme}:store") as engine:
+        monkeypatch.chdir("/")
+        found = engine.status()
+        files = [path for path in tmp_path.rglob("*") if path in backend_of(engine).files()]
+        assert found.file_bytes == sum(path.stat().st_size for path in files) > 0
+    assert (found.scrubbed_at, found.scrubbed_events) == (end, found.events)
+
+
+def test_a_store_in_memory_has_no_files() -> None:
+    """Its size is unknown, and nothing ever scrubbed it."""
+    found = engine_on().status()
+    assert (found.file_bytes, found.scrubbed_at) == (None, None)

@@ -47,7 +47,7 @@ BATTERY: Final = (
     "tests/store/test_startup.py",
     "tests/commands/test_bulk.py",
 )
-"""The tests that a mutant has to pass, the fastest first."""
+"""The tests that a mutant has to pass to count as a survivor, the fastest first."""
 
 FURTHER: Final = (
     "tests/secrets",
@@ -57,7 +57,7 @@ FURTHER: Final = (
     "tests/trust",
     "tests/query",
 )
-"""The tests that a mutant has to pass after that. Few get so far, and those in ARGUED need not."""
+"""The tests that a mutant has to pass after that. Few get so far."""
 
 TIMEOUT_SECONDS: Final = 1500
 """The time after which a mutant counts as one that hangs. If idle, the machine runs all tests in a minute."""
@@ -100,15 +100,16 @@ ARGUED: Final = {
         ),
     },
 }
-"""Module → the name of a surviving mutant → why nothing has to catch it."""
+"""Module → the name of a surviving mutant → why nothing has to catch it. Only the tests that run its line are
+tried on it."""
 
 
 def caught(module: str, number: int) -> str:
     """Return how a mutant is caught: `test`, `hangs`, or an empty string if it survives."""
     site = sites(module)[number]
     near = reached(BATTERY, _digest(*MODULES)[:16]).tests(module, *lines_of(module, site))
-    further = () if site.name in ARGUED.get(module, {}) else FURTHER
-    return next(filter(None, (_run(tests, module, number) for tests in (near, BATTERY, further))), "")
+    batteries = () if site.name in ARGUED.get(module, {}) else (BATTERY, FURTHER)
+    return next(filter(None, (_run(tests, module, number) for tests in (near, *batteries))), "")
 
 
 def _run(tests: Sequence[str], module: str, number: int) -> str:

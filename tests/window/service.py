@@ -27,19 +27,24 @@ def filled(path: Path) -> str:
     """Make a store with three atoms, an edge and a history; return its URL."""
     url = f"sqlite:{path}"
     with Engine.open(url) as engine:
-        engine.add(
-            "The kettle is descaled on Mondays by Ms Okafor.",
-            id=KETTLE,
-            title="Kettle care",
-            tags=["kitchen"],
-            source="kettle.md",
-            sequence=1,
-        )
-        engine.add("Descale the kettle on Fridays.", id=PLAN, title="Plan", tags=["kitchen", "chores"])
-        engine.revise(PLAN, "Descale the kettle on Mondays, with <b>vinegar</b>.")
-        engine.add("Ms Okafor services the boiler.", id=BOILER, tags=["heating"])
-        engine.link(KETTLE, "references", BOILER)
+        fill(engine)
     return url
+
+
+def fill(engine: Engine) -> None:
+    """Add three atoms, an edge and a history to a memory."""
+    engine.add(
+        "The kettle is descaled on Mondays by Ms Okafor.",
+        id=KETTLE,
+        title="Kettle care",
+        tags=["kitchen"],
+        source="kettle.md",
+        sequence=1,
+    )
+    engine.add("Descale the kettle on Fridays.", id=PLAN, title="Plan", tags=["kitchen", "chores"])
+    engine.revise(PLAN, "Descale the kettle on Mondays, with <b>vinegar</b>.")
+    engine.add("Ms Okafor services the boiler.", id=BOILER, tags=["heating"])
+    engine.link(KETTLE, "references", BOILER)
 
 
 class Service:
@@ -65,15 +70,18 @@ class Service:
         request = route.request
         path = urlsplit(request.url).path
         passed = ("authorization", "content-type")
-        headers = {name: value for name, value in request.headers.items() if name in passed}
+        headers = {"authorization": ""}  # the test client would send the token of an administrator
+        headers |= {name: value for name, value in request.headers.items() if name in passed}
         answered = self._client.request(
             request.method, path, content=request.post_data_buffer, headers=headers
         )
         body = answered.content
-        is_one = answered.headers["content-type"] == "application/json"
-        if request.method == "POST" and answered.status_code == 200 and is_one:
+        is_lines = answered.headers["content-type"].startswith("application/x-ndjson")
+        if request.method == "POST" and answered.status_code == 200:
             given = json.loads(request.post_data_buffer or b"{}")
-            body = json.dumps(self.lie(path.rpartition("/")[2], given, answered.json())).encode()
+            honest_answer = [json.loads(line) for line in body.splitlines()] if is_lines else answered.json()
+            told = self.lie(path.rpartition("/")[2], given, honest_answer)
+            body = ("\n".join(map(json.dumps, told)) if is_lines else json.dumps(told)).encode()
         left_out = ("content-encoding", "content-length")
         kept = {name: value for name, value in answered.headers.items() if name not in left_out}
         route.fulfill(status=answered.status_code, headers=kept, body=body)
@@ -85,17 +93,31 @@ def honest(operation: str, given: Any, answer: Any) -> Any:
     return answer
 
 
-class Window:
-    """The window in a browser, with what it keeps between visits."""
+class Visitor:
+    """The window at an address in a browser, with what it keeps between visits."""
 
-    def __init__(self, page: Page, service: Service) -> None:
+    def __init__(self, page: Page, origin: str = ORIGIN) -> None:
         self.page = page
-        self.service = service
+        self.origin = origin
 
     def visit(self, place: str = "") -> None:
         """Go to a place of the window, and wait until all is checked."""
         self.page.goto("about:blank")
-        self.page.goto(f"{ORIGIN}/#{place}")
+        self.page.goto(f"{self.origin}/#{place}")
+        self.settle()
+
+    def visit_within(self, place: str) -> None:
+        """Go to a place of the window without loading the page again, and wait until all is checked."""
+        self.page.evaluate("(place) => { location.hash = place; }", place)
+        self.settle()
+
+    def go(self, place: str) -> None:
+        """Go to another place without loading the page again, and wait until all is checked."""
+        change = """(place) => new Promise((done) => {
+          addEventListener("hashchange", done, { once: true });
+          location.hash = place;
+        })"""
+        self.page.evaluate(change, place)
         self.settle()
 
     def settle(self) -> None:
@@ -127,6 +149,14 @@ class Window:
         return self.page.inner_text(place)
 
 
+class Window(Visitor):
+    """The window on a service without a socket."""
+
+    def __init__(self, page: Page, service: Service) -> None:
+        super().__init__(page)
+        self.service = service
+
+
 @contextmanager
 def window(
     browser: Browser,
@@ -135,16 +165,21 @@ def window(
     size: tuple[int, int] = WIDE,
     dark: bool = False,
     token: str = TOKEN,
+    scale: float = 1.0,
+    script: str = "",
 ) -> Iterator[Window]:
-    """Open the window on a service, with a token. An error in the page fails the test."""
+    """Open the window on a service, with a token, after `script` ran. An error in the page fails the test."""
     context: BrowserContext = browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if dark else "light",
+        device_scale_factor=scale,
     )
     context.set_default_timeout(15_000)
     context.route("**/*", service.answer)
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
+    page.add_init_script(script)
     page.goto(f"{ORIGIN}/#token={token}")
     yield Window(page, service)
     context.close()

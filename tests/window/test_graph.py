@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 QUESTION = "q=kettle&form=graph"
 HOSTILE = id_of(8)
+OAK, HIGH, WIDE_OAK = id_of(21), id_of(22), id_of(23)
+NOT_PROVABLE = "This relation: not provable"
 MARKUP = "<img src=x onerror=\"document.title='owned'\">"
 LAYOUT = f"""async (give) => {{
   const {{ laidOut }} = await import("{ORIGIN}/engine/window/graph_layout.mjs");
@@ -97,6 +100,30 @@ def test_a_node_expands_in_place_and_folds(graph: Window) -> None:
     has_nodes(graph, 2)
 
 
+def test_the_graph_is_that_of_the_moment(browser: Browser, tmp_path: Path) -> None:
+    """A question and a neighbourhood: with the relations and titles then, each verified at that moment."""
+    url = filled(tmp_path / "notes.db")
+    with Engine.open(url) as engine:
+        moment = engine.size - 1
+        engine.unlink(KETTLE, "references", BOILER)
+        engine.link(KETTLE, "related_to", PLAN)
+        engine.revise(BOILER, "It was replaced.", title="Heating")
+    service = Service(url)
+    with window(browser, service) as shown:
+        shown.visit(f"form=graph&around={KETTLE}&at={moment}")
+        assert titles(shown) == ["Kettle care", "Ms Okafor services the boiler."]
+        shown.page.locator("#list .mark", has_text="1 of 1 relation verified").wait_for()
+        assert "references" in shown.text("#list")
+        picture(shown.page, "graph-earlier")
+        shown.visit(f"q=boiler&form=graph&at={moment}")
+        assert "Ms Okafor services the boiler." in titles(shown)
+        shown.visit(f"form=graph&around={KETTLE}")
+        assert titles(shown) == ["Kettle care", "Plan"]
+        shown.visit(f"form=graph&around={BOILER}")
+        assert titles(shown) == ["Heating"]
+    service.close()
+
+
 def test_the_drawing_is_used_with_the_keyboard_alone(graph: Window) -> None:
     """Arrow keys choose a node, the space bar expands it, Enter reads it; the drawing keeps the focus."""
     graph.visit(f"form=graph&around={KETTLE}")
@@ -136,18 +163,127 @@ def test_the_drawing_is_used_with_the_mouse(graph: Window) -> None:
     graph.page.wait_for_url(lambda url: url != before)
 
 
-def test_names_across_domains_are_drawn(browser: Browser, tmp_path: Path) -> None:
-    """The names on the paths are nodes; a tag leads to its atoms."""
-    url = filled(tmp_path / "names.db")
+@pytest.fixture(scope="module")
+def named(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
+    """A window on names, edges of registered types, and atoms that share what no claim is about."""
+    url = f"sqlite:{tmp_path_factory.mktemp('names') / 'names.db'}"
     with Engine.open(url) as engine:
+        engine.add("The oak is old.", id=OAK, source="trees.md", sequence=1, buckets=["garden"])
+        engine.add("The oak is high.", id=HIGH, source="trees.md", sequence=2, buckets=["garden"])
+        engine.add("The oak is wide.", id=WIDE_OAK, source="trees.md", sequence=3)
+        for number in range(8):
+            engine.add(f"The garden has a bed {number}.", id=id_of(30 + number))
+        engine.register_type("shades")
+        engine.link(OAK, "shades", HIGH)
         engine.relate("Ada Okafor", "works_at", "Berlin")
         engine.relate("Berlin", "uses", "PostgreSQL")
+        engine.add("Ada Okafor met Grace Lindqvist.", id=id_of(40))
     service = Service(url)
     with window(browser, service) as shown:
-        shown.visit("q=Ada+Okafor+PostgreSQL&form=names")
-        assert {"Ada Okafor", "PostgreSQL"} <= set(titles(shown))
-        assert shown.marks("#list .summary")[0] == "These relations: not provable"
+        shown.settle()
+        yield shown
     service.close()
+
+
+@pytest.fixture
+def names(named: Window) -> Iterator[Window]:
+    """The window on names; its service is honest again after the test."""
+    yield named
+    named.service.lie = honest
+
+
+def relations(shown: Window) -> dict[str, set[str]]:
+    """Return the marks of the relations in the list, by type."""
+    for closed in shown.page.locator("#list details:not([open]) > summary").all():
+        closed.click()
+    found: dict[str, set[str]] = {}
+    for row in shown.page.locator("#list .links > li").all():
+        kind = row.locator("bdi").first.inner_text()
+        found.setdefault(kind, set()).update(row.locator(".mark").all_inner_texts())
+    return found
+
+
+def test_names_across_domains_are_drawn_and_their_edges_are_verified(names: Window) -> None:
+    """The names on the paths are nodes. An edge is verified though its type is registered."""
+    names.visit("q=Ada+Okafor+PostgreSQL&form=names")
+    assert {"Ada Okafor", "PostgreSQL"} <= set(titles(names))
+    assert {"works at", "uses"} <= set(relations(names))
+    assert relations(names)["works at"] == {"Verified"}
+    assert relations(names)["uses"] == {"Verified"}
+
+
+def test_an_edge_of_a_registered_type_is_verified(names: Window) -> None:
+    """By its code, and by the event that gave the code its name; in a graph and beside the atom."""
+    names.visit(f"form=graph&around={OAK}")
+    assert relations(names) == {"shades": {"Verified"}}
+    assert names.marks("#list .summary")[0] == "1 of 1 relation verified"
+    names.visit(f"atom={OAK}")
+    assert names.marks("#reading .links") == ["Verified"]
+
+
+def test_an_edge_that_is_shown_with_the_name_of_another_type_is_refused(names: Window) -> None:
+    """The event that registered the name gave it another code."""
+
+    def lie(operation: str, given: Any, answer: Any) -> Any:
+        del given
+        return [answer[0] | {"type": "works_at", "created_seq": 99}] if operation == "edges" else answer
+
+    names.service.lie = lie
+    names.visit(f"form=graph&around={OAK}")
+    assert relations(names) == {"works at": {"Refused"}}
+
+
+def test_a_name_that_the_service_gives_to_a_code_is_refused(names: Window) -> None:
+    """What it says of the registration is compared with the event."""
+
+    def lie(operation: str, given: Any, answer: Any) -> Any:
+        del given
+        if operation == "edges":
+            return [answer[0] | {"type": "loves"}]
+        is_log = operation == "log"
+        return json.loads(json.dumps(answer).replace("shades", "loves")) if is_log else answer
+
+    names.service.lie = lie
+    names.visit(f"form=graph&around={OAK}")
+    assert "the type is not the one that is recorded" in names.text("#list .links")
+
+
+def test_a_type_whose_registration_is_not_found_is_not_provable(names: Window) -> None:
+    """Its edges are never green, and the reason is given."""
+
+    def lie(operation: str, given: Any, answer: Any) -> Any:
+        del given
+        return [answer[0] | {"type": "loves"}] if operation == "edges" else answer
+
+    names.service.lie = lie
+    names.visit(f"form=graph&around={OAK}")
+    assert relations(names) == {"loves": {"This relation: not provable"}}
+    assert "(the event that registered its type was not found)" in names.text("#list .links")
+    assert names.marks("#list .summary")[0] == "These relations: not provable"
+
+
+def test_a_service_that_makes_no_proof_leaves_relations_unverified(names: Window) -> None:
+    """It does not answer, so nothing is green, and nothing is refused."""
+    names.page.route("**/prove", lambda route: route.abort())
+    names.visit(f"form=graph&around={OAK}")
+    names.page.unroute("**/prove")
+    assert relations(names)["shades"] == {"Not verified: The service does not answer."}
+    assert names.marks("#list .summary")[0] == "0 of 1 relation verified"
+
+
+def test_relations_without_a_claim_are_never_verified(names: Window) -> None:
+    """A shared source or bucket, the order of a source, names that occur together: each says why."""
+    names.visit("q=oak&form=graph")
+    found = relations(names)
+    assert found.pop("shades") == {"Verified"}
+    assert found == {kind: {NOT_PROVABLE} for kind in ("next in source", "same source", "shares bucket")}
+    assert "1 of 5 relations verified, 4 not provable" in names.marks("#list .summary")[0]
+    reasons = names.text("#list")
+    for reason in ("the order of a source", "sources", "buckets"):
+        assert f"(no claim is about {reason})" in reasons
+    names.visit("q=Ada+Okafor+Grace+Lindqvist&form=names")
+    assert relations(names)["together"] == {NOT_PROVABLE}
+    assert "(no claim is about names that occur together)" in names.text("#list")
 
 
 def test_hostile_titles_are_text(graph: Window) -> None:

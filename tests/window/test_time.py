@@ -10,7 +10,7 @@ import pytest
 from engine.engine import Engine
 from tests.support.workloads import id_of
 from tests.window.browser import NARROW, WIDE, faults_of_access, picture
-from tests.window.service import KETTLE, PLAN, Service, Window, filled, honest, window
+from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, honest, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -25,7 +25,12 @@ def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """A window on a store in which a dreamer adds a hostile text at the end."""
     url = filled(tmp_path_factory.mktemp("time") / "notes.db")
     with Engine.open(url) as engine:
-        engine.acting_as("dreamer").add(f"The kettle: {MARKUP}\n--dry-run; rm -rf ~", id=id_of(9))
+        dreamer = engine.acting_as("dreamer")
+        dreamer.add(f"The kettle: {MARKUP}\n--dry-run; rm -rf ~", id=id_of(9))
+        dreamer.tag(BOILER, "warm")
+        dreamer.link(KETTLE, "related_to", BOILER)
+        dreamer.revise(PLAN, "Descale the kettle on Sundays.")
+        engine.revise(PLAN, "Descale the kettle on Mondays, with salt.")
         engine.tombstone(KETTLE, f"sold {MARKUP}")
     service = Service(url)
     with window(browser, service) as made:
@@ -62,6 +67,38 @@ def test_everything_is_shown_as_it_was_and_is_verified(opened: Window) -> None:
     opened.page.locator(".snippet", has_text="boiler").wait_for()
 
 
+def test_connections_titles_and_tags_are_those_of_the_moment(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What was removed since is shown and verified; what came later is not there."""
+    url = filled(tmp_path_factory.mktemp("then") / "notes.db")
+    with Engine.open(url) as engine:
+        copy = engine.add("Ms Okafor services the BOILER.").id
+        moment = engine.size - 1
+        engine.unlink(KETTLE, "references", BOILER)
+        engine.link(KETTLE, "related_to", PLAN)
+        engine.revise(BOILER, "It was replaced.")
+        engine.untag(PLAN, "chores")
+        engine.tombstone(copy)
+    service = Service(url)
+    with window(browser, service) as made:
+        made.visit(f"at={moment}&atom={KETTLE}")
+        links = made.page.locator("#reading .links li")
+        assert [" ".join(one.split()) for one in links.all_inner_texts()] == [
+            "references Ms Okafor services the boiler. Verified"
+        ]
+        chips = made.page.locator("#list a.chip").all_inner_texts()
+        assert {"#kitchen", "#chores", "#heating"} == {chip.split()[0] for chip in chips}
+        made.visit(f"at={moment}&atom={BOILER}")
+        made.page.locator("#reading h2", has_text="Nearly the same").wait_for()
+        made.visit(f"atom={BOILER}")
+        assert "Nearly the same" not in made.text("#reading")
+        made.visit(f"atom={KETTLE}")
+        assert "related to" in made.text("#reading .links")
+        assert "#chores" not in made.text("#list")
+    service.close()
+
+
 def arrives(opened: Window, event: str | None) -> None:
     """Wait until a moment stands in the address."""
     place = "(event) => new URLSearchParams(location.hash.slice(1)).get('at') === event"
@@ -88,7 +125,7 @@ def test_the_moment_is_set_with_the_keyboard_or_by_a_date(opened: Window) -> Non
 
 
 def test_what_changed_and_who_did_it_are_shown(opened: Window) -> None:
-    """Word by word; the actor of each counted event is verified; a command undoes them, and is quoted."""
+    """Word by word; the actor of each counted event is verified."""
     opened.visit(f"view=time&at={BEFORE}")
     opened.page.locator("#list ins").first.wait_for()
     opened.settle()
@@ -99,11 +136,27 @@ def test_what_changed_and_who_did_it_are_shown(opened: Window) -> None:
     assert opened.page.locator("img").count() == 0
     assert opened.page.locator("#list del").first.inner_text() == "Fridays"
     assert "Events and their actors: verified" in opened.marks()
+
+
+def test_what_undoing_an_actor_would_change_is_shown(opened: Window) -> None:
+    """The atoms, tags and connections, what is not undone, and the command; nothing is undone."""
     opened.visit("view=time")
+    before = opened.page.locator(".share", has_text="dreamer").count()
     dreamer = opened.page.locator(".share", has_text="dreamer")
-    dreamer.locator("summary").click()
+    dreamer.locator("summary").first.click()
+    dreamer.get_by_text("Undoing 4 events would change 2 atoms and 1 connection.").wait_for()
+    assert before == 1
+    assert dreamer.locator(".timeline del", has_text="#warm").count() == 1
+    hidden = dreamer.locator(".timeline li", has_text="tombstoned")
+    hidden.locator("del", has_text="--dry-run; rm -rf ~").wait_for()
+    link = dreamer.locator(".links a", has_text="Kettle care")
+    assert f"atom={KETTLE}" in str(link.get_attribute("href"))
+    dreamer.locator("summary", has_text="Not undone: 1").click()
+    assert "content: changed again by event 10" in dreamer.inner_text()
+    assert dreamer.locator("img").count() == 0
     shown = "engine revert --actor dreamer --since 6 --dry-run"
-    assert dreamer.locator("code").first.inner_text() == shown
+    assert dreamer.locator("code.command-line").inner_text() == shown
+    picture(opened.page, "window-undo")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from engine.cli.tree import COMMANDS, loaded
 from engine.engine import Engine
 from tests.support.workloads import id_of
 from tests.window.browser import NARROW, WIDE, faults_of_access, picture
@@ -101,10 +102,43 @@ def test_each_thing_to_settle_is_shown_with_its_command(opened: Window) -> None:
     assert opened.page.locator("img").count() == 0
 
 
+def test_the_sizes_and_the_last_scrub_are_shown(opened: Window) -> None:
+    """Without a scrub, and with one after which events were added; without files, no size."""
+    visit(opened)
+    assert "never finished" in card(opened, "How the memory stands")[0]
+    scrub = {"scrubbed_at": "2026-03-01T08:00:00Z", "scrubbed_events": 1, "file_bytes": 12_345_678}
+    opened.service.lie = lambda asked, _, answer: answer | scrub if asked == "status" else answer
+    visit(opened)
+    text = card(opened, "How the memory stands")[0]
+    assert "12.3 MB" in text
+    assert "no damage found at 2026-03-01 08:00:00 UTC" in text
+    assert "events ago" in text
+    scrub["file_bytes"] = None
+    visit(opened)
+    assert "MB" not in card(opened, "How the memory stands")[0]
+
+
+def test_the_commands_exist(opened: Window) -> None:
+    """Each command that the view shows is one of the program, with options that it has."""
+    visit(opened, f"&erase={PLAN}")
+    opened.page.locator("#list .command-line", has_text="erase").first.wait_for()
+    for line in opened.page.locator("#list .command-line").all_inner_texts():
+        program, name, *words = shlex.split(line)
+        assert name in COMMANDS
+        options = {word for word in words if word.startswith("--")}
+        known = {one for option in loaded(name).params for one in option.opts}
+        assert (program, options - known) == ("engine", set())
+
+
 def test_the_reach_of_an_erasure_is_shown_before_it_is_done(opened: Window) -> None:
-    """From an atom, or by its first digits. Nothing is erased."""
+    """From an atom, also where there is room for one pane, or by its first digits. Nothing is erased."""
+    opened.page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
     opened.visit(f"atom={PLAN}")
     opened.page.get_by_role("link", name="What an erasure would reach").click()
+    heading = opened.page.get_by_role("heading", name="What an erasure would reach")
+    heading.wait_for()
+    assert opened.page.evaluate("scrollY") == 0
+    opened.page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
     opened.page.locator("#list .command-line", has_text="erase").first.wait_for()
     text, commands = card(opened, "What an erasure would reach")
     assert "2 versions" in text

@@ -92,12 +92,46 @@ def test_read_shows_an_atom_with_its_history_and_connections(opened: Window) -> 
         "These are all events: verified",
     ]
     opened.visit(f"atom={KETTLE}")
-    links = opened.page.locator(".links")
-    assert "references →" in links.inner_text()
-    links.get_by_role("link").click()
+    card = opened.page.locator("#reading .card", has_text="Connections")
+    assert "From here →\nreferences" in card.inner_text()
+    card.locator(".links").get_by_role("link").click()
     opened.page.locator("#reading .content", has_text="boiler").wait_for()
     opened.settle()
     assert opened.text("#reading .content") == "Ms Okafor services the boiler."
+    assert "← Links to here\nreferences" in opened.text("#reading")
+
+
+def test_read_shows_an_atom_in_its_page_and_why_it_is_here(
+    browser: Browser, service: Service, tmp_path: Path
+) -> None:
+    """The text before it is checked, too; who brought it, what it was made from and what replaces it."""
+    first, tip = id_of(8), id_of(9)
+    source = "notes/limescale.md"
+    with Engine.open(f"sqlite:{tmp_path / 'notes.db'}") as engine:
+        agent = engine.acting_as("agent")
+        agent.add("Hard water leaves limescale.", id=first, title="Water", source=source, sequence=1)
+        agent.add("Use vinegar.", id=tip, title="Tip", source=source, sequence=2, provenance="quarantine")
+        engine.link(tip, "derived_from", BOILER)
+        engine.link(BOILER, "derived_from", PLAN)
+        engine.supersede(BOILER, PLAN)
+    with window(browser, service) as opened:
+        opened.visit(f"atom={tip}")
+        assert "2 of 2 in limescale" in opened.text("#reading")
+        assert "Hard water leaves limescale." in opened.text("#reading .neighbour")
+        assert opened.marks("#reading .neighbour") == ["Verified"]
+        assert "In quarantine: do not rely on it" in opened.marks("#reading")
+        why = opened.page.locator("#reading .card", has_text="Why it is here").inner_text()
+        assert "added by\nagent, " in why
+        assert "derived from →\nMs Okafor services the boiler." in why
+        assert "derived from, in 2 steps →\nPlan" in why
+        service.lie = changed(
+            "get", lambda given, answer: answer | {"content": "No."} if given["id"] == first else answer
+        )
+        opened.visit(f"atom={tip}")
+        assert opened.marks("#reading .neighbour") == ["Refused"]
+        assert opened.marks("#reading")[0] == "Verified"
+        opened.visit(f"atom={BOILER}")
+        assert "replaced by\nPlan" in opened.text("#reading")
 
 
 def test_the_atoms_with_a_tag_are_verified_to_be_all(opened: Window) -> None:
@@ -319,6 +353,53 @@ def test_a_token_is_asked_for_and_leaves_the_address(browser: Browser, service: 
         assert "What is in this memory?" in opened.text("#list")
 
 
+def test_what_cannot_be_a_token_is_not_sent(browser: Browser, service: Service) -> None:
+    """Somebody without a token is told how to get one, and that a text with spaces is none."""
+    with window(browser, service, token="") as opened:
+        opened.page.wait_for_selector("#token[open]")
+        assert "only to people who have a token" in opened.text("#token")
+        assert "engine token new" in opened.text("#token")
+        opened.page.fill("#given-token", "Bearer reader")
+        opened.page.keyboard.press("Enter")
+        opened.page.get_by_text("This is no token").wait_for()
+        opened.page.fill("#given-token", "wrong")
+        opened.page.keyboard.press("Enter")
+        opened.page.get_by_text("was mistyped, has expired or was revoked").first.wait_for()
+
+
+def test_an_address_of_an_atom_that_was_erased_says_so(
+    browser: Browser, service: Service, tmp_path: Path
+) -> None:
+    """What is left of it is shown, and verified; nothing stands where its text was."""
+    with Engine.open(f"sqlite:{tmp_path / 'notes.db'}") as engine:
+        engine.erase(PLAN, reason="asked for")
+    with window(browser, service) as opened:
+        opened.visit(f"atom={PLAN}")
+        assert "The content of this atom was erased." in opened.text("#reading")
+        assert opened.page.locator("#reading .content").count() == 0
+        assert opened.marks("#reading")[0] == "Verified"
+        picture(opened.page, "window-erased")
+
+
+def test_addresses_that_lead_nowhere_are_answered_in_a_sentence(opened: Window) -> None:
+    """Of an atom that never was, of a moment that is to come, and of a memory that is not there."""
+    for place, sentence in {
+        f"atom={id_of(99)}": "was never recorded",
+        "atom=garbage!": "is neither a UUID nor",
+        "at=999&q=kettle": "is not in the journal",
+        "since=tomorrow": "is not a date or time",
+        f"memory=attic&atom={PLAN}": "There is no memory attic that this token may read.",
+    }.items():
+        opened.visit(place)
+        assert sentence in opened.text("#panes")
+    assert opened.page.is_hidden("#reading")
+    opened.page.click("#narrow-button")
+    opened.page.fill("#query", "kettle")
+    opened.page.wait_for_function("() => location.hash.includes('q=kettle')")
+    opened.settle()
+    assert "There is no memory attic that this token may read." in opened.text("#list")
+
+
 def test_the_window_is_used_with_the_keyboard_alone(opened: Window) -> None:
     """A slash goes to the search field, arrows walk through the hits, Enter opens, and Escape closes."""
     opened.visit()
@@ -357,6 +438,34 @@ def test_hostile_contents_are_text(browser: Browser, service: Service, tmp_path:
         assert opened.text("#reading .content") == f"{markup} {{{{x}}}} U+202EownedU+202C"
         assert opened.marks("#reading")[0] == "Verified"
         picture(opened.page, "window-hostile")
+
+
+def test_very_long_words_are_not_cut_off(browser: Browser, service: Service, tmp_path: Path) -> None:
+    """In titles, texts, tags, sources and connections, on a narrow page."""
+    long, source = "x" * 300, f"notes/{'p' * 180}.md"
+    with Engine.open(f"sqlite:{tmp_path / 'notes.db'}") as engine:
+        engine.add(f"One {long}", id=id_of(8), title=long, tags=["t" * 60], source=source, sequence=1)
+        engine.add(f"{long} two", id=id_of(9), tags=[f"tag{n}" for n in range(20)], source=source, sequence=2)
+        engine.link(id_of(8), "derived_from", id_of(9))
+        engine.tombstone(BOILER, long)
+    with window(browser, service, size=NARROW) as opened:
+        for place in ("q=one+two", f"atom={id_of(8)}", f"atom={BOILER}", "q=one&form=context", ""):
+            opened.visit(place)
+            assert opened.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, place
+        opened.visit("q=two")
+        assert "and 12 tags more" in opened.text("#list")
+
+
+def test_an_empty_memory_says_how_to_fill_it(browser: Browser, tmp_path: Path) -> None:
+    """By commands, instead of an invitation to search."""
+    url = f"sqlite:{tmp_path / 'empty.db'}"
+    Engine.open(url).close()
+    service = Service(url)
+    with window(browser, service) as opened:
+        opened.settle()
+        commands = opened.page.locator("#list .command-line").all_inner_texts()
+    service.close()
+    assert [line.split()[1] for line in commands] == ["add", "ingest"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,10 @@ import engine
 from engine.base.errors import InvalidInputError
 from engine.base.scope import Scope
 from engine.engine import Engine
+from engine.query.explore.answers import VerbAnswer
 from engine.wire.commands import NAMES, command_shape, encode_command
+from engine.wire.encoding import encode
+from engine.wire.hints import shape_of
 from engine.wire.operations import NOT_OFFERED, operations
 from engine.wire.shapes import Schemas
 
@@ -51,9 +54,10 @@ CALLS: dict[str, dict[str, Any]] = {
     "bright_nodes": {"query": "kettle"},
     "context": {"query": "kettle", "tags": ["kitchen"]},
     "diff": {"before": 0},
-    "duplicates": {},
-    "edges": {"id": "TEA"},
+    "duplicates": {"as_of": 2},
+    "edges": {"id": "TEA", "as_of": 3},
     "erasable": {"id": "TEA"},
+    "explore": {"query": "Who lives in Oslo, and what is descaled?"},
     "find": {"since": "2020-01-01", "form": "full"},
     "get": {"id": "TEA"},
     "get_edge": {"src": "TEA", "type": "references", "dst": "KETTLE"},
@@ -61,12 +65,13 @@ CALLS: dict[str, dict[str, Any]] = {
     "recall": {"query": "kettle", "explain": True, "as_of": 2},
     "recent": {"limit": 5, "meta": {"at": 5}},
     "resolve": {"id": "TEA"},
+    "revertible": {"start": 1, "actor": "user"},
     "root": {},
     "size": {},
     "status": {},
     "structured_graph": {"query": "kettle"},
     "tags": {},
-    "titles": {"ids": ["TEA"]},
+    "titles": {"ids": ["TEA"], "as_of": 2},
     "why": {"id": "TEA"},
     "dream": {"dry_run": True},
     "revert": {"start": 1, "dry_run": True},
@@ -91,6 +96,17 @@ def test_a_result_comes_back_from_json_unchanged(memory: Engine, name: str) -> N
     assert found.result.decode(sent, name) == result
 
 
+def test_each_answer_of_a_step_keeps_its_class(memory: Engine) -> None:
+    """The answers of all four verbs come back from JSON as equal instances of their classes."""
+    explorer = memory.explorer()
+    hints = explorer.explore_recall("kettle")
+    node = hints.hints[0].id
+    others = (explorer.explore_peek(node), explorer.explore_expand(node), explorer.explore_neighbors(node))
+    for answer in (hints, *others):
+        sent = json.loads(json.dumps(encode(answer)))
+        assert shape_of(VerbAnswer).decode(sent, "answer") == answer
+
+
 def test_every_operation_has_a_schema_and_a_summary() -> None:
     """The parameters and results of all operations can be described."""
     schemas: Schemas = {}
@@ -110,6 +126,7 @@ def test_every_operation_has_a_schema_and_a_summary() -> None:
         ("recall", {"query": "x", "limit": True}, "limit must be an integer, not true or false"),
         ("recall", {"query": "x", "limt": 3}, "has no parameter 'limt'"),
         ("recall", {"query": "x", "as_of": "yesterday"}, "as_of.*yesterday"),
+        ("find", {"since": "tomorrow"}, "since 'tomorrow' is not a date or time"),
         ("find", {"tags": "kitchen"}, "tags must be an array, not 'kitchen'"),
         ("apply", {"commands": [{"add": {"content": "x", "colour": "red"}}]}, "has no field 'colour'"),
         ("apply", {"commands": [{"burn": {}}]}, "has no field 'burn'"),

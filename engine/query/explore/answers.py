@@ -136,3 +136,7 @@ class Neighbors(Answer):
     neighbours in the source."""
     next: int | None
     """The offset at which the next page begins; None on the last page."""
+
+
+VerbAnswer = Hints | Peek | Expanded | Neighbors
+"""The answer of one of the four verbs."""

@@ -17,7 +17,7 @@ from engine.ledger.queries import body_of
 from engine.query.budget import CUT, tokens_of
 from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
 from engine.query.explore.answering import answer_from, shares_of
-from engine.query.explore.answers import Answer, Expanded, Hint, Hints, Neighbors, Peek
+from engine.query.explore.answers import Expanded, Hint, Hints, Neighbors, Peek, VerbAnswer
 from engine.query.explore.explorer import Explorer
 from engine.query.explore.nodes import first_of, resolve_atom, resolve_node
 from engine.query.explore.policy import Policy, Prompting, ReadingAtOnce
@@ -201,7 +201,7 @@ class _Run:
             return f"{Result.REFUSED}: this atom was read before"
         return None
 
-    def _answer(self, action: Action, target: str) -> Answer:
+    def _answer(self, action: Action, target: str) -> VerbAnswer:
         left = self.budget - self.explorer.total
         most = min(left, max(STEP_TOKENS, left // 2))
         match action.verb:
@@ -226,7 +226,7 @@ class _Run:
             query, HINTS, filters=self.filters, known=known, budget=left, read=read
         )
 
-    def _add_answer(self, action: Action, answer: Answer, target: str | None) -> None:
+    def _add_answer(self, action: Action, answer: VerbAnswer, target: str | None) -> None:
         self.refused = 0
         of_atom = action.verb is not Verb.RECALL and target is not None and not target.startswith("#")
         new = self.found.take(answer, target if of_atom else None)
@@ -250,7 +250,7 @@ class _Run:
         self.refused += 1
         self._note(action, Result.REFUSED, why, None)
 
-    def _note(self, action: Action | None, result: Result, outcome: str, answer: Answer | None) -> None:
+    def _note(self, action: Action | None, result: Result, outcome: str, answer: VerbAnswer | None) -> None:
         cost = answer.cost_tokens if answer else 0
         number, total = len(self.trace) + 1, self.explorer.total
         step = Step(number, action, result, on_one_line(outcome), cost, total, answer)
@@ -300,7 +300,7 @@ def _argument(query: str) -> str:
     return shown.encode()[: ARGUMENT_BYTES_MAX - len(CUT.encode())].decode(errors="ignore").rstrip() + CUT
 
 
-def _outcome(answer: Answer) -> str:
+def _outcome(answer: VerbAnswer) -> str:
     """Return a short description of an answer."""
     match answer:
         case Hints():

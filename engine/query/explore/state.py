@@ -8,7 +8,7 @@ from enum import StrEnum
 from engine.query.budget import ID_DIGITS, INTERNAL, body, heading
 from engine.query.budget import on_one_line as plain_line
 from engine.query.explore.actions import Action, Verb
-from engine.query.explore.answers import Answer, Expanded, Hint, Hints, Neighbors, Peek, Triple
+from engine.query.explore.answers import Expanded, Hint, Hints, Neighbors, Peek, Triple, VerbAnswer
 from engine.query.explore.form import unmarked
 from engine.query.explore.quotes import Quote
 
@@ -39,7 +39,7 @@ class Step:
     """The number of tokens of the answer to this step."""
     total: int
     """The number of tokens of the answers to all steps so far."""
-    answer: Answer | None = None
+    answer: VerbAnswer | None = None
     """The answer of the verb; None if the step failed or was refused."""
 
     def __str__(self) -> str:
@@ -205,7 +205,7 @@ class Gathered:
         self.entities: list[str] = []
         self.context: list[Finding] = []
 
-    def take(self, answer: Answer, id: str | None) -> bool:  # noqa: A002  what it is called everywhere
+    def take(self, answer: VerbAnswer, id: str | None) -> bool:  # noqa: A002  what it is called everywhere
         """Add an answer, and return True if it contains anything new.
 
         `id` is the whole id of the atom that was read, if the verb read an atom.

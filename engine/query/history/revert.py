@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -267,7 +267,7 @@ def _changed_since(name: Property, last: Change) -> str:
     return f"{labels.get(name[0], name[-1])}: changed again by event {last.seq}"
 
 
-class _Selection(NamedTuple):
+class Selection(NamedTuple):
     """A subject with the chosen events on it, or a single chosen event that has no subject."""
 
     detail: Detail
@@ -317,6 +317,18 @@ def _revert(
     *,
     dry_run: bool,
 ) -> list[Undone]:
+    chosen = select(store, start, stop, actor)
+    with dry_run_store(store, when=dry_run) as target:
+        return take_back(store, target, chosen, by, once)
+
+
+def select(store: Store, start: int, stop: int | None, actor: str | None) -> list[Selection]:
+    """Return the subjects of the events `start` to `stop` − 1 that `actor` wrote, the latest event first.
+
+    Raises:
+        NotFoundError: the range is beyond the end of the journal.
+        InvalidInputError: `start` is above `stop`.
+    """
     size, end = read_log(store.backend).size, optional_integer(stop, "stop")
     if integer(start, "start") > size or (end is not None and end > size):
         raise NotFoundError(f"the range is beyond the journal, which has the events 0 to {size - 1}")
@@ -324,21 +336,26 @@ def _revert(
         raise InvalidInputError(f"start must not be above stop, but {start} is above {end}")
     whose = None if actor is None else label(actor, "actor")
     with store.view() as rows:
-        chosen = _choose(rows, start, size if end is None else end, whose)
+        return _choose(rows, start, size if end is None else end, whose)
+
+
+def take_back(
+    store: Store, target: Store, chosen: Sequence[Selection], by: str, once: Once | None = None
+) -> list[Undone]:
+    """Append the inverse events of `chosen` to `target`, which is `store` or a dry run of it."""
     done: list[Undone] = []
-    with dry_run_store(store, when=dry_run) as target:
-        for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
-            part = chosen[first : first + SUBJECTS_AT_ONCE]
-            undos = [_undo(one) for one in part]
-            request = None if once is None else once.of_part(first, len(part))
-            commands = [undo for undo in undos if undo is not None]
-            receipts = iter(target.commit(commands, by, request=request))
-            for one, undo in zip(part, undos, strict=True):
-                done.append(_result(store, one, undo, None if undo is None else next(receipts)))
+    for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
+        part = chosen[first : first + SUBJECTS_AT_ONCE]
+        undos = [_undo(one) for one in part]
+        request = None if once is None else once.of_part(first, len(part))
+        commands = [undo for undo in undos if undo is not None]
+        receipts = iter(target.commit(commands, by, request=request))
+        for one, undo in zip(part, undos, strict=True):
+            done.append(_result(store, one, undo, None if undo is None else next(receipts)))
     return done
 
 
-def _choose(rows: Lookup, start: int, stop: int, actor: str | None) -> list[_Selection]:
+def _choose(rows: Lookup, start: int, stop: int, actor: str | None) -> list[Selection]:
     """Return the subjects of the events `start` to `stop` − 1, the subject with the latest event first."""
     found: dict[object, tuple[Detail, list[int], str]] = {}
     for seq in range(start, stop):
@@ -352,14 +369,14 @@ def _choose(rows: Lookup, start: int, stop: int, actor: str | None) -> list[_Sel
         _, seqs, _ = found.pop(key, (detail, [], ""))
         # Removed and inserted again, so that the subject with the latest event comes last.
         found[key] = detail, [*seqs, seq], _IRREVERSIBLE.get(header.kind, "")
-    return [_Selection(detail, tuple(seqs), obstacle) for detail, seqs, obstacle in reversed(found.values())]
+    return [Selection(detail, tuple(seqs), obstacle) for detail, seqs, obstacle in reversed(found.values())]
 
 
-def _undo(one: _Selection) -> Undo | None:
+def _undo(one: Selection) -> Undo | None:
     return Undo(one.detail, frozenset(one.seqs)) if isinstance(one.detail, AtomDetail | EdgeDetail) else None
 
 
-def _result(store: Store, one: _Selection, undo: Undo | None, done: Receipt | None) -> Undone:
+def _result(store: Store, one: Selection, undo: Undo | None, done: Receipt | None) -> Undone:
     with store.view() as rows:
         subject = subject_name(rows, read_header(rows, one.seqs[-1])[0])
     if undo is None or done is None:

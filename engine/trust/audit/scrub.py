@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from backends import locate
+from backends import Location
 from backends.base import Backend
 from engine.base.errors import CorruptionError
 from engine.followers.evidence import Evidence, TrustedHead
@@ -55,15 +55,14 @@ class Scrub:
     """The number of events of the journal that this pass covered."""
 
 
-def scrub_file(url: str) -> Path | None:
+def scrub_file(location: Location | None) -> Path | None:
     """Return the path of the file in which the progress is kept, or None for a store that is not in a file.
 
     It is `PATH/scrub.json` for a LevelDB store, `PATH-scrub.json` for a SQLite store, and
     `PATH-scrub-NAME.json` for the memory NAME of a SQLite file.
     """
-    location = locate(url)
-    place = location.file
-    if place is None:
+    place = None if location is None else location.file
+    if location is None or place is None:
         return None
     if location.kind == "leveldb":
         return place / "scrub.json"
@@ -80,6 +79,9 @@ def read_scrub(file: Path | None, store_id: str) -> Scrub:
         found = json.loads(file.read_bytes()) if file is not None else {}
         progress = Scrub(**found)
         bytes.fromhex(progress.frontier + (progress.key or ""))
+        numbers = (progress.events, progress.rows, progress.clean_events, progress.clean_at or 0)
+        if not all(isinstance(number, int) for number in numbers):
+            return Scrub(store_id)
     except (OSError, ValueError, TypeError):
         return Scrub(store_id)
     return progress if progress.store_id == store_id else Scrub(store_id)

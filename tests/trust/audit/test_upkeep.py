@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from backends import locate
 from backends.base import Backend, Batch
 from backends.memory import MemoryBackend
 from engine.base.errors import CorruptionError, EngineError
@@ -128,7 +129,13 @@ def test_a_scrub_that_finds_damage_keeps_the_time_before() -> None:
     assert progress.clean_at is not None
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"store_id": 5}', b'{"other": 1}', b'["x"]', b"\xff"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"{", b'{"store_id": 5}', b'{"other": 1}', b'["x"]', b"\xff"),
+        b'{"store_id": "00", "clean_at": "soon"}',
+    ],
+)
 def test_an_unreadable_progress_is_as_good_as_none(tmp_path: Path, content: bytes) -> None:
     """A damaged file beside the store does no harm: the scrub begins again."""
     file = tmp_path / "scrub.json"
@@ -153,10 +160,10 @@ def test_an_older_copy_is_read_from_the_beginning() -> None:
 
 def test_each_kind_of_store_has_its_file(tmp_path: Path) -> None:
     """The file is beside the store, and each memory of a SQLite file has its own."""
-    assert scrub_file(f"leveldb:{tmp_path / 'a'}") == tmp_path / "a" / "scrub.json"
-    assert scrub_file(f"sqlite:{tmp_path / 'a'}") == tmp_path / "a-scrub.json"
-    assert scrub_file(f"sqlite+work:{tmp_path / 'a'}") == tmp_path / "a-scrub-work.json"
-    assert scrub_file("memory:") is None
+    assert scrub_file(locate(f"leveldb:{tmp_path / 'a'}")) == tmp_path / "a" / "scrub.json"
+    assert scrub_file(locate(f"sqlite:{tmp_path / 'a'}")) == tmp_path / "a-scrub.json"
+    assert scrub_file(locate(f"sqlite+work:{tmp_path / 'a'}")) == tmp_path / "a-scrub-work.json"
+    assert scrub_file(locate("memory:")) is None
 
 
 @pytest.mark.parametrize("store", ["store", "sqlite:store.db"])
@@ -166,7 +173,7 @@ def test_the_command_line_shows_when_a_store_was_last_clean(cli: Cli, store: str
     assert "never finished" in cli("--store", store, "status").out
     data = cli("--store", store, "scrub", "--share", "100", "--json").data
     assert data["finished"]
-    assert cli("--store", store, "status", "--json").data["scrub"]["clean_at"] == data["clean_at"]
+    assert cli("--store", store, "status", "--json").data["scrubbed_at"] == data["clean_at"]
     assert cli("--store", store, "verify-root").code == 0
     assert cli("--store", store, "doctor", "--check", "--seconds", "0.1", "--json").data["chosen"] >= 1
     assert cli("--store", store, "scrub", "--share", "0").code == 2
