@@ -12,7 +12,7 @@ import pytest
 
 from engine.engine import Engine
 from tests.support.workloads import id_of
-from tests.window.browser import NARROW, WIDE, faults_of_access, picture
+from tests.window.browser import NARROW, picture
 from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, honest, window
 
 if TYPE_CHECKING:
@@ -466,28 +466,3 @@ def test_an_empty_memory_says_how_to_fill_it(browser: Browser, tmp_path: Path) -
         commands = opened.page.locator("#list .command-line").all_inner_texts()
     service.close()
     assert [line.split()[1] for line in commands] == ["add", "ingest"]
-
-
-@pytest.mark.parametrize(
-    ("size", "dark"),
-    [(WIDE, False), (WIDE, True), (NARROW, False)],
-    ids=["wide-light", "wide-dark", "narrow"],
-)
-def test_every_view_can_be_read_by_everybody(
-    browser: Browser, service: Service, size: tuple[int, int], dark: bool
-) -> None:
-    """Nothing is cut off sideways, and axe finds no fault."""
-    places = {"start": "", "search": "q=kettle", "tag": "tag=kitchen", "read": f"q=kettle&atom={PLAN}"}
-    faults = []
-    with window(browser, service, size=size, dark=dark) as opened:
-        for name, place in places.items():
-            opened.visit(place)
-            picture(opened.page, f"window-{name}-{size[0]}-{'dark' if dark else 'light'}")
-            wider = opened.page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            faults += [f"{name}: {wider} pixels are cut off"] * (wider > 0)
-            if name in {"search", "read"}:
-                faults += faults_of_access(opened.page)
-        opened.page.click("#trust-button")
-        picture(opened.page, f"window-trust-{size[0]}-{'dark' if dark else 'light'}", whole=False)
-        faults += faults_of_access(opened.page)
-    assert faults == []
