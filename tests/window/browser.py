@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -15,19 +14,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support.chromium import SWITCHES, chromium
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
 ROOT: Final = Path(__file__).parents[2]
 PICTURES: Final = ROOT / "build" / "screenshots"
-NAMES: Final = (
-    *("chromium", "chromium-browser", "google-chrome"),
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-)
-SWITCHES: Final = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"),
-)
 WIDE: Final = (1280, 800)
 NARROW: Final = (360, 740)
 ORIGIN: Final = "https://memroot.test"
@@ -36,9 +29,9 @@ ORIGIN: Final = "https://memroot.test"
 
 def needs_browser() -> str:
     """Return the path of Chromium. Without one, skip the test; where the variable CI is set, fail it."""
-    for found in map(shutil.which, NAMES):
-        if found is not None:
-            return found
+    found = chromium()
+    if found is not None:
+        return found
     missing = "the tests of pages need Chromium, which is not installed (Debian's package: chromium)"
     if os.environ.get("CI"):
         pytest.fail(missing)
