@@ -8,13 +8,16 @@ class BackendError(Exception):
 class BackendBusy(BackendError):
     """Raised if another handle or process has the store open or locked.
 
-    `holder` names the other handle or process (`pid 4711`), if it is known.
+    `holder` names the other handle or process (`pid 4711`), if it is known. `hint` tells the user what to do.
     """
 
-    def __init__(self, where: str, holder: str) -> None:
+    def __init__(
+        self, where: str, holder: str, *, hint: str = "try again later, or close the store there"
+    ) -> None:
         super().__init__(f"{where} is in use by {holder}")
         self.where = where
         self.holder = holder
+        self.hint = hint
 
 
 class BackendMissing(BackendError):

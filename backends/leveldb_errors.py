@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from backends.environment import environment_error, errno_in, in_doubt
 from backends.errors import BackendBusy, BackendCorrupt, BackendError, BackendInDoubt
+
+NOT_SHARED: Final = "close the store there, or use a sqlite: store, which several processes can open"
+"""What to do if a store is in use that only one process can open."""
 
 _DAMAGE = ("Corruption", "NotFound", "Invalid argument")
 """The kinds of failures of LevelDB that are not caused by the operating system."""
@@ -19,7 +24,7 @@ def convert_error(what: str, where: str, error: Exception) -> BackendError:
     """
     kind, _, detail = _text(error).partition(": ")
     if kind == "IO error" and detail.startswith("lock "):
-        return BackendBusy(where, "a program that opened the LevelDB directly")
+        return BackendBusy(where, "a program that opened the LevelDB directly", hint=NOT_SHARED)
     told = _without_folder(detail)
     if kind in _DAMAGE:
         return BackendCorrupt(f"{where} is damaged: {told}")

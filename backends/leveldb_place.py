@@ -21,7 +21,7 @@ from backends.environment import system_error
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import fsync_path, fsync_tree, make_parents, staging
 from backends.flock import Flock
-from backends.leveldb_errors import convert_error
+from backends.leveldb_errors import NOT_SHARED, convert_error
 from backends.leveldb_kept import kept_logs, put_back
 from backends.registry import REGISTRY, Identity, identity_of
 
@@ -272,7 +272,7 @@ class Claim(Flock):
         if REGISTRY.is_open(identity):
             with suppress(OSError):
                 os.utime(self.path / LOCK)
-            raise BackendBusy(str(self.path), f"pid {os.getpid()} (this process)")
+            raise BackendBusy(str(self.path), f"pid {os.getpid()} (this process)", hint=NOT_SHARED)
         return identity
 
     def is_wanted(self) -> bool:
@@ -314,7 +314,7 @@ def _flock(lock: Path, where: str) -> int:
         holder = os.pread(descriptor, _PID_BYTES_MAX, 0).strip()
         os.close(descriptor)
         known = f"pid {int(holder)}" if holder.isdigit() else "another process"
-        raise BackendBusy(where, known) from error
+        raise BackendBusy(where, known, hint=NOT_SHARED) from error
     except BaseException:
         os.close(descriptor)
         raise

@@ -130,7 +130,7 @@ def convert(where: str, error: psycopg.Error) -> BackendError:
         return BackendEnvironment(
             f"{where} cannot be reached: {_first_line(error)}",
             number=errno.ECONNRESET,
-            hint="check that the server runs and that the address is right, then repeat the command",
+            hint=_hint_to_reach(error),
         )
     if state in _DAMAGED:
         return BackendCorrupt(f"{where} is damaged: {_first_line(error)}")
@@ -141,6 +141,16 @@ def convert(where: str, error: psycopg.Error) -> BackendError:
             hint="look into the server's log and at its disk, then repeat the command",
         )
     return BackendUnusable(f"{where} cannot be used: {_first_line(error)}")
+
+
+def _hint_to_reach(error: psycopg.Error) -> str:
+    """Return what to do about a connection that was not made, or was lost."""
+    if error.pgconn is not None and error.pgconn.needs_password:
+        return (
+            "give the password in PGPASSWORD, or in the file that PGPASSFILE names; the file is ignored if "
+            "this user cannot read it, or if other users can"
+        )
+    return "check that the server runs and that the address and the password are right, then try again"
 
 
 def _first_line(error: psycopg.Error) -> str:

@@ -145,7 +145,7 @@ def rename_memory(path: str, old: str, new: str) -> None:
     with _connected(path) as (place, connection):
         if number_of(connection, old) is None:
             raise BackendMissing(f"there is no memory {old!r} in {place}")
-        with _exclusive_use(place, old) as use, _exclusive_use(place, new), WriterLock(place, BUSY_SECONDS):
+        with _exclusive_use(place, old) as use, _exclusive_use(place, new), _writing(place):
             with transaction(connection):
                 if number_of(connection, new) is not None:
                     raise BackendUnusable(f"there is already a memory {new!r} in {place}")
@@ -171,13 +171,20 @@ def delete_memory(path: str, name: str) -> bool:
         if number_of(connection, name) is None:
             raise BackendMissing(f"there is no memory {name!r} in {place}")
         connection.execute("PRAGMA secure_delete = ON")
-        with _exclusive_use(place, name) as use, WriterLock(place, BUSY_SECONDS):
+        with _exclusive_use(place, name) as use, _writing(place):
             with transaction(connection):
                 drop(connection, name)
             use.remove()
             connection.execute("PRAGMA busy_timeout = 1000")
             left: int = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         return left == 0
+
+
+@contextlib.contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """Keep other writers out, and close the lock file at the end: leaving a WriterLock only unlocks it."""
+    with contextlib.closing(WriterLock(place, BUSY_SECONDS)) as lock, lock:
+        yield
 
 
 @contextlib.contextmanager

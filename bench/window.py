@@ -39,7 +39,7 @@ from bench import machine
 from bench.data import questions, texts
 from bench.writing import as_add
 from engine import Engine
-from tests.window.browser import NAMES, SWITCHES, WIDE
+from tests.support.chromium import SWITCHES, chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -137,7 +137,7 @@ def shown(store: str) -> Iterator[str]:
 @contextmanager
 def browser_page(browser: Browser) -> Iterator[Page]:
     """Yield a page of a browser that has seen nothing yet."""
-    context = browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]})
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(_WAIT_MS)
     page = context.new_page()
     page.add_init_script(_WATCH)
@@ -263,7 +263,7 @@ def _row(what: str, least: list[float], every: list[float], target: int | None) 
 def main() -> None:
     """Parse the command line, run the measurements and print the table."""
     options = _options()
-    path = next(filter(None, map(shutil.which, NAMES)), None)
+    path = chromium()
     if path is None:
         sys.exit(
             "bench: the window is measured in Chromium, which is not installed (Debian's package: chromium)"

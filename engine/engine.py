@@ -1127,15 +1127,16 @@ class Engine:
         ):
             return page_named(rows, name)
 
-    def titles(self, ids: Iterable[str]) -> dict[str, str]:
+    def titles(self, ids: Iterable[str], *, as_of: AsOf | None = None) -> dict[str, str]:
         """Return what lists show for atoms: the title of the page, the title of the atom, or its first words.
 
         Args:
             ids: The atoms. Atoms that were never recorded or are erased are left out.
+            as_of: Return the titles of this moment.
         """
         from engine.query.named import shown_titles
 
-        with translated(), self.store.view() as rows:
+        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return shown_titles(rows, ids)
 
     def get(self, id: str, *, as_of: AsOf | None = None) -> Atom:  # noqa: A002
@@ -1154,20 +1155,28 @@ class Engine:
                 record = atom_record_at(rows, record, size_at(rows, as_of))
             return atom_of(rows, record)
 
-    def get_edge(self, src: str, type: TypeName, dst: str) -> Edge:  # noqa: A002
+    def get_edge(
+        self,
+        src: str,
+        type: TypeName,  # noqa: A002
+        dst: str,
+        *,
+        as_of: AsOf | None = None,
+    ) -> Edge:
         """Return an edge, which may be tombstoned.
 
         Args:
             src: The atom at which the edge starts.
             type: An `EdgeType`, its name, or a registered predicate.
             dst: The atom at which the edge ends.
+            as_of: Return the edge as it was at this moment.
 
         Raises:
-            NotFoundError: The edge was never recorded.
+            NotFoundError: The edge was never recorded, or had not been recorded at that moment.
         """
         from engine.query.graph.find import get_edge
 
-        with translated(), self.store.view() as rows:
+        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return get_edge(rows, src, type, dst)
 
     def edges(
@@ -1178,6 +1187,7 @@ class Engine:
         types: Sequence[TypeName] = (),
         tombstoned: bool = False,
         limit: int = limits.RESULTS_MAX,
+        as_of: AsOf | None = None,
     ) -> list[Edge]:
         """Return the edges of an atom, sorted by type and then by the atom at the other end.
 
@@ -1187,18 +1197,23 @@ class Engine:
             types: Return only edges of these types. If empty, return edges of all types.
             tombstoned: Also return hidden edges.
             limit: The maximum number of edges.
+            as_of: Return the edges as they were at this moment.
 
         Raises:
-            NotFoundError: The atom or a type was never recorded.
+            NotFoundError: The atom or a type was never recorded, or had not been recorded at that moment.
         """
         from engine.query.graph.find import get_edges
 
-        with translated(), self.store.view() as rows:
+        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return get_edges(rows, id, direction=direction, types=types, tombstoned=tombstoned, limit=limit)
 
-    def tags(self) -> dict[str, int]:
-        """Return a mapping from the caseless form of each tag to the number of live atoms with that tag."""
-        with translated(), self.store.view(self.store.tags) as rows:
+    def tags(self, *, as_of: AsOf | None = None) -> dict[str, int]:
+        """Return a mapping from the caseless form of each tag to the number of live atoms with that tag.
+
+        Args:
+            as_of: Count the tags of this moment.
+        """
+        with translated(), self.view.at(as_of) as view, view.store.view(view.store.tags) as rows:
             return tag_counts(rows)
 
     # Queries: questions
@@ -1316,19 +1331,22 @@ class Engine:
         with translated(), self.view.at(as_of) as view, view.filterable(wanted) as rows:
             return find(rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form)
 
-    def duplicates(self, *, limit: int = 100, of: str | None = None) -> list[DuplicateGroup]:
+    def duplicates(
+        self, *, limit: int = 100, of: str | None = None, as_of: AsOf | None = None
+    ) -> list[DuplicateGroup]:
         """Return groups of near-duplicate live atoms, each with the atom to keep. The memory is not changed.
 
         Args:
             limit: The maximum number of groups. Groups are sorted by the atom to keep, the oldest first.
             of: Return only the group of this atom.
+            as_of: Return the groups of this moment.
 
         Raises:
-            NotFoundError: The atom `of` was never recorded.
+            NotFoundError: The atom `of` was never recorded, or had not been recorded at that moment.
         """
         from engine.query.duplicates import duplicates
 
-        with self._searching(None) as (view, rows):
+        with self._searching(as_of) as (view, rows):
             return duplicates(rows, view.store.index, limit=limit, of=of)
 
     def conflicts(self) -> list[Conflict]:
@@ -1561,18 +1579,19 @@ class Engine:
         with translated(), self.store.view() as rows:
             return diff(rows, *sizes(rows, before, after))
 
-    def why(self, id: str) -> tuple[Origin, ...]:  # noqa: A002
+    def why(self, id: str, *, as_of: AsOf | None = None) -> tuple[Origin, ...]:  # noqa: A002
         """Return the origins of an atom and of the atoms that it was derived from, at most 100 in total.
 
         Args:
             id: The atom.
+            as_of: Return the origins as they were at this moment.
 
         Raises:
-            NotFoundError: The atom was never recorded.
+            NotFoundError: The atom was never recorded, or had not been recorded at that moment.
         """
         from engine.query.history.why import why
 
-        with translated(), self.store.view() as rows:
+        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return why(rows, atom_id(id))
 
     def was_kept(self, seq: int, event_id: str) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
+import subprocess
 import tomllib
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -82,6 +85,40 @@ def test_the_image_is_healthy_while_the_service_answers() -> None:
     compile(text, "HEALTHCHECK", "exec")
     assert f"http://127.0.0.1:{value_of('EXPOSE')}/health" in text
     assert {"--interval=10s", "--timeout=5s"} <= set(options.split())
+
+
+def test_docker_waits_longer_for_the_end_than_the_service() -> None:
+    """The command in docs/service.md gives it more than the ten seconds that its requests have."""
+    page = (DOCS / "service.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^\$ (docker run --detach .*)$", page, re.MULTILINE)
+    words = shlex.split(command)
+    assert int(words[words.index("--stop-timeout") + 1]) > 10
+
+
+def test_the_trial_leaves_a_composition_in_use_alone(tmp_path: Path) -> None:
+    """The script has a project of its own; with secrets that exist already, it does not call Docker."""
+    script = ROOT / ".github" / "try_image.sh"
+    (project,) = re.findall(r"^export COMPOSE_PROJECT_NAME=(\S+)$", script.read_text("utf-8"), re.MULTILINE)
+    assert project != COMPOSE["name"]
+    (tmp_path / "bin").mkdir()
+    docker = tmp_path / "bin" / "docker"
+    docker.write_text('#!/bin/sh\ntouch "$0.called"\n', encoding="utf-8")
+    docker.chmod(0o755)
+    (tmp_path / ".github").mkdir()
+    shutil.copy(script, tmp_path / ".github")
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "postgres").write_text("in use", encoding="utf-8")
+    ended = subprocess.run(
+        ["sh", str(tmp_path / ".github" / "try_image.sh")],
+        env={"PATH": f"{docker.parent}:/usr/bin:/bin"},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 1
+    assert b"secrets/ or .env exists already" in ended.stderr
+    assert (tmp_path / "secrets" / "postgres").read_text("utf-8") == "in use"
+    assert not Path(f"{docker}.called").exists()
 
 
 def test_the_build_sees_all_files_of_the_package_and_no_others() -> None:

@@ -38,11 +38,7 @@ _ORIGINALS = frozenset({"journal", "payload", "unknown"})
 """The families that cannot be computed from other rows. A row has an unknown family if its key is damaged."""
 
 _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
-    (
-        BackendBusy,
-        BusyError,
-        "close the store in the other process, or use a sqlite: store, which several processes can open",
-    ),
+    (BackendBusy, BusyError, ""),
     (BackendMissing, NotFoundError, "create it with `engine init`, or check the path"),
     (BackendUnusable, InvalidInputError, ""),
     (BackendClosed, ClosedError, ""),

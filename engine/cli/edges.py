@@ -30,6 +30,7 @@ from engine.cli.pages import page_of
 from engine.cli.session import Session
 from engine.cli.shapes import Fields, Shown, Table
 from engine.commands import Link, RegisterType
+from engine.commands.edges import KNOWN_TYPES, UnknownTypeError
 from engine.front.times import Moment
 from engine.ledger.codec import unpack
 from engine.ledger.queries import data_of, exact_type_in
@@ -69,7 +70,11 @@ def link(
     with session.engine() as engine:
         _check_order(engine, "link", src, kind, dst)
         wanted = Link(engine.resolve(src), kind, engine.resolve(dst), weight, raw)
-        receipt = engine.apply([RegisterType(kind), wanted] if register else [wanted])[-1]
+        try:
+            receipt = engine.apply([RegisterType(kind), wanted] if register else [wanted])[-1]
+        except UnknownTypeError as error:
+            error.hint = f"register the type with --register, or {KNOWN_TYPES}"
+            raise
     return session.done(receipt, "linked", "nothing to do: this edge already exists")
 
 

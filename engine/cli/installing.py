@@ -51,7 +51,9 @@ def install_server(
         session.out.note(f"add this to {file}")
         return session.out.answer(data, [snippet(client, name, entry)])
     done = install(client, file, name, entry, replace=replace)
-    said = "added" if done.changed else "nothing to do: the entry is there already"
+    said = "nothing to do: the entry is there already"
+    if done.changed:
+        said = "replaced" if done.replaced else "added"
     session.out.note(f"{said}; {client.title}: {client.restart}" if done.changed else said)
     shown = [line("client", client.title), line("file", done.file), line("store", entry["env"][VARIABLE])]
     backup = [] if done.backup is None else [line("backup", done.backup)]

@@ -12,8 +12,9 @@ from engine.base.loopback import is_loopback
 from engine.base.scope import Scope
 from engine.cli.command import command, option, repeated
 from engine.cli.options import secrets_mode
+from engine.cli.served import served_memories
 from engine.cli.session import Session
-from engine.front.settings import find_memory, find_secrets_for_agents, find_served
+from engine.front.settings import find_secrets_for_agents
 from engine.mcp.lease import DEFAULT_WAIT
 
 if TYPE_CHECKING:
@@ -83,7 +84,6 @@ def serve(session: Session, **given: Any) -> int:
     from engine.service.access import Access
     from engine.service.app import application
     from engine.service.logs import log_requests, log_to_stderr
-    from engine.service.memories import Memories
     from engine.service.metrics import Metrics
     from engine.service.rates import Rates
     from engine.service.server import serve as run
@@ -107,16 +107,12 @@ def serve(session: Session, **given: Any) -> int:
         origins=given["origins"],
         limits=limits,
     )
-    memory = find_memory(session.store, session.memory)
-    memories = Memories(
-        find_served(session.store, session.memory).url,
+    memories = served_memories(
+        session,
         read_only=not given["write"],
         secrets=find_secrets_for_agents(given["mode"]),
         wait=session.wait if "wait" in session.given else DEFAULT_WAIT,
-        only=None if memory is None else memory.name,
     )
-    if memories.read_only:
-        memories.require_any()
     tokens = Tokens(memories.url)
     try:
         known = tokens.listed()

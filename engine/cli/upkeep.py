@@ -127,7 +127,10 @@ def _verdict(first: Difference) -> tuple[str, str]:
             "the journal itself is damaged: restore a copy with a known root, or use `engine rescue`",
         )
     if first.problem == NO_CURSOR:
-        return message, "an interrupted rebuild leaves such rows: run `engine rebuild` to finish the rebuild"
+        return (
+            message,
+            "an interrupted rebuild leaves such rows: read the store or run `engine rebuild`, then verify",
+        )
     return (
         message,
         "keep a copy of the store as evidence; then run `engine rebuild` to rebuild it from the journal",

@@ -12,8 +12,8 @@ from typing import Final
 import click
 
 from engine.cli.command import command, option
+from engine.cli.served import served_memories
 from engine.cli.session import Session
-from engine.front.settings import find_memory, find_served
 
 PAGE: Final = """<!doctype html>
 <meta charset="utf-8">
@@ -42,20 +42,13 @@ def ui(session: Session, port: int, no_browser: bool) -> int:
     from engine.service.access import Access
     from engine.service.app import application
     from engine.service.listening import listening
-    from engine.service.memories import Memories
     from engine.service.pages import prepare
     from engine.service.server import run
     from engine.service.settings import Settings
     from engine.service.tokens import Tokens
 
-    memory = find_memory(session.store, session.memory)
-    memories = Memories(
-        find_served(session.store, session.memory).url,
-        read_only=True,
-        wait=session.wait if "wait" in session.given else DEFAULT_WAIT,
-        only=None if memory is None else memory.name,
-    )
-    memories.require_any()
+    wait = session.wait if "wait" in session.given else DEFAULT_WAIT
+    memories = served_memories(session, read_only=True, wait=wait)
     tokens = Tokens(memories.url)
     with ExitStack() as closing:
         closing.callback(tokens.close)

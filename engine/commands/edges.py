@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Final
 
 from cbor2 import CBORTag
 
@@ -29,22 +30,31 @@ TypeName = EdgeType | str
 """An edge type: a built-in type, or the name of a built-in or registered type."""
 
 
+KNOWN_TYPES: Final = "use the predicate of a recorded relation, or a built-in type: " + ", ".join(
+    kind.name.lower() for kind in EdgeType
+)
+"""What to do about an unknown type in a query, and instead of registering the type."""
+
+
+class UnknownTypeError(NotFoundError):
+    """No built-in or registered edge type has this name."""
+
+
 def known_type(rows: Lookup, name_or_type: object) -> bytes:
     """Return the code of an edge type.
 
     Raises:
         InvalidInputError: The name is not a valid name of a type.
-        NotFoundError: No built-in or registered type has this name.
+        UnknownTypeError: No built-in or registered type has this name.
     """
     if isinstance(name_or_type, EdgeType):
         return bytes([name_or_type])
     name = validation.label(name_or_type, "edge type")
     code = type_code(rows, name)
     if code is None:
-        raise NotFoundError(
+        raise UnknownTypeError(
             f"edge type {name!r} is neither built in nor registered",
-            hint="register the type with --register (in Python, register_type), or use a built-in type: "
-            + ", ".join(kind.name.lower() for kind in EdgeType),
+            hint=KNOWN_TYPES,
         )
     return code
 
@@ -91,7 +101,11 @@ class Link:
             NotFoundError: One of the atoms, or the type, was never recorded.
             ConflictError: One of the atoms is erased.
         """
-        detail = _detail(tx, self.src, self.type, self.dst)
+        try:
+            detail = _detail(tx, self.src, self.type, self.dst)
+        except UnknownTypeError as error:
+            error.hint = f"register the type first (register_type), or {KNOWN_TYPES}"
+            raise
         body = EdgeBody(validation.weight(self.weight), _edge_data(self.data))
         for end in (self.src, self.dst):
             if recorded(tx, end).state is State.ERASED:

@@ -149,7 +149,9 @@ class Transport:
                 return
             except (_LostError, _AnsweredError) as failed:
                 if begun:
-                    raise attempts.failure(failed) from failed
+                    raise SystemFailureError(
+                        f"the answer to {path} broke off: {failed}", hint="repeat the call"
+                    ) from failed
                 attempts.failed(failed)
 
     @contextmanager

@@ -109,9 +109,19 @@ class Access:
     def still_permits(self, request: Request, scope: Scope, memory: str) -> bool:
         """Return True if the token of a request that still runs is valid and permits this operation.
 
-        The question does not count as a request.
+        If the tokens cannot be read, the answer is False: the client asks again, and is told why. The
+        question does not count as a request.
         """
-        grant = self._checked(request)
+        try:
+            grant = self._checked(request)
+        except SystemFailureError:
+            return False
+        return grant is not None and grant.allows(scope, memory)
+
+    def is_kept(self, request: Request, scope: Scope, memory: str) -> bool:
+        """Return True if `still_permits` is known to return True. The call never waits."""
+        bearer = _bearer(request)
+        grant = None if bearer is None else self._tokens.kept(bearer)
         return grant is not None and grant.allows(scope, memory)
 
     def require(self, grant: Grant, scope: Scope, memory: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, Final, TypeVar
@@ -25,6 +26,7 @@ from engine.engine import Engine
 from engine.service.access import Access, Grant
 from engine.service.answers import HEADERS, LINES, answer, line, problem
 from engine.service.memories import Memories
+from engine.service.streams import Lines
 from engine.store.once import KEY_BYTES_MAX
 from engine.wire.commands import command_shape
 from engine.wire.encoding import encode
@@ -133,7 +135,7 @@ class Calls:
         arguments = found.arguments(await _given(request, found))
         if found.streams:
             lines = await begun(self._log_lines(memory, **arguments))
-            return StreamingResponse(lines, headers=HEADERS, media_type=LINES)
+            return Lines(lines, partial(self.may_go_on, request, memory))
         key = idempotency_key(request)
         run = self.query if found.is_read else self.run
         return answer(await run(partial(self._call, found, memory, grant.name, key, arguments)))
@@ -144,7 +146,15 @@ class Calls:
         with self.memories.use(memory) as engine:
             return found.encoded(found.call(acting(engine, actor, key), arguments))
 
-    async def _log_lines(self, memory: str, start: int = 0, stop: int | None = None) -> AsyncIterator[bytes]:
+    async def may_go_on(self, request: Request, memory: str) -> bool:
+        """Return True if the token of a request that reads is still valid, so that its answer may go on."""
+        if self.access.is_kept(request, Scope.READ, memory):
+            return True
+        return await self.run(partial(self.access.still_permits, request, Scope.READ, memory))
+
+    async def _log_lines(
+        self, memory: str, start: int = 0, stop: int | None = None
+    ) -> AsyncGenerator[bytes, None]:
         """Yield the events of a memory as lines. The memory is not kept open between two parts."""
         while True:
             part = await self.run(partial(self.events, memory, start, stop))
@@ -174,9 +184,9 @@ class Calls:
         """Answer `GET /v1/memories/{memory}/export` with the journal as lines of JSON."""
         memory, _ = await self.granted(request, Scope.READ)
         await self.run(partial(self.size, memory))
-        return StreamingResponse(self._parts(memory), headers=HEADERS, media_type=LINES)
+        return Lines(self._parts(memory), partial(self.may_go_on, request, memory))
 
-    async def _parts(self, memory: str) -> AsyncIterator[bytes]:
+    async def _parts(self, memory: str) -> AsyncGenerator[bytes, None]:
         send, receive = anyio.create_memory_object_stream[bytes](2)
 
         def produce() -> None:
@@ -184,13 +194,18 @@ class Calls:
                 engine.export(lambda part: anyio.from_thread.run(send.send, part))
 
         async def run() -> None:
+            # An answer that ends early closes `receive`, and so ends the export at its next part.
             async with send:
-                await self.run(produce)
+                with suppress(anyio.BrokenResourceError):
+                    await self.run(produce)
 
         async with anyio.create_task_group() as tasks, receive:
             tasks.start_soon(run)
-            async for part in receive:
-                yield part
+            try:
+                async for part in receive:
+                    yield part
+            except GeneratorExit:  # the task group would wrap it
+                return
 
     async def bulk(self, request: Request) -> Response:
         """Answer `POST /v1/memories/{memory}/bulk`: one command on each line, one receipt on each line.
@@ -225,14 +240,15 @@ class Calls:
         return len(commands)
 
 
-async def begun(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def begun(parts: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     """Return an iterator over `parts`. The first part is made here, so that its errors are raised here."""
     first = await anext(parts, b"")
 
-    async def all_parts() -> AsyncIterator[bytes]:
-        yield first
-        async for part in parts:
-            yield part
+    async def all_parts() -> AsyncGenerator[bytes, None]:
+        async with aclosing(parts):
+            yield first
+            async for part in parts:
+                yield part
 
     return all_parts()
 

@@ -60,7 +60,7 @@ class Following:
             if new or anyio.current_time() - signed >= SIGN_SECONDS:
                 signed = anyio.current_time()
                 # The token may have been revoked since the stream began.
-                if not await self.calls.run(partial(self._may_go_on, request, memory)):
+                if not await self.calls.may_go_on(request, memory):
                     return
                 if not new:
                     yield ":\n\n"
@@ -72,12 +72,6 @@ class Following:
                 start += len(part)
                 continue
             await anyio.sleep(POLL_SECONDS)
-
-    def _may_go_on(self, request: Request, memory: str) -> bool:
-        try:
-            return self.calls.access.still_permits(request, Scope.READ, memory)
-        except EngineError:
-            return False  # the client asks again, and is told why
 
     async def _head(self, memory: str) -> int:
         """Return the number of events of a memory, as of at most `POLL_SECONDS` ago."""

@@ -50,7 +50,7 @@ async function answerOf(path, options) {
 export const memories = async () => (await answerOf("/v1/memories", { method: "GET" })).memories;
 
 /** The operations that can be asked about an earlier moment. */
-const TIMED = ["across", "bright_nodes", "context", "explore", "find", "get", "page", "recall", "recent", "structured_graph"];
+const TIMED = ["across", "bright_nodes", "context", "duplicates", "edges", "explore", "find", "get", "page", "recall", "recent", "structured_graph", "tags", "titles", "why"];
 
 /** The operations of one memory, as it is, or as it was after the event `moment`. */
 export class Memory {

@@ -7,9 +7,9 @@ import { counted, hash } from "./facts.mjs";
 
 const OUT_OF_REACH = "An erasure does not reach copies, exports and backups that were made before, proofs that show the content, or answers that somebody received.";
 
-/** Return the card, which begins with the atom that is open. */
+/** Return the card, which begins with the atom of the address. */
 export function erasureCard({ memory, route }) {
-  const id = element("input", { type: "text", id: "erase-id", class: "mono", value: route.atom ?? "", autocomplete: "off", spellcheck: "false" });
+  const id = element("input", { type: "text", id: "erase-id", class: "mono", value: route.erase ?? route.atom ?? "", autocomplete: "off", spellcheck: "false" });
   const place = element("div", { class: "stack", "aria-live": "polite" });
   const look = () => showReach(place, id.value.trim(), memory, route);
   if (id.value !== "") look();

@@ -34,7 +34,7 @@ export async function graphed({ memory, trust, route, signal }) {
   kept = { memory, question, graph };
   view.show(graph, route, isNew);
   if (view.root.contains(focused)) requestAnimationFrame(() => focused.focus({ preventScroll: true }));
-  return nodesOf(graph, trust, route);
+  return nodesOf(graph, { memory, trust }, route);
 }
 
 const answerOf = (memory, route, signal) => (route.form === "names" ? namesAcross : brightNodes)(memory, route, signal);
@@ -52,16 +52,16 @@ function expand({ id }) {
   location.hash = route.to({ around });
 }
 
-function nodesOf(graph, trust, route) {
+function nodesOf(graph, given, route) {
   if (graph.nodes.size === 0) return [choice(route), element("div", { class: "card empty" }, element("h2", {}, "Nothing found"))];
   const found = element("span", {}, pending());
   const hits = [...graph.nodes.values()].filter(({ hit }) => hit !== null);
   const places = new Map(hits.map((node) => [node, element("span", {}, pending())]));
-  if (hits.length > 0) checkHits(hits, places, trust);
-  checkLinks(graph, trust, (counts) => {
+  if (hits.length > 0) checkHits(hits, places, given.trust);
+  checkLinks(graph, given, (counts) => {
     found.replaceChildren(summaryOf(counts));
     view.paint();
-    return kept.graph === graph && (counts.asked === 0 || found.isConnected);
+    return kept.graph === graph && found.isConnected;
   });
   return [
     choice(route),
@@ -80,11 +80,11 @@ function nodesOf(graph, trust, route) {
 }
 
 /** Say how many of the links are verified; those without a claim never count as verified. */
-function summaryOf({ verified, refused, asked, provable, all }) {
+function summaryOf({ verified, refused, open, provable, all }) {
   const number = (count) => count.toLocaleString("en");
   if (refused > 0) return mark("refused", `${number(refused)} of ${counted(all, "relation")} refused`);
+  if (open > 0) return mark("plain", `Checking… ${number(all - open)} of ${number(all)}`);
   if (provable === 0) return unprovable("These relations");
-  if (asked < provable) return mark("plain", `Checking… ${number(asked)} of ${number(provable)}`);
   const rest = provable < all ? `, ${number(all - provable)} not provable` : "";
   return mark(verified === all ? "verified" : "plain", `${number(verified)} of ${counted(all, "relation")} verified${rest}`);
 }

@@ -23,8 +23,9 @@ export class Camera {
     const [left, right, top, bottom] = [least(xs), most(xs), least(ys), most(ys)];
     this.x = (left + right) / 2;
     this.y = (top + bottom) / 2;
-    const across = Math.max(40, this.width - 2 * MARGIN) / Math.max(1, right - left);
-    const down = Math.max(40, this.height - 2 * MARGIN) / Math.max(1, bottom - top);
+    const margin = Math.min(MARGIN, this.width / 14);
+    const across = Math.max(40, this.width - 2 * margin) / Math.max(1, right - left);
+    const down = Math.max(40, this.height - 2 * margin) / Math.max(1, bottom - top);
     const [narrow, wide] = STRETCHED;
     this.stretch = Math.min(wide, Math.max(narrow, Math.min(across, 2) / Math.min(down, 2)));
     this.scale = Math.min(1.6, Math.max(LEAST, Math.min(across / this.stretch, down)));
@@ -44,11 +45,12 @@ export class Camera {
     this.scale = scale;
   }
 
-  /** Bring a place into sight, if it is not well within. */
+  /** Bring a place into sight, if it is not well within; return whether it was not. The bar below covers the lower edge. */
   follow(place) {
     const [x, y] = this.seen(place);
-    const inside = x > MARGIN && y > MARGIN && x < this.width - MARGIN && y < this.height - MARGIN;
+    const inside = x > MARGIN && y > MARGIN && x < this.width - MARGIN && y < this.height - 2 * MARGIN;
     if (!inside) [this.x, this.y] = place;
+    return !inside;
   }
 }
 

@@ -2,15 +2,15 @@
 
 import { markAll } from "./batches.mjs";
 import { claimsOf, compareHit } from "./checked.mjs";
-import { pending, unprovable } from "./marks.mjs";
+import { NOT_FOUND, claimsOfEdges } from "./edge_claims.mjs";
+import { failed, pending, unprovable } from "./marks.mjs";
 
 const AT_ONCE = 50;
 
 /** Return a new place for the mark of a link, which follows the mark. */
 export function markPlace(link) {
   const place = document.createElement("span");
-  const now = link.mark ?? (link.claims.length === 0 ? unprovable("This relation") : pending());
-  place.replaceChildren(now.cloneNode(true));
+  place.replaceChildren((link.mark ?? pending()).cloneNode(true));
   link.rows.push(place);
   return place;
 }
@@ -23,23 +23,40 @@ const marking = (link) => ({
   },
 });
 
+/** Find the claims about the links that have no mark yet; mark those that have none, and return the others. */
+async function provable(graph, memory) {
+  const open = [...graph.links.values()].filter(({ mark }) => mark === null);
+  const edges = open.filter(({ edge }) => edge !== null);
+  try {
+    const proofs = await claimsOfEdges(memory, edges.map(({ edge }) => edge));
+    for (const link of edges) Object.assign(link, proofs.get(link.edge) ?? { why: NOT_FOUND });
+  } catch (error) {
+    for (const link of edges) marking(link).replaceChildren(failed(error));
+  }
+  const unmarked = open.filter(({ mark }) => mark === null);
+  for (const link of unmarked) if (link.claims.length === 0) marking(link).replaceChildren(unprovable("This relation", link.why));
+  return unmarked.filter(({ claims }) => claims.length > 0);
+}
+
 /**
- * Check the links that have claims and no mark yet. `onchange` is called with what was found after each proof, and says
- * whether to go on.
+ * Check the links that have no mark yet. `onchange` is called with what was found after each proof, and says whether to
+ * go on.
  */
-export async function checkLinks(graph, trust, onchange) {
-  const provable = [...graph.links.values()].filter(({ claims }) => claims.length > 0);
+export async function checkLinks(graph, { memory, trust }, onchange) {
+  const links = [...graph.links.values()];
   const tell = () => onchange({
-    verified: provable.filter(({ mark }) => mark?.classList.contains("verified")).length,
-    refused: provable.filter(({ refused }) => refused).length,
-    asked: provable.filter(({ mark }) => mark !== null).length,
-    provable: provable.length,
-    all: graph.links.size,
+    verified: links.filter(({ mark }) => mark?.classList.contains("verified")).length,
+    refused: links.filter(({ refused }) => refused).length,
+    open: links.filter(({ mark }) => mark === null).length,
+    provable: links.filter(({ claims }) => claims.length > 0).length,
+    all: links.length,
   });
-  let goesOn = tell();
-  const open = provable.filter(({ mark }) => mark === null);
+  tell();
+  const open = await provable(graph, memory);
+  tell();
+  let goesOn = true;
   for (let at = 0; at < open.length && goesOn; at += AT_ONCE) {
-    const compare = () => null;
+    const compare = (link, facts) => link.compare?.(facts);
     await markAll(trust, open.slice(at, at + AT_ONCE), { claims: ({ claims }) => claims, compare, place: marking });
     goesOn = tell();
   }

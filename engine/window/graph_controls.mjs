@@ -4,22 +4,20 @@ const STEP = 60;
 const ZOOM = 1.3;
 const STILL = 5;
 
-/** Listen on a canvas. `view` has `camera`, `changed`, `nodeAt`, `choose`, `press`, `read`, `expand`, `fit` and `toward`. */
+/** Listen on a canvas. `view` has `zoom`, `pan`, `fit`, `nodeAt`, `press`, `read`, `expand` and `toward`. */
 export function control(canvas, view) {
   pointers(canvas, view);
   // A wheel scrolls the page, unless the person is in the drawing or pinches.
   canvas.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && document.activeElement !== canvas) return;
     event.preventDefault();
-    view.camera.zoom(Math.exp(-event.deltaY / 400), [event.offsetX, event.offsetY]);
-    view.changed();
+    view.zoom(Math.exp(-event.deltaY / 400), [event.offsetX, event.offsetY]);
   });
   canvas.addEventListener("keydown", (event) => {
     const act = actOf(event, view);
     if (act === undefined) return;
     event.preventDefault();
     act();
-    view.changed();
   });
 }
 
@@ -29,12 +27,12 @@ function actOf({ key, shiftKey, ctrlKey, metaKey, altKey }, view) {
   if (ctrlKey || metaKey || altKey) return undefined;
   if (Object.hasOwn(ARROWS, key)) {
     const [across, down] = ARROWS[key];
-    return () => (shiftKey ? view.camera.pan(-across * STEP, -down * STEP) : view.toward(across, down));
+    return () => (shiftKey ? view.pan(-across * STEP, -down * STEP) : view.toward(across, down));
   }
   return {
-    "+": () => view.camera.zoom(ZOOM),
-    "=": () => view.camera.zoom(ZOOM),
-    "-": () => view.camera.zoom(1 / ZOOM),
+    "+": () => view.zoom(ZOOM),
+    "=": () => view.zoom(ZOOM),
+    "-": () => view.zoom(1 / ZOOM),
     0: () => view.fit(),
     Enter: () => view.read(),
     " ": () => view.expand(),
@@ -47,7 +45,8 @@ function pointers(canvas, view) {
   const placeOf = ({ offsetX, offsetY }) => [offsetX, offsetY];
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
-    if (down.size === 0) moved = 0;
+    // Two fingers never press.
+    moved = down.size === 0 ? 0 : Infinity;
     down.set(event.pointerId, placeOf(event));
   });
   canvas.addEventListener("pointermove", (event) => {
@@ -58,12 +57,13 @@ function pointers(canvas, view) {
       return;
     }
     const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
-    if (other !== undefined) view.camera.zoom(apart(place, other) / apart(before, other), [(place[0] + other[0]) / 2, (place[1] + other[1]) / 2]);
-    const part = 1 / down.size;
-    view.camera.pan((place[0] - before[0]) * part, (place[1] - before[1]) * part);
     moved += apart(place, before);
     down.set(event.pointerId, place);
-    if (moved > STILL) view.changed();
+    // A hand that presses shakes a little.
+    if (moved <= STILL) return;
+    if (other !== undefined) view.zoom(apart(place, other) / apart(before, other), [(place[0] + other[0]) / 2, (place[1] + other[1]) / 2]);
+    const part = 1 / down.size;
+    view.pan((place[0] - before[0]) * part, (place[1] - before[1]) * part);
   });
   const up = (event) => {
     const pressed = down.delete(event.pointerId) && down.size === 0 && moved <= STILL && event.type === "pointerup";

@@ -4,6 +4,7 @@ import { labelled } from "./graph_labels.mjs";
 import { COLOURS, PATTERNS, wordsOf } from "./graph_relations.mjs";
 
 const LABELS_MAX = 400;
+const NAMES_MAX = 12;
 /** With more links than this, those of the chosen node alone have patterns and arrows: dashes are slow to draw. */
 const PATTERNS_MAX = 1500;
 const TITLE_CHARACTERS = 32;
@@ -31,16 +32,15 @@ export function shortTitle(title) {
   return characters.length > TITLE_CHARACTERS ? `${characters.slice(0, TITLE_CHARACTERS - 1).join("")}…` : characters.join("");
 }
 
-/** Draw `graph` as `camera` sees it; `chosen` is a node or null, `inks` are of `inksOf`. */
-export function draw(context, graph, camera, { chosen, inks, looks }) {
+/** Draw `graph` as `camera` sees it; `chosen` is a node or null, `inks` are of `inksOf`, `covered` are boxes without text. */
+export function draw(context, graph, camera, { chosen, inks, looks, covered }) {
   const { width, height } = camera;
   context.clearRect(0, 0, width, height);
   context.lineCap = "butt";
   const near = chosen === null ? null : new Set([chosen, ...chosen.links.map((link) => otherEnd(link, chosen))]);
   drawLinks(context, graph, camera, { chosen, inks, looks });
   const seen = drawNodes(context, graph, camera, { chosen, inks, near });
-  drawLabels(context, seen, camera, { chosen, inks, near });
-  if (chosen !== null) drawNames(context, chosen, camera, inks, looks);
+  drawTexts(context, seen, camera, { chosen, inks, looks, near, covered });
 }
 
 const otherEnd = ({ from, to }, node) => (from === node ? to : from);
@@ -95,7 +95,7 @@ function drawNodes(context, graph, camera, { chosen, inks, near }) {
     const [x, y] = camera.seen(node.place);
     if (x < -20 || y < -20 || x > camera.width + 20 || y > camera.height + 20) continue;
     const radius = radiusOf(node, camera.scale);
-    seen.push({ node, x, y, radius: radius + (node === chosen ? RING : 0), text: node.label, isFirst: node === chosen || node.isOpen });
+    seen.push({ node, x, y, radius: radius + (node === chosen ? RING : 0), text: node.label, mustShow: node === chosen, isFirst: node.isOpen });
     context.globalAlpha = near === null || near.has(node) ? 1 : 0.45;
     context.fillStyle = inks.accent;
     context.strokeStyle = inks.surface;
@@ -120,7 +120,7 @@ function ring(context, x, y, radius, width, ink) {
   context.stroke();
 }
 
-function drawLabels(context, seen, camera, { chosen, inks, near }) {
+function drawTexts(context, seen, camera, { chosen, inks, looks, near, covered }) {
   const weight = ({ node }) => (node === chosen ? 1e6 : 0) + (near?.has(node) ? 1e4 : 0) + (node.isOpen ? 1e5 : 0) + node.bright * 100 + node.links.length;
   const isInside = ({ x, y }) => x >= 0 && y >= 0 && x <= camera.width && y <= camera.height;
   const ordered = seen.filter(isInside).sort((one, other) => weight(other) - weight(one)).slice(0, LABELS_MAX);
@@ -128,10 +128,20 @@ function drawLabels(context, seen, camera, { chosen, inks, near }) {
   context.textBaseline = "middle";
   context.lineJoin = "round";
   const widthOf = (text) => context.measureText(text).width;
-  for (const { node, left, top, bottom } of labelled(ordered, widthOf, camera)) {
-    const isFaint = near !== null && !near.has(node.node);
-    write(context, node.text, left, (top + bottom) / 2, isFaint ? inks.muted : inks.ink, inks);
+  const { labels, names } = labelled(ordered, namedLines(chosen, camera, widthOf), widthOf, { ...camera, covered });
+  for (const { item, left, top, bottom } of labels) {
+    const isFaint = near !== null && !near.has(item.node);
+    write(context, item.text, left, (top + bottom) / 2, isFaint ? inks.muted : inks.ink, inks);
   }
+  context.font = `italic 500 11px ${inks.font}`;
+  for (const { item, left, top, bottom } of names) write(context, item.text, left, (top + bottom) / 2, inks.relations[looks.get(item.type).colour], inks);
+}
+
+/** Return the links of the chosen node that have their type written beside them: where they are few, and long enough. */
+function namedLines(chosen, camera, widthOf) {
+  if (chosen === null || chosen.links.length > NAMES_MAX) return [];
+  const lines = chosen.links.map(({ type, from, to }) => ({ type, text: wordsOf(type), from: camera.seen(from.place), to: camera.seen(to.place) }));
+  return lines.filter(({ text, from, to }) => Math.hypot(to[0] - from[0], to[1] - from[1]) >= widthOf(text) + 30);
 }
 
 function write(context, text, left, middle, ink, inks) {
@@ -140,17 +150,4 @@ function write(context, text, left, middle, ink, inks) {
   context.strokeText(text, left, middle);
   context.fillStyle = ink;
   context.fillText(text, left, middle);
-}
-
-/** Write the type of each link of the chosen node beside the link, where they are few. */
-function drawNames(context, chosen, camera, inks, looks) {
-  if (chosen.links.length > 12) return;
-  context.font = `italic 500 11px ${inks.font}`;
-  for (const link of chosen.links) {
-    const [[fromX, fromY], [toX, toY]] = [camera.seen(link.from.place), camera.seen(link.to.place)];
-    const words = wordsOf(link.type);
-    const { width } = context.measureText(words);
-    if (Math.hypot(toX - fromX, toY - fromY) < width + 30) continue;
-    write(context, words, (fromX + toX) / 2 - width / 2, (fromY + toY) / 2, inks.relations[looks.get(link.type).colour], inks);
-  }
 }

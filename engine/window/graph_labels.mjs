@@ -44,20 +44,39 @@ function beside({ x, y, radius }, width) {
   ];
 }
 
+/** Return the places along a line where its name may stand, the best first. */
+function along([fromX, fromY], [toX, toY], width) {
+  return [0.5, 0.35, 0.65].map((part) => boxAt(fromX + (toX - fromX) * part - width / 2, fromY + (toY - fromY) * part, width));
+}
+
 /**
- * Return the labels that can be shown, each with its box. `nodes` are seen on the screen, the most important first, each
- * with x, y, radius and text, and `isFirst` if it must have a label; `widthOf` measures a text.
+ * Return the labels and names that can be shown, each with its box.
+ *
+ * `nodes` are seen on the screen, the most important first, each with x, y, radius and text. One with `mustShow` has a
+ * label whatever it covers; the label of one with `isFirst` may cover nodes, but no other label. `lines` are those that
+ * have a name, each with its text and its two ends. `widthOf` measures a text; `covered` are the boxes in the drawing
+ * where no text is seen.
  */
-export function labelled(nodes, widthOf, { width, height }) {
-  const taken = new Taken();
-  for (const { x, y, radius } of nodes) if (radius >= SMALL) taken.add({ left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
-  const labels = [];
+export function labelled(nodes, lines, widthOf, { width, height, covered }) {
+  const [texts, dots] = [new Taken(), new Taken()];
+  for (const box of covered) texts.add(box);
+  for (const { x, y, radius } of nodes) if (radius >= SMALL) dots.add({ left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
   const isInside = ({ left, top, right, bottom }) => left >= 0 && top >= 0 && right <= width && bottom <= height;
-  for (const node of nodes) {
-    const box = beside(node, widthOf(node.text)).find((one) => isInside(one) && (node.isFirst || taken.isFree(one)));
-    if (box === undefined) continue;
-    taken.add(box);
-    labels.push({ node, ...box });
-  }
-  return labels;
+  const placed = (items, boxesOf, mayStand) => {
+    const found = [];
+    for (const item of items) {
+      const inside = boxesOf(item).filter(isInside);
+      const box = inside.find((one) => mayStand(item, one)) ?? (item.mustShow ? inside[0] : undefined);
+      if (box === undefined) continue;
+      texts.add(box);
+      found.push({ item, ...box });
+    }
+    return found;
+  };
+  const mayLabel = ({ mustShow, isFirst }, box) => texts.isFree(box) && (mustShow || isFirst || dots.isFree(box));
+  const boxesOf = (node) => beside(node, widthOf(node.text));
+  const must = placed(nodes.filter(({ mustShow }) => mustShow), boxesOf, mayLabel);
+  const names = placed(lines, ({ text, from, to }) => along(from, to, widthOf(text)), (_, box) => texts.isFree(box));
+  const others = placed(nodes.filter(({ mustShow }) => !mustShow), boxesOf, mayLabel);
+  return { labels: [...must, ...others], names };
 }

@@ -1,4 +1,5 @@
-// What the service answers, as parts of a graph: nodes with a title, and links, each with the claims that prove it.
+// What the service answers, as parts of a graph: nodes with a title, and links. A link is proved as an edge, by claims, or
+// not at all, and then it says why.
 
 import { tagIdentity } from "./tags.mjs";
 
@@ -6,13 +7,17 @@ const HITS = 30;
 const PATHS = 30;
 const EDGES = 5000;
 const TITLES_AT_ONCE = 1000;
-const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];
+/** Why a link that is no edge has no claim, by its type. */
+const REASONS = {
+  next_in_source: "no claim is about the order of a source",
+  same_source: "no claim is about sources",
+  shares_bucket: "no claim is about buckets",
+  together: "no claim is about names that occur together",
+};
 
-const claimsOfEdge = (src, type, dst) => (BUILT_IN.includes(type) ? [`edge ${src} ${type} ${dst} live sealed`] : []);
-
-const link = (src, type, dst, { directed = true, claims = [], strength = 1, words = "" } = {}) => ({
+const link = (src, type, dst, { directed = true, edge = null, claims = [], why = "", strength = 1, words = "" } = {}) => ({
   key: `${src} ${type} ${dst}`,
-  ...{ src, type, dst, directed, claims, strength, words },
+  ...{ src, type, dst, directed, edge, claims, why, strength, words },
 });
 
 /** Return the bright nodes of a question, and their relations. */
@@ -23,10 +28,10 @@ export async function brightNodes(memory, route, signal) {
 }
 
 function relation({ kind, src, dst, directed, strength, names }) {
-  if (kind === "edge") return link(src, names[0], dst, { claims: claimsOfEdge(src, names[0], dst), strength });
+  if (kind === "edge") return link(src, names[0], dst, { edge: { src, type: names[0], dst }, strength });
   const shared = kind === "shares_tag" ? names.map(tagIdentity) : [];
   const claims = shared.flatMap((tag) => [`tag ${src} ${tag}`, `tag ${dst} ${tag}`]);
-  return link(src, kind, dst, { directed, claims, strength, words: names.join(", ") });
+  return link(src, kind, dst, { directed, claims, why: REASONS[kind], strength, words: names.join(", ") });
 }
 
 /** Return the names on the paths that answer a question, and the steps between them. */
@@ -45,24 +50,22 @@ export async function namesAcross(memory, route, signal) {
   const links = graph.paths.flatMap(({ steps }) => steps).map((step) => {
     const [src, dst] = step.forward ? [step.src, step.dst] : [step.dst, step.src];
     const words = step.evidence === null ? "" : step.evidence.title ?? step.evidence.snippet;
-    return link(ids.get(src), step.relation ?? "together", ids.get(dst), { directed: step.kind === "relation", strength: step.strength, words });
+    const [from, type, to] = [ids.get(src), step.relation ?? "together", ids.get(dst)];
+    const directed = step.kind === "relation";
+    return link(from, type, to, { directed, edge: directed ? { src: from, type, dst: to } : null, why: REASONS.together, strength: step.strength, words });
   });
   return { nodes, links: [...new Map(links.map((one) => [one.key, one])).values()], left: graph.omitted, rest: "weaker paths" };
 }
 
 /** Return an atom or entity, and everything that an edge joins with it. */
 export async function neighbourhood(memory, id, signal) {
-  const found = await memory.call("edges", { id, direction: "both", limit: EDGES }, signal);
-  // The service gives edges as they are now: one that changed after the moment cannot be drawn as it was.
-  const last = memory.moment ?? Infinity;
-  const edges = found.filter(({ last_seq: seq }) => seq <= last);
-  const changed = found.filter(({ created_seq: made, last_seq: seq }) => made <= last && seq > last);
+  const edges = await memory.call("edges", { id, direction: "both", limit: EDGES }, signal);
   const ids = [...new Set([id, ...edges.flatMap(({ src, dst }) => [src, dst])])];
   const titles = {};
   for (let at = 0; at < ids.length; at += TITLES_AT_ONCE) {
     Object.assign(titles, await memory.call("titles", { ids: ids.slice(at, at + TITLES_AT_ONCE) }, signal));
   }
   const nodes = ids.map((one) => ({ id: one, title: titles[one] ?? one, bright: 0.3, hit: null, kind: "atom" }));
-  const links = edges.map(({ src, type, dst, weight }) => link(src, type, dst, { claims: claimsOfEdge(src, type, dst), strength: Math.abs(weight) }));
-  return { nodes, links, left: changed.length + (found.length === EDGES ? 1 : 0), rest: "further edges, at least" };
+  const links = edges.map((edge) => link(edge.src, edge.type, edge.dst, { edge, strength: Math.abs(edge.weight) }));
+  return { nodes, links, left: edges.length === EDGES ? 1 : 0, rest: "further edges, at least" };
 }

@@ -19,26 +19,16 @@ export class GraphView {
     Object.assign(this, { camera: new Camera(), graph: null, chosen: null, route: null, onexpand: expand });
     this.canvas = element("canvas", { tabindex: "0", role: "application", "aria-describedby": "graph-help" });
     this.bar = element("div", { class: "graph-chosen", "aria-live": "polite" });
-    this.root = element(
-      "div",
-      { class: "graph-frame" },
-      this.canvas,
-      element("div", { class: "graph-buttons" }, this.button("+", "Zoom in", () => this.camera.zoom(ZOOM)), this.button("−", "Zoom out", () => this.camera.zoom(1 / ZOOM)), this.button("All", "Show all of the graph", () => this.fit())),
-      this.bar,
-      element("p", { class: "unseen", id: "graph-help" }, HELP),
-    );
+    this.buttons = element("div", { class: "graph-buttons" }, this.button("+", "Zoom in", () => this.zoom(ZOOM)), this.button("−", "Zoom out", () => this.zoom(1 / ZOOM)), this.button("All", "Show all of the graph", () => this.fit()));
+    this.root = element("div", { class: "graph-frame" }, this.canvas, this.buttons, this.bar, element("p", { class: "unseen", id: "graph-help" }, HELP));
     control(this.canvas, this);
-    this.canvas.addEventListener("focus", () => this.changed());
+    this.canvas.addEventListener("focus", () => this.paint());
     new ResizeObserver(() => this.resized()).observe(this.canvas);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.changed());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.paint());
   }
 
   button(sign, words, act) {
-    const press = () => {
-      act();
-      this.changed();
-    };
-    return element("button", { class: "button", type: "button", "aria-label": words, title: words, onclick: press }, sign);
+    return element("button", { class: "button", type: "button", "aria-label": words, title: words, onclick: act }, sign);
   }
 
   /** Show a graph, which is another state of the one before unless `isNew`. */
@@ -64,8 +54,18 @@ export class GraphView {
     else this.fit();
   }
 
-  /** Draw again after the person moved something. */
-  changed() {
+  zoom(factor, place) {
+    this.camera.zoom(factor, place);
+    this.movedByPerson();
+  }
+
+  pan(across, down) {
+    this.camera.pan(across, down);
+    this.movedByPerson();
+  }
+
+  /** Draw again, and from now on show the part of the plane that the person chose, also in a window of another size. */
+  movedByPerson() {
     this.moved = true;
     this.paint();
   }
@@ -78,7 +78,8 @@ export class GraphView {
       const context = this.canvas.getContext("2d");
       const dense = this.canvas.width / Math.max(1, this.camera.width);
       context.setTransform(dense, 0, 0, dense, 0, 0);
-      draw(context, this.graph, this.camera, { chosen: this.chosen, inks: inksOf(this.root), looks: this.graph.looks });
+      const covered = [this.buttons, this.bar].filter(({ hidden }) => !hidden).map(boxOf);
+      draw(context, this.graph, this.camera, { chosen: this.chosen, inks: inksOf(this.root), looks: this.graph.looks, covered });
     });
   }
 
@@ -133,6 +134,8 @@ export class GraphView {
       }
       if (found !== null) this.choose(found);
     }
-    if (this.chosen !== null) this.camera.follow(this.chosen.place);
+    if (this.chosen !== null && this.camera.follow(this.chosen.place)) this.movedByPerson();
   }
 }
+
+const boxOf = ({ offsetLeft: left, offsetTop: top, offsetWidth, offsetHeight }) => ({ left, top, right: left + offsetWidth, bottom: top + offsetHeight });

@@ -15,7 +15,12 @@ const OURS = {
 export const short = (root) => `${toHex(root).slice(0, 8)}…`;
 
 export const pending = () => mark("plain", "Checking…");
-export const unprovable = (what) => mark("plain", `${what}: not provable`);
+
+/** Return the mark of what no claim is about; `why`, a clause, says more. */
+export function unprovable(what, why = "") {
+  const made = mark("plain", `${what}: not provable`);
+  return why === "" ? made : element("span", { class: "failed" }, made, element("span", { class: "muted small" }, `(${why})`));
+}
 
 export function verified({ root, size }, what = "") {
   const made = mark("verified", what === "" ? "Verified" : `${what}verified`);

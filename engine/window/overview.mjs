@@ -2,6 +2,7 @@
 
 import { markAll } from "./batches.mjs";
 import { claimsOf, compareAtom } from "./checked.mjs";
+import { command, commandNode, engine } from "./commands.mjs";
 import { element, quoted, visible } from "./dom.mjs";
 import { counted, day } from "./facts.mjs";
 import { pending } from "./marks.mjs";
@@ -12,9 +13,9 @@ const RECENT = 10;
 const TITLE_CHARACTERS = 90;
 
 export async function overview({ memory, trust, route, signal }) {
-  if (route.moment() !== null) return then(await memory.call("recent", { limit: RECENT }, signal), trust, route);
+  const moment = route.moment();
   const [status, tags, recent] = await Promise.all([
-    memory.call("status", {}, signal),
+    moment === null ? memory.call("status", {}, signal) : null,
     memory.call("tags", {}, signal),
     memory.call("recent", { limit: RECENT }, signal),
   ]);
@@ -23,20 +24,26 @@ export async function overview({ memory, trust, route, signal }) {
     element(
       "div",
       { class: "card empty" },
-      element("h2", { class: "atom-title" }, "What is in this memory?"),
-      element("p", { class: "muted" }, `${counted(status.live_atoms, "atom")}, ${counted(status.events, "event")}. Ask a question, or press / to search.`),
-      element("div", { class: "chips" }, ...most.slice(0, TAGS_MAX).map(([tag, count]) => tagLink(tag, count, route))),
+      element("h2", { class: "atom-title" }, moment === null ? "What is in this memory?" : "What was in this memory?"),
+      ...(status?.live_atoms === 0
+        ? empty(memory)
+        : [
+            element("p", { class: "muted" }, moment === null ? countsOf(status) : `There were ${counted(moment + 1, "event")}. Ask a question about this moment.`),
+            most.length === 0 ? null : element("div", { class: "chips" }, ...most.slice(0, TAGS_MAX).map(([tag, count]) => tagLink(tag, count, route))),
+          ]),
     ),
     recent.length === 0 ? null : recentCard(recent, trust, route),
   ].filter((node) => node !== null);
 }
 
-/** Return what is shown of an earlier moment: counts and tags are known of now only. */
-function then(recent, trust, route) {
-  const words = `There were ${counted(route.moment() + 1, "event")}. Ask a question about this moment.`;
-  const card = element("div", { class: "card empty" }, element("h2", { class: "atom-title" }, "What was in this memory?"), element("p", { class: "muted" }, words));
-  return recent.length === 0 ? [card] : [card, recentCard(recent, trust, route)];
-}
+/** Return what to do with a memory that has no text. */
+const empty = (memory) => [
+  element("p", {}, "Nothing yet. To add a text, or a folder of notes:"),
+  commandNode(engine(memory, command`add ${"The kettle is descaled on Fridays."}`)),
+  commandNode(engine(memory, command`ingest ${"NOTES"}`)),
+];
+
+const countsOf = (status) => `${counted(status.live_atoms, "atom")}, ${counted(status.events, "event")}. Ask a question, or press / to search.`;
 
 const tagLink = (tag, count, route) =>
   element(

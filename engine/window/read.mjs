@@ -4,15 +4,15 @@ import { markAll } from "./batches.mjs";
 import { claimsOf, compareAtom, compareChain, compareEvent } from "./checked.mjs";
 import { differences } from "./differences.mjs";
 import { details, element, mark, quoted, visible } from "./dom.mjs";
+import { NOT_FOUND, claimsOfEdges } from "./edge_claims.mjs";
 import { content, counted, day, hash } from "./facts.mjs";
-import { markWhen, pending, unprovable } from "./marks.mjs";
+import { failed, markWhen, pending, unprovable } from "./marks.mjs";
 import { NO_FILTERS } from "./routes.mjs";
 import { tagChip } from "./search.mjs";
 
 const TITLE_CHARACTERS = 160;
 const NEIGHBOUR_CHARACTERS = 240;
 const EDGES_MAX = 100;
-const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];
 const ERASED = "The content of this atom was erased. Only its id, its times and its history are left.";
 const WITH_TEXT = ["atom_added", "atom_revised"];
 
@@ -20,14 +20,14 @@ const WITH_TEXT = ["atom_added", "atom_revised"];
 export async function reading({ memory, trust, route, signal }) {
   const id = await memory.call("resolve", { id: route.atom }, signal);
   const moment = route.moment();
-  const [atom, all, linked, near, origins] = await Promise.all([
+  const [atom, history, edges, near, origins] = await Promise.all([
     memory.call("get", { id }, signal),
     memory.call("history", { id }, signal),
-    memory.call("edges", { id, direction: "both", tombstoned: moment !== null, limit: EDGES_MAX }, signal),
-    moment === null ? memory.call("duplicates", { of: id, limit: 1 }, signal) : [],
-    moment === null ? memory.call("why", { id }, signal) : [],
+    memory.call("edges", { id, direction: "both", limit: EDGES_MAX }, signal),
+    memory.call("duplicates", { of: id, limit: 1 }, signal),
+    memory.call("why", { id }, signal),
   ]);
-  const { events, edges, changed } = until(moment, all, linked);
+  const events = moment === null ? history : history.filter(({ seq }) => seq <= moment);
   const ends = edges.map(({ src, dst }) => (src === id ? dst : src));
   const page = await placeInPage(memory, atom, signal);
   const copies = near.flatMap(({ keep, others }) => [keep, ...others]).filter((one) => one.id !== id);
@@ -37,25 +37,10 @@ export async function reading({ memory, trust, route, signal }) {
   return [
     atomCard(atom, trust, route, page),
     whyCard(events, origins, route, titles),
-    edgesCard(edges, changed, id, trust, route, titles),
+    edgesCard(edges, id, { memory, trust }, route, titles),
     copies.length === 0 ? null : copiesCard(copies, route, titles),
     historyCard(events, atom, trust),
   ].filter((node) => node !== null);
-}
-
-/**
- * Return the events and edges up to a moment. The service gives edges as they are now: one whose last event is later
- * cannot be shown as it was, and is counted in `changed`.
- */
-function until(moment, events, edges) {
-  if (moment === null) return { events, edges, changed: 0 };
-  const made = edges.filter(({ created_seq: seq }) => seq <= moment);
-  const same = made.filter(({ last_seq: seq }) => seq <= moment);
-  return {
-    events: events.filter(({ seq }) => seq <= moment),
-    edges: same.filter(({ state }) => state === "live"),
-    changed: made.length - same.length,
-  };
 }
 
 /** Return the atoms directly before and after an atom in its page, null where there is none, and its place there. */
@@ -112,11 +97,11 @@ function neighbourNodes([before, after], trust, route) {
 }
 
 /** What a provenance means to somebody who reads the text. */
-const PROVENANCES = {
-  internal: "internal: written here",
-  external: "external: from outside",
-  quarantine: "quarantine: from a source that nobody trusts yet; last in searches",
-};
+const PROVENANCES = new Map([
+  ["internal", "internal: written here"],
+  ["external", "external: from outside"],
+  ["quarantine", "quarantine: from a source that nobody trusts yet; last in searches"],
+]);
 
 function atomCard(atom, trust, route, { around, words }) {
   const place = element("div", { class: "place" });
@@ -134,6 +119,7 @@ function atomCard(atom, trust, route, { around, words }) {
     element("a", { class: "back", href: route.to({ atom: null }) }, element("span", { "aria-hidden": "true" }, "← "), "Back to the answers"),
     element("h2", { class: "atom-title", dir: "auto" }, ...visible(atom.title ?? atom.source ?? (isErased ? "Erased" : "Atom"))),
     place,
+    atom.state === "tombstoned" ? mark("warned", "Tombstoned: searches leave it out") : null,
     atom.provenance === "quarantine" ? mark("warned", "In quarantine: do not rely on it") : null,
     before,
     text,
@@ -143,7 +129,7 @@ function atomCard(atom, trust, route, { around, words }) {
       : element("div", { class: "chips" }, ...atom.tags.map((tag) => tagChip(tag, route))),
     details([
       ["state", atom.state],
-      ["provenance", isErased ? null : quoted(PROVENANCES[atom.provenance] ?? atom.provenance)],
+      ["provenance", isErased ? null : quoted(PROVENANCES.get(atom.provenance) ?? atom.provenance)],
       ["trust", isErased ? null : atom.trust === null ? "not given" : String(atom.trust)],
       ["source", isErased ? null : atom.source === null ? "none" : sourceLink(atom.source, route)],
       ["place", words],
@@ -153,7 +139,9 @@ function atomCard(atom, trust, route, { around, words }) {
       ["version", String(atom.version)],
       ["id", hash(atom.id)],
     ]),
-    isErased ? null : element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null }) }, "What an erasure would reach")),
+    isErased
+      ? null
+      : element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null, atom: null, erase: atom.id }) }, "What an erasure would reach")),
   );
 }
 
@@ -175,38 +163,47 @@ function whyCard(events, origins, route, titles) {
       source === null ? null : element("span", { class: "muted small" }, "from ", quoted(source)),
     ),
   );
-  const step = ({ kind, actor, time }) => element("p", {}, quoted(actor), ` ${VERBS[kind] ?? kind.replaceAll("_", " ")} `, element("time", { datetime: time }, day(time)), ".");
+  const step = ({ kind, actor, time }) => [VERBS.get(kind) ?? kind.replaceAll("_", " "), element("span", {}, quoted(actor), ", ", element("time", { datetime: time }, day(time)))];
   const rows = [...newer, ...sources];
   return element(
     "section",
     { class: "card" },
     element("h2", {}, "Why it is here"),
-    element("div", {}, step(first), last === first ? null : step(last)),
+    details(last === first ? [step(first)] : [step(first), step(last)]),
     rows.length === 0 ? null : element("ul", { class: "links" }, ...rows),
     rows.length === 0 ? null : element("div", {}, unprovable("That this is its whole origin")),
   );
 }
 
-/** What an actor did, before the time of it. */
-const VERBS = {
-  atom_added: "added it",
-  atom_revised: "last changed it",
-  atom_tombstoned: "hid it",
-  atom_revived: "brought it back",
-  tags_added: "last tagged it",
-  tags_removed: "last removed tags from it",
-  erased: "erased it",
-};
+/** What stands before the actor of an event. */
+const VERBS = new Map([
+  ["atom_added", "added by"],
+  ["atom_revised", "last changed by"],
+  ["atom_tombstoned", "hidden by"],
+  ["atom_revived", "brought back by"],
+  ["tags_added", "last tagged by"],
+  ["tags_removed", "tags removed by"],
+  ["erased", "erased by"],
+]);
 
-function edgesCard(edges, changed, id, trust, route, titles) {
+/** Check edges, and mark each in its place. */
+async function checkEdges(edges, places, { memory, trust }) {
+  try {
+    const proofs = await claimsOfEdges(memory, edges);
+    for (const edge of edges) if (!proofs.has(edge)) places.get(edge).replaceChildren(unprovable("This relation", NOT_FOUND));
+    await markAll(trust, [...proofs.keys()], {
+      claims: (edge) => proofs.get(edge).claims,
+      compare: (edge, facts) => proofs.get(edge).compare(facts),
+      place: (edge) => places.get(edge),
+    });
+  } catch (error) {
+    for (const place of places.values()) place.replaceChildren(failed(error));
+  }
+}
+
+function edgesCard(edges, id, given, route, titles) {
   const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
-  const provable = edges.filter(({ type }) => BUILT_IN.includes(type));
-  for (const edge of edges) if (!provable.includes(edge)) places.get(edge).replaceChildren(unprovable("This relation"));
-  markAll(trust, provable, {
-    claims: ({ src, type, dst, state }) => [`edge ${src} ${type} ${dst} ${state} sealed`],
-    compare: () => null,
-    place: (edge) => places.get(edge),
-  });
+  checkEdges(edges, places, given);
   const row = (edge, other) =>
     element("li", {}, element("span", { class: "muted" }, quoted(edge.type.replaceAll("_", " "))), linkTo(other, titles, route), places.get(edge));
   const from = edges.filter(({ src }) => src === id).map((edge) => row(edge, edge.dst));
@@ -224,7 +221,6 @@ function edgesCard(edges, changed, id, trust, route, titles) {
     ...listed("From here →", from),
     ...listed("← Links to here", to),
     edges.length === 0 ? element("p", { class: "muted" }, "None.") : null,
-    changed === 0 ? null : element("p", { class: "muted" }, `${counted(changed, "connection")} changed after this moment, and ${changed === 1 ? "is" : "are"} not shown.`),
     element("div", {}, unprovable("That these are all")),
   );
 }

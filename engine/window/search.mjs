@@ -6,6 +6,7 @@ import { unprovable } from "./marks.mjs";
 import { checkedHits, nothingFound } from "./search_checks.mjs";
 
 const LIMIT = 20;
+const TAGS_MAX = 8;
 const WORD = /[\p{L}\p{N}]+/gu;
 
 /** Return the nodes of an answer, and start the checks of what they show. */
@@ -64,7 +65,8 @@ function hitNode(hit, { places, most, route, terms }) {
       "div",
       { class: "row" },
       places.get(hit.id),
-      ...hit.tags.map((tag) => tagChip(tag, route)),
+      ...hit.tags.slice(0, TAGS_MAX).map((tag) => tagChip(tag, route)),
+      hit.tags.length > TAGS_MAX ? element("span", {}, `and ${counted(hit.tags.length - TAGS_MAX, "tag")} more`) : null,
       provenanceOf(hit),
       element("span", { class: "end" }, counted(hit.tokens, "token")),
     ),

@@ -14,10 +14,10 @@ const USUAL = 100;
 const MOMENT = /^(?:\d{1,15}|\d{4}-\d\d-\d\d(?:[T ][\d:.]+)?(?:Z|[+-]\d\d:\d\d)?)$/;
 
 /** Return the nodes of the view, and start what they show. */
-export async function timeline({ memory, now, route, signal }) {
-  const size = await memory.call("size", {}, signal);
+export async function timeline({ now, route, signal }) {
+  const size = await now.memory.call("size", {}, signal);
   const moment = route.moment() ?? size - 1;
-  return [changesCard(memory, route, moment, size), actorsCard(now, route, moment)];
+  return [changesCard(now.memory, route, moment, size), actorsCard(now, route, moment)];
 }
 
 /** Return a moment as the service reads it: the seq of an event, or a time; null if the words are neither. */

@@ -27,13 +27,26 @@ export async function upkeep({ now: { memory }, route, signal }) {
   };
   return [
     route.moment() === null ? null : element("p", { class: "notice warned" }, "This view is about now, not about the earlier moment."),
-    statusCard(given),
-    later("Last checkpoint", "A checkpoint that is kept outside the memory shows later that nothing was removed from its history.", checkpoint),
-    later("Conflicts to settle", "A text in a file changed, and so did its atom, by hand. Both are kept until somebody settles it.", conflicts),
-    later("Duplicates to merge", "Merging hides the other text; it can be undone.", duplicates),
-    later("In quarantine", "Texts of this provenance rank last in searches.", quarantine),
-    later("Superseded", "Another text replaces these; searches leave them out. They have the tag #superseded.", superseded),
-    erasureCard(given),
+    route.erase === null ? null : erasureCard(given),
+    element(
+      "div",
+      { class: "halves" },
+      element(
+        "div",
+        { class: "stack" },
+        statusCard(given),
+        later("Last checkpoint", "A checkpoint that is kept outside the memory shows later that nothing was removed from its history.", checkpoint),
+      ),
+      element(
+        "div",
+        { class: "stack" },
+        later("Conflicts to settle", "A text in a file changed, and so did its atom, by hand. Both are kept until somebody settles it.", conflicts),
+        later("Duplicates to merge", "Merging hides the other text; it can be undone.", duplicates),
+        later("In quarantine", "Texts of this provenance rank last in searches.", quarantine),
+        later("Superseded", "Another text replaces these; searches leave them out. They have the tag #superseded.", superseded),
+        route.erase === null ? erasureCard(given) : null,
+      ),
+    ),
   ].filter((node) => node !== null);
 }
 
@@ -52,7 +65,7 @@ function statusCard({ memory, status }) {
   const behind = Object.entries(status.followers).filter(([, size]) => size < status.events);
   return element(
     "section",
-    { class: "card stack facts" },
+    { class: "card stack" },
     element("h2", {}, "How the memory stands"),
     details([
       ["live atoms", status.live_atoms.toLocaleString("en")],
@@ -68,7 +81,8 @@ function statusCard({ memory, status }) {
       ["version", quoted(status.version)],
     ]),
     element("p", { class: "small muted" }, "A part that is behind catches up when it is next asked. To read the whole store again, slowly, and to compare it with its journal:"),
-    element("div", { class: "commands" }, commandNode(engine(memory, command`scrub`)), commandNode(engine(memory, command`verify-root`))),
+    commandNode(engine(memory, command`scrub`)),
+    commandNode(engine(memory, command`verify-root`)),
     element("div", {}, unprovable("These counts")),
   );
 }

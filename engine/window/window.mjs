@@ -44,6 +44,7 @@ async function show() {
   const before = route;
   route = Route.ofAddress();
   if (memory === null || route.memory !== before.memory) return start();
+  if (before.view !== route.view) window.scrollTo({ top: 0 });
   return showRoute();
 }
 
@@ -86,7 +87,7 @@ function showPlace() {
   document.querySelector(".bar").classList.toggle("times", route.view === "time");
   for (const link of document.querySelectorAll("#views a")) {
     const view = link.dataset.view || null;
-    link.href = route.to({ view, atom: null });
+    link.href = route.to({ view, atom: null, erase: null });
     if (view === route.view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
@@ -148,7 +149,7 @@ function go(changes) {
 }
 
 /** Return what is different in the place where the question in the field is answered. */
-const asking = () => ({ query: at("query").value, view: null, around: [], atom: null });
+const asking = () => ({ query: at("query").value, view: null, around: [], atom: null, erase: null });
 
 async function showTyped() {
   if (memory === null) return;
@@ -174,7 +175,7 @@ at("search").addEventListener("submit", (event) => {
 at("search").addEventListener("change", (event) => {
   if (event.target.name === "form") go({ form: event.target.value, query: at("query").value, view: null, around: [] });
 });
-at("memory").addEventListener("change", (event) => go({ memory: event.target.value, at: null, atom: null, around: [], ...NO_FILTERS }));
+at("memory").addEventListener("change", (event) => go({ memory: event.target.value, at: null, atom: null, erase: null, around: [], ...NO_FILTERS }));
 at("narrow-button").addEventListener("click", () => showForm(at("narrow").hidden));
 at("skip").addEventListener("click", () => at("list").focus());
 at("trust-button").addEventListener("click", () => memory !== null && openTrust(trust, again));
@@ -195,7 +196,7 @@ function showForm(open) {
   at("narrow-button").setAttribute("aria-expanded", String(open));
   if (!open || memory === null) return at("narrow-button").focus();
   const add = (part, word) => go({ ...route.withFilter(part, word), view: null });
-  const tags = () => memory.call("tags");
+  const tags = () => given().memory.call("tags");
   at("narrow").replaceChildren(filterForm(add, tags, () => showForm(false)));
   return at("narrow").querySelector("select").focus();
 }

@@ -108,8 +108,9 @@ def test_r3_the_lock_outlives_a_copy_of_the_folder(path: Path, tmp_path: Path) -
     """L3: after all files, LOCK included, were opened and closed here, other processes still get busy."""
     with LevelDBBackend(path) as backend:
         backend.write(batch_of([(b"a", b"1")]))
-        with pytest.raises(BackendBusy, match=f"pid {os.getpid()} \\(this process\\)"):
+        with pytest.raises(BackendBusy, match=f"pid {os.getpid()} \\(this process\\)") as busy:
             LevelDBBackend(path)
+        assert "use a sqlite: store" in busy.value.hint
         shutil.copytree(path, tmp_path / "copy")
         assert run(OPEN, path) == (0, f"busy pid {os.getpid()}\n")
     assert run(OPEN, path) == (0, "opened\n")

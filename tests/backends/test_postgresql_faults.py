@@ -477,6 +477,23 @@ def test_a_server_that_is_not_there_is_named() -> None:
         PostgreSQLBackend("//nobody@127.0.0.1:1/nothing")
 
 
+def test_a_missing_password_is_asked_for() -> None:
+    """The server wants a password and libpq found none: the hint says where it looks for one."""
+    server = shared_server()
+    rules = server.data / "pg_hba.conf"
+    rules.write_text("host all shut 127.0.0.1/32 scram-sha-256\n" + rules.read_text("utf-8"), "utf-8")
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE shut LOGIN PASSWORD 'open'")
+        connection.execute("SELECT pg_reload_conf()")
+    address = f"//shut@127.0.0.1:{server.port}/postgres"
+    with contextlib.suppress(psycopg.OperationalError):
+        while True:  # until the server has read its rules
+            psycopg.connect(f"postgresql:{address}").close()
+    with pytest.raises(BackendEnvironment) as caught:
+        PostgreSQLBackend(address)
+    assert "PGPASSFILE" in (caught.value.hint or "")
+
+
 def test_a_password_in_the_url_is_refused_and_not_shown() -> None:
     """The message says where a password belongs."""
     with pytest.raises(BackendUnusable, match="PGPASSWORD") as caught:

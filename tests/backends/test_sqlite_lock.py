@@ -95,8 +95,9 @@ def test_who_is_exclusive_keeps_others_from_writing_until_the_end_of_the_block(p
                     other.write(batch_of([(b"k", b"other")]))
                 assert other.get(b"k") == before
                 one.write(batch_of([(b"k", now)]), guard=Guard(b"k", before), durable=now == b"2")
-            with pytest.raises(BackendBusy), other.exclusive():
+            with pytest.raises(BackendBusy) as busy, other.exclusive():
                 pass
+            assert busy.value.hint == "try again later, or close the store there"
         other.write(batch_of([(b"k", b"4")]), guard=Guard(b"k", b"3"))
         assert one.get(b"k") == b"4"
 

@@ -1,9 +1,11 @@
 """A named memory passes the suites of a backend, beside others in the same file."""
 
+import contextlib
 from pathlib import Path
 
 from backends.base import Backend, Batch, Capabilities
 from backends.sqlite import SQLiteBackend
+from backends.sqlite_named import delete_memory, rename_memory
 from tests.backends.suite import BackendSuite
 from tests.backends.suite_guards import GuardSuite
 from tests.backends.suite_threads import ThreadSuite
@@ -22,3 +24,16 @@ class TestNamed(BackendSuite, GuardSuite, ThreadSuite):
                     batch.put(b"zz", b"of another")
                     other.write(batch)
         return SQLiteBackend(folder / "store", create=create, memory="mine")
+
+
+def test_a_change_leaves_no_file_open(tmp_path: Path) -> None:
+    """After a memory was renamed and deleted, this process has no file of the store open."""
+    path = tmp_path / "memories.db"
+    SQLiteBackend(path, memory="work").close()
+    rename_memory(str(path), "work", "home")
+    delete_memory(str(path), "home")
+    opened = []
+    for entry in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # the folder itself, which is open while it is listed
+            opened.append(str(entry.readlink()))
+    assert not [target for target in opened if target.startswith(str(tmp_path))]

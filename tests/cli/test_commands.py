@@ -252,6 +252,16 @@ def test_tombstone_hides_and_revive_brings_back(cli: Cli, pair: Pair) -> None:
     assert pair[0][:8] in cli("find").out
 
 
+def test_a_type_that_is_unknown_can_be_registered(cli: Cli, pair: Pair) -> None:
+    """`engine link` says how the command line registers the type; a query does not offer that."""
+    assert (
+        "register the type with --register, or use the predicate" in cli("link", pair[0], "near", pair[1]).err
+    )
+    for refused in (cli("unlink", pair[0], "near", pair[1]), cli("edges", pair[0], "--type", "near")):
+        assert "use the predicate of a recorded relation" in refused.err
+        assert "--register" not in refused.err
+
+
 def test_edges_are_listed_from_both_ends(cli: Cli, pair: Pair) -> None:
     """An edge of a new type is listed at its source and, with --direction in, at its target."""
     first, second = pair

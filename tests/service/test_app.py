@@ -62,6 +62,15 @@ def test_the_status_has_sizes_and_no_place(client: TestClient, tmp_path: Path) -
     assert str(tmp_path) not in answer.text
 
 
+def test_an_unknown_type_names_the_operation_that_registers_it(client: TestClient) -> None:
+    """The hint of a refused link names what a client of the service can call."""
+    atoms = added(client, "One."), added(client, "Two.")
+    answer = client.post("/v1/memories/work/link", json={"src": atoms[0], "type": "near", "dst": atoms[1]})
+    assert answer.status_code == 404
+    assert "(register_type)" in answer.json()["hint"]
+    assert "--register" not in answer.text
+
+
 def test_the_actor_of_an_event_is_the_name_of_the_token(client: TestClient) -> None:
     """The journal records who changed the memory."""
     atom = added(client, "The kettle is descaled on Mondays.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.base import Backend, Reader
+from backends.errors import BackendClosed
 from engine.base.errors import RefusedError
 from engine.engine import Engine
 from engine.ledger.journal import read_log
@@ -123,6 +125,27 @@ def test_the_roots_of_a_kept_moment_are_refused_if_a_text_was_erased_later(state
     with pytest.raises(RefusedError, match="event 10 erased content"):
         engine.root(as_of=3)
     assert engine.root(as_of=10).size == 11
+
+
+def test_a_query_that_waits_for_a_state_does_not_use_it_after_an_erasure(
+    states: KeptStates, replays: list[tuple[int, int]]
+) -> None:
+    """The state was dropped while it waited, so it replays its own."""
+    engine = filled(states)
+    contents(engine, 5)
+    (state,) = states._states.values()
+    answers: list[Any] = []
+    waiting = threading.Thread(target=lambda: answers.append(contents(engine, 5)))
+    with state.lock:
+        waiting.start()
+        while not state.users:
+            time.sleep(0.001)
+        states.forget("notes")
+    waiting.join()
+    assert replays == [(0, 6)] * 2
+    assert [len(answer) for answer in answers] == [5]
+    with pytest.raises(BackendClosed):
+        state.backend.get(b"")  # type: ignore[union-attr]  # it was replayed
 
 
 def test_a_copy_of_a_store_is_not_answered_from_the_states_of_the_original(

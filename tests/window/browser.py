@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 from mimetypes import guess_type
 from pathlib import Path
@@ -14,19 +14,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support.chromium import SWITCHES, chromium
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
 ROOT: Final = Path(__file__).parents[2]
 PICTURES: Final = ROOT / "build" / "screenshots"
-NAMES: Final = (
-    *("chromium", "chromium-browser", "google-chrome"),
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-)
-SWITCHES: Final = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"),
-)
 WIDE: Final = (1280, 800)
 NARROW: Final = (360, 740)
 ORIGIN: Final = "https://memroot.test"
@@ -35,9 +29,9 @@ ORIGIN: Final = "https://memroot.test"
 
 def needs_browser() -> str:
     """Return the path of Chromium. Without one, skip the test; where the variable CI is set, fail it."""
-    for found in map(shutil.which, NAMES):
-        if found is not None:
-            return found
+    found = chromium()
+    if found is not None:
+        return found
     missing = "the tests of pages need Chromium, which is not installed (Debian's package: chromium)"
     if os.environ.get("CI"):
         pytest.fail(missing)
@@ -111,6 +105,35 @@ def picture(page: Page, name: str, *, whole: bool = True) -> None:
 
 def faults_of_access(page: Page) -> list[str]:
     """Return what axe-core finds against WCAG 2.2, levels A and AA, and its best practices."""
-    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")["violations"]
+    if page.evaluate("typeof axe") == "undefined":
+        page.evaluate(_axe())
+    # What passes is counted by axe as well, which costs more than finding the faults.
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
     return [f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]
+
+
+@cache
+def _axe() -> str:
+    return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+def faults_of_looks(page: Page, name: str, *, whole: bool = True) -> list[str]:
+    """Return what keeps somebody from reading a page in light and dark, wide and 360 pixels narrow.
+
+    Nothing may be cut off sideways, and axe must find no fault. The structure of the page does
+    not depend on its colours, nor the colours on its width, so axe sees three of the four, and a picture of
+    each of these is kept.
+    """
+    faults = []
+    for size, dark in ((WIDE, False), (NARROW, False), (NARROW, True), (WIDE, True)):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        look = f"{name}-{size[0]}-{'dark' if dark else 'light'}"
+        wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        faults += [f"{look}: {wider} pixels are cut off"] * (wider > 0)
+        if (size, dark) != (NARROW, True):
+            picture(page, look, whole=whole)
+            faults += [f"{look}: {fault}" for fault in faults_of_access(page)]
+    page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+    page.emulate_media(color_scheme="light")
+    return faults

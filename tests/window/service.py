@@ -76,10 +76,12 @@ class Service:
             request.method, path, content=request.post_data_buffer, headers=headers
         )
         body = answered.content
-        is_one = answered.headers["content-type"] == "application/json"
-        if request.method == "POST" and answered.status_code == 200 and is_one:
+        is_lines = answered.headers["content-type"].startswith("application/x-ndjson")
+        if request.method == "POST" and answered.status_code == 200:
             given = json.loads(request.post_data_buffer or b"{}")
-            body = json.dumps(self.lie(path.rpartition("/")[2], given, answered.json())).encode()
+            honest_answer = [json.loads(line) for line in body.splitlines()] if is_lines else answered.json()
+            told = self.lie(path.rpartition("/")[2], given, honest_answer)
+            body = ("\n".join(map(json.dumps, told)) if is_lines else json.dumps(told)).encode()
         left_out = ("content-encoding", "content-length")
         kept = {name: value for name, value in answered.headers.items() if name not in left_out}
         route.fulfill(status=answered.status_code, headers=kept, body=body)

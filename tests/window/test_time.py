@@ -67,6 +67,38 @@ def test_everything_is_shown_as_it_was_and_is_verified(opened: Window) -> None:
     opened.page.locator(".snippet", has_text="boiler").wait_for()
 
 
+def test_connections_titles_and_tags_are_those_of_the_moment(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What was removed since is shown and verified; what came later is not there."""
+    url = filled(tmp_path_factory.mktemp("then") / "notes.db")
+    with Engine.open(url) as engine:
+        copy = engine.add("Ms Okafor services the BOILER.").id
+        moment = engine.size - 1
+        engine.unlink(KETTLE, "references", BOILER)
+        engine.link(KETTLE, "related_to", PLAN)
+        engine.revise(BOILER, "It was replaced.")
+        engine.untag(PLAN, "chores")
+        engine.tombstone(copy)
+    service = Service(url)
+    with window(browser, service) as made:
+        made.visit(f"at={moment}&atom={KETTLE}")
+        links = made.page.locator("#reading .links li")
+        assert [" ".join(one.split()) for one in links.all_inner_texts()] == [
+            "references Ms Okafor services the boiler. Verified"
+        ]
+        chips = made.page.locator("#list a.chip").all_inner_texts()
+        assert {"#kitchen", "#chores", "#heating"} == {chip.split()[0] for chip in chips}
+        made.visit(f"at={moment}&atom={BOILER}")
+        made.page.locator("#reading h2", has_text="Nearly the same").wait_for()
+        made.visit(f"atom={BOILER}")
+        assert "Nearly the same" not in made.text("#reading")
+        made.visit(f"atom={KETTLE}")
+        assert "related to" in made.page.locator("#reading .links").all_inner_texts()[0]
+        assert "#chores" not in made.text("#list")
+    service.close()
+
+
 def arrives(opened: Window, event: str | None) -> None:
     """Wait until a moment stands in the address."""
     place = "(event) => new URLSearchParams(location.hash.slice(1)).get('at') === event"

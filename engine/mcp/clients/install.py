@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -36,6 +36,8 @@ class Installed:
     file: str
     changed: bool
     """False if the file already contained this entry."""
+    replaced: bool
+    """True if the entry took the place of another one with its name."""
     backup: str | None
     """The path of a copy of the old file; None if there was no file or the file is unchanged."""
 
@@ -101,7 +103,7 @@ def install(client: Client, file: Path, name: str, entry: Mapping[str, Any], *, 
     try:
         text = "" if before is None else before.decode()
         edit = with_table if client.is_toml else with_member
-        after = edit(text, [client.key, name], dict(entry), replace=replace).encode()
+        after, replaced = _edited(edit, text, [client.key, name], dict(entry), replace)
     except UnicodeDecodeError as error:
         raise InvalidInputError(
             f"{file} is not UTF-8 at byte {error.start}", hint="repair the file"
@@ -114,10 +116,22 @@ def install(client: Client, file: Path, name: str, entry: Mapping[str, Any], *, 
     except EngineError as error:
         raise type(error)(f"{file}: {error}", hint=error.hint) from None
     if after == before:
-        return Installed(str(file), changed=False, backup=None)
+        return Installed(str(file), changed=False, replaced=False, backup=None)
     backup = None if before is None else _backed_up(file, before)
     _replace(file, before, after)
-    return Installed(str(file), changed=True, backup=backup)
+    return Installed(str(file), changed=True, replaced=replaced, backup=backup)
+
+
+def _edited(
+    edit: Callable[..., str], text: str, path: list[str], entry: dict[str, Any], replace: bool
+) -> tuple[bytes, bool]:
+    """Return the new file, and True if the entry took the place of another one."""
+    try:
+        return edit(text, path, entry).encode(), False
+    except ConflictError:
+        if not replace:
+            raise
+        return edit(text, path, entry, replace=True).encode(), True
 
 
 def _read(file: Path) -> bytes | None:

@@ -19,7 +19,7 @@ from engine.ledger.journal import RawEntry, earlier_headers, encode_seq, subject
 from engine.ledger.layout import ERASURE, erasure_key, family_of, payload_key
 from proofs.events import ERASING_KINDS, AtomDetail, Header
 
-NO_CURSOR = "row without a cursor"
+NO_CURSOR = "row without a valid cursor; nothing uses it, and the next read of the store rebuilds it"
 """The problem reported for rows that an interrupted rebuild left, or that memroot did not write."""
 
 

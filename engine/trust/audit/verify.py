@@ -217,7 +217,9 @@ class _Verification:
                     self.differ(Difference(family_of(row), row.hex(), None, NO_CURSOR))
                     break
             if follower.name == "records":
-                self.differ(Difference("meta", key, None, "the cursor of the follower `records` is missing"))
+                self.differ(
+                    Difference("meta", key, None, "the cursor of the follower `records` is missing or void")
+                )
         elif cursor.version > follower.version:
             problem = f"rows of {follower.name} have version {cursor.version}, not {follower.version}"
             self.differ(Difference("meta", key, None, problem))

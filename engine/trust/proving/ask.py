@@ -6,6 +6,7 @@ terms are written by name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -17,7 +18,9 @@ from engine.base.errors import InvalidInputError, RefusedError
 from engine.base.validation import instance, several
 from engine.commands.edges import known_type
 from engine.ledger.journal import read_log
+from engine.ledger.layout import type_code_key
 from engine.ledger.queries import resolve_id
+from engine.ledger.records import type_code
 from engine.store.past import AsOf, size_at, store_at
 from engine.store.store import Store
 from engine.text.analyzer import index_terms
@@ -99,6 +102,9 @@ _IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (
 """Name of a claim → the positions of the claim's words that must be ids of recorded atoms."""
 
 
+_PREDICATE_CODE = re.compile(r"[89a-f][0-9a-f]{3}")
+
+
 class ParsedClaim(NamedTuple):
     """A parsed claim, and the number of events that the earlier root in the claim covers."""
 
@@ -110,9 +116,10 @@ class ParsedClaim(NamedTuple):
 def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
     """Return the claim that `words` describe, in the syntax of `proofs.words` or in an extended syntax.
 
-    In the extended syntax, ids may be shortened to 4 digits, predicates are given by name, and a tag may
-    begin with `#`. A word stands for its analyzed term; a word that begins with `=` is an exact term. The
-    number of events that a root covers may follow `prefix-root ROOT`.
+    In the extended syntax, ids may be shortened to 4 digits, predicates are given by name or by code, and a
+    tag may begin with `#`. If a word is the name of one predicate and the code of another, it stands for the
+    name. A word stands for its analyzed term; a word that begins with `=` is an exact term. The number of
+    events that a root covers may follow `prefix-root ROOT`.
 
     Raises:
         InvalidInputError: The words are not a claim.
@@ -126,7 +133,7 @@ def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
         if at < len(arguments):
             arguments[at] = str(UUID(bytes=resolve_id(rows, arguments[at])))
     if name in {"edge", "no-edge"} and len(arguments) > 1:
-        arguments[1] = known_type(rows, arguments[1]).hex()
+        arguments[1] = _code_in_hex(rows, arguments[1])
     if name in {"tag", "no-tag", "tagged", "none-tagged"} and arguments:
         arguments[-1] = validation.folded_tag(arguments[-1])
     if name in {"term", "no-term"} and arguments:
@@ -146,6 +153,14 @@ def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
             hint="claim `event 0 sealed` instead",
         )
     return ParsedClaim(claim, size)
+
+
+def _code_in_hex(rows: Reader, word: str) -> str:
+    if _PREDICATE_CODE.fullmatch(word) and type_code(rows, word) is None:
+        registered = rows.get(type_code_key(bytes.fromhex(word))) is not None
+        if registered:
+            return word
+    return known_type(rows, word).hex()
 
 
 def term_of(word: str) -> str:

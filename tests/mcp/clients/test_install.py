@@ -133,8 +133,8 @@ def test_another_entry_is_not_overwritten_unless_asked(bare: Cli, home: Path) ->
     refused = bare("mcp", "install", "cursor")
     assert (refused.code, file.read_text()) == (6, '{"mcpServers": {"memory": {"command": "npx"}}}')
     assert "--replace" in refused.err
-    assert bare("mcp", "install", "cursor", "--name", "notes").code == 0
-    assert bare("mcp", "install", "cursor", "--replace").code == 0
+    assert bare("mcp", "install", "cursor", "--name", "notes").err.startswith("added")
+    assert bare("mcp", "install", "cursor", "--replace").err.startswith("replaced")
     assert list(json.loads(file.read_text())["mcpServers"]) == ["memory", "notes"]
     assert {one.name for one in file.parent.iterdir()} == {"mcp.json", "mcp.json.bak", "mcp.json.bak2"}
 

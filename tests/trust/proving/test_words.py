@@ -30,7 +30,8 @@ ENGINE = engine_on()
 for _id in (FIRST, SECOND, ALIKE):
     ENGINE.add("The kettle.", id=str(UUID(bytes=_id)), tags=["Two Words"])
 ENGINE.register_type("listens_on")
-PREDICATE = b"\x80\x00"
+ENGINE.register_type("8000")
+PREDICATE, LIKE_A_CODE = b"\x80\x00", b"\x80\x01"
 ROOT = "ab" * 32
 
 WRITTEN: list[tuple[str, Claim]] = [
@@ -41,6 +42,8 @@ WRITTEN: list[tuple[str, Claim]] = [
     ("atom 1f0c erased", kinds.AtomIs(FIRST, State.ERASED, opened=False)),
     (f"no-atom {'7' * 32}", kinds.NoAtom(bytes([0x77] * 16))),
     ("edge 1f0c listens_on 9a2e0002", kinds.EdgeIs(FIRST, PREDICATE, SECOND)),
+    ("edge 1f0c 8001 9a2e0002", kinds.EdgeIs(FIRST, LIKE_A_CODE, SECOND)),
+    ("edge 1f0c 8000 9a2e0002", kinds.EdgeIs(FIRST, LIKE_A_CODE, SECOND)),
     ("edge 1f0c part_of 9a2e0002 live sealed", kinds.EdgeIs(FIRST, b"\x05", SECOND, opened=False)),
     ("no-edge 9a2e0002 references 1f0c", kinds.NoEdge(SECOND, b"\x06", FIRST)),
     ("tag 1f0c #Kitchen", kinds.HasTag(FIRST, "kitchen")),
@@ -69,7 +72,7 @@ def asked(words: Sequence[str]) -> ParsedClaim:
 
 @pytest.mark.parametrize(("text", "claim"), WRITTEN)
 def test_claims_as_people_write_them(text: str, claim: Claim) -> None:
-    """Shortened ids, names of predicates, tags with # in any case, and words for terms are accepted."""
+    """Shortened ids, names of predicates before codes, tags with # in any case, and words for terms."""
     assert asked(text.split(" ")) == (claim, None)
 
 
@@ -99,6 +102,7 @@ NO_CLAIMS: list[tuple[list[str], type[EngineError]]] = [
     (["no-atom", "0" * 32], InvalidInputError),
     (["edge", "1f0c", "listens_on"], InvalidInputError),
     (["edge", "1f0c", "unheard_of", "9a2e0002"], NotFoundError),
+    (["edge", "1f0c", "8002", "9a2e0002"], NotFoundError),
     (["edge", "1f0c", "part_of", "1f0c"], InvalidInputError),
     (["tagged", ""], InvalidInputError),
     (["tagged", "#"], InvalidInputError),
