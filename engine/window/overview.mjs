@@ -57,7 +57,7 @@ function recentCard(recent, trust, route) {
   const places = new Map(recent.map(({ atom }) => [atom, element("span", {}, pending())]));
   const atoms = recent.map(({ atom }) => atom);
   markAll(trust, atoms, {
-    claims: claimsOf,
+    claims: ({ id, state }) => claimsOf({ id, state, tags: [] }), // tags are not shown here
     compare: (atom, [fact]) => compareAtom(atom, fact),
     place: (atom) => places.get(atom),
   });

@@ -19,7 +19,7 @@ export async function tagged({ memory, trust, route, signal }) {
   const whole = element("span", {});
   checkAll(atoms, whole, trust, route);
   const places = new Map(atoms.map((atom) => [atom, element("span", {}, pending())]));
-  checkEach(atoms, places, trust);
+  checkEach(atoms, places, trust, route.tags);
   return [
     element("div", { class: "summary" }, element("span", {}, counted(atoms.length, "atom")), whole),
     element("section", { class: "card group" }, heading(route), ...atoms.map((atom) => atomNode(atom, places.get(atom), route))),
@@ -45,10 +45,11 @@ function checkAll(atoms, place, trust, route) {
   markWhen(place, check, trust, "These are all: ");
 }
 
-async function checkEach(atoms, places, trust) {
+/** Check each atom, and that it has the tags that were asked for; its other tags are not shown here. */
+async function checkEach(atoms, places, trust, tags) {
   for (let at = 0; at < atoms.length; at += CHECKED_AT_ONCE) {
     await markAll(trust, atoms.slice(at, at + CHECKED_AT_ONCE), {
-      claims: claimsOf,
+      claims: ({ id, state }) => claimsOf({ id, state, tags }),
       compare: (atom, [fact]) => compareAtom(atom, fact),
       place: (atom) => places.get(atom),
     });

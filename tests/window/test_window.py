@@ -140,6 +140,23 @@ def test_the_atoms_with_a_tag_are_verified_to_be_all(opened: Window) -> None:
     assert opened.marks() == ["These are all: verified", "Verified", "Verified"]
 
 
+def test_only_what_is_shown_is_proved(opened: Window) -> None:
+    """A proof about a tag is large: none is asked for of tags that a list does not show."""
+    asked: list[str] = []
+
+    def note(operation: str, given: Any, answer: Any) -> Any:
+        if operation == "prove":
+            asked.extend(" ".join(claim) for claim in given["claims"])
+        return honest(operation, given, answer)
+
+    opened.service.lie = note
+    opened.visit()
+    assert [claim for claim in asked if claim.startswith("tag ")] == []
+    opened.visit("tag=kitchen")
+    tags = sorted(claim for claim in asked if claim.startswith("tag "))
+    assert tags == [f"tag {KETTLE} kitchen", f"tag {PLAN} kitchen"]
+
+
 def test_a_source_leads_to_its_atoms(opened: Window) -> None:
     """The filter is a chip, which takes itself away. There is no claim that these are all."""
     opened.visit(f"atom={KETTLE}")
