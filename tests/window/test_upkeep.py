@@ -12,7 +12,7 @@ import pytest
 from engine.cli.tree import COMMANDS, loaded
 from engine.engine import Engine
 from tests.support.workloads import id_of
-from tests.window.browser import faults_of_looks
+from tests.window.browser import NARROW, WIDE, faults_of_looks
 from tests.window.service import BOILER, KETTLE, PLAN, Lie, Service, Window, filled, honest, window
 
 if TYPE_CHECKING:
