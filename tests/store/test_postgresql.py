@@ -161,7 +161,7 @@ def test_each_call_takes_few_round_trips(monkeypatch: pytest.MonkeyPatch) -> Non
         assert trips.of(lambda: engine.recall("kettle 3")) == 1
         assert trips.of(lambda: engine.add("The kettle at work is descaled.")) <= 5
         assert trips.of(lambda: engine.recall("kettle 3")) <= 8
-    assert trips.of(lambda: Engine.open(url("trips")).close()) <= 16
+    assert trips.of(lambda: Engine.open(url("trips")).close()) <= 12
 
 
 def test_a_partitioned_table_is_used_unchanged() -> None:
