@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,10 @@ from engine.base import limits
 from engine.base.errors import LimitError, NotFoundError
 from engine.base.model import Receipt
 from engine.commands import Add, Command, Tag
+from engine.engine import Engine
 from engine.ledger.journal import read_log
 from engine.store.store import COMMIT_CHUNK
+from engine.store.together import Alongside
 from tests.support.engines import BEGIN, backend_of, engine_on, fresh_rows, refuses
 from tests.support.faults import FaultBackend
 from tests.support.workloads import commands, id_of
@@ -99,3 +102,25 @@ def test_nothing_to_do_is_no_event() -> None:
     assert engine.apply([]) == []
     assert not any(receipt.changed for receipt in engine.apply_many(commands(30)[:2]))
     assert read_log(backend_of(engine)).size == size
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_store_that_others_write_is_followed_by_the_calling_thread(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shared: bool
+) -> None:
+    """Another thread would wait for the lock of this thread, and this thread for the other."""
+    begun = []
+    begin = Alongside.begin
+
+    def noted(self: Alongside) -> None:
+        begun.append(self)
+        begin(self)
+
+    monkeypatch.setattr(Alongside, "begin", noted)
+    monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 20)
+    monkeypatch.setattr("engine.store.store.COMMIT_CHUNK", 10)
+    engine = Engine.open(f"sqlite:{tmp_path / 'store.db'}" if shared else "memory:")
+    assert engine.store.backend.capabilities.multi_process == shared
+    list(engine.apply_many(Add(f"text {number}") for number in range(40)))
+    assert bool(begun) != shared
+    engine.close()

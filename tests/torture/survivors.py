@@ -73,6 +73,7 @@ ARGUED: Final = {
     },
     "engine.followers.base": {
         "_is_at: _decode_cursor(raw, follower.name): no call": "catching up decodes it, too",
+        "catch_up_at_once: guards: always": "an empty batch changes nothing",
     },
     "engine.store.store": {
         "_drop: count == len(self._entries): never": "the sum is the same, only slower",
