@@ -16,7 +16,16 @@ from engine.base import limits
 from engine.base.errors import CorruptionError, EngineError
 from engine.engine import Engine
 from engine.followers import evidence
-from engine.followers.base import Cursor, Follower, catch_up, drop, encode_cursor, read_cursor, sweep
+from engine.followers.base import (
+    Cursor,
+    Follower,
+    catch_up,
+    catch_up_at_once,
+    drop,
+    encode_cursor,
+    read_cursor,
+    sweep,
+)
 from engine.followers.tags import TagsFollower
 from engine.ledger.journal import read_entries, read_log
 from engine.ledger.layout import INDEX_SUMMARIES, cursor_key, subtree_key
@@ -146,6 +155,22 @@ class Overtaken(FaultBackend):
             catch_up(self.inner, follower(self.followed), read_entries)
             drop(self.inner, [follower(self.followed)])
         super().write(batch, guard=guard, durable=durable)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 64])
+def test_events_that_do_not_fit_into_one_batch_are_not_processed_at_once(
+    cut: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then nothing is written. If they fit, the rows are those of a follower that catches up alone."""
+    store, one = copied_rows(SMALL), follower("tags")
+    catch_up(store, one, read_entries, stop=20)
+    before = dict(store.scan())
+    monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", cut)
+    assert not catch_up_at_once(store, follower("records"), [one], read_entries)
+    assert dict(store.scan()) == before
+    monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 1000)
+    assert catch_up_at_once(store, follower("records"), [one], read_entries)
+    assert own(dict(store.scan()), one) == own(SMALL_ROWS, one)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -73,7 +73,12 @@ ARGUED: Final = {
     },
     "engine.followers.base": {
         "_is_at: _decode_cursor(raw, follower.name): no call": "catching up decodes it, too",
+        "catch_up: cursor.size >= stop: never": "no entries are left, and none end the loop, too",
+        "catch_up: reached >= stop: never": "the next round finds nothing to do",
         "catch_up_at_once: guards: always": "an empty batch changes nothing",
+        "catch_up_at_once: log.size - cursor.size > AT_ONCE_EVENTS_MAX: never": (
+            "more events are processed in one batch, with the same rows"
+        ),
     },
     "engine.store.store": {
         "_drop: count == len(self._entries): never": "the sum is the same, only slower",
