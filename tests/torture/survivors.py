@@ -66,6 +66,8 @@ _LAG: Final = "followers that lag are updated before they are read"
 
 _MEMORY: Final = "only memory is kept for longer, or filled again"
 
+_TOLD: Final = "only the person who waits is told less"
+
 ARGUED: Final = {
     "engine.followers.records": {
         "_fold_added: NATIVE is None: always": "the kernel gives the rows of its twin",
@@ -79,6 +81,18 @@ ARGUED: Final = {
         "catch_up_at_once: log.size - cursor.size > AT_ONCE_EVENTS_MAX: never": (
             "more events are processed in one batch, with the same rows"
         ),
+    },
+    "engine.store.maintenance": {
+        "_check_journal: progress(at // 2, log.size): no call": _TOLD,
+        "check_copy: progress(size, size): no call": _TOLD,
+        "rebuild: progress((size + at) // 2, size): no call": _TOLD,
+        "rebuild: progress(size, size): no call": _TOLD,
+        "rebuild: store.recent.add(entries): no call": _MEMORY,
+    },
+    "engine.erase.destroy": {
+        "carry_out: progress('events'): no call": _TOLD,
+        "finish: progress('files'): no call": _TOLD,
+        "finish: progress('followers'): no call": _TOLD,
     },
     "engine.store.store": {
         "_drop: count == len(self._entries): never": "the sum is the same, only slower",
