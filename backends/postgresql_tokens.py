@@ -55,7 +55,7 @@ class PostgreSQLTokens:
         return self.find(row.hash) == row
 
     def remove(self, name: str) -> bool:
-        """Remove a token, or the damaged rows with this name, durably. Return False if there is none."""
+        """Remove a token, or the damaged rows with this name, durably. Return False if no row has it."""
         found = self._run(sql.LIST_TOKENS, [], durable=False) or ()
         damaged = {row[0] for row in found if checked_row(row) == DamagedRow(name)}
         removed = [self._run(sql.REMOVE_FROM_TOKENS, [one]) for one in damaged or {name}]

@@ -110,7 +110,7 @@ class SQLiteTokens:
             return connection.execute(_ADD, (*row, row.sum())).rowcount == 1
 
     def remove(self, name: str) -> bool:
-        """Remove a token, or the damaged rows with this name, durably. Return False if there is none."""
+        """Remove a token, or the damaged rows with this name, durably. Return False if no row has it."""
         file = tokens_file(self._place)
         if not _exists(file):
             return False

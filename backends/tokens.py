@@ -69,7 +69,7 @@ class TokenTable(Protocol):
     def remove(self, name: str) -> bool:
         """Remove a token, or the damaged rows that `rows` shows under this name, durably.
 
-        Return False if there is none.
+        Return False if no row has the name.
         """
 
     def close(self) -> None:

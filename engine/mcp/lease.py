@@ -2,8 +2,8 @@
 
 Only one process at a time can open a LevelDB store. A server that kept the store open would lock out all
 other clients and the command line. Opening a large store and reading its index again take longer than most
-calls, so a store that nobody else wants is not closed between calls. A store stays open if several processes
-can open it at the same time, or if it is in memory.
+calls, so a store stays open for a while, unless another process asks for it. A store always stays open if
+several processes can open it at the same time, or if it is in memory.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Lease:
         Args:
             open_store: A function that opens the store, or raises BusyError without waiting.
             wait: The seconds for which opening is retried after a BusyError.
-            keep: The seconds that an unused store stays open if nobody else wants it.
+            keep: The seconds that an unused store stays open if no other process asks for it.
         """
         self._open_store = open_store
         self._wait = wait

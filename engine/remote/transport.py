@@ -217,7 +217,7 @@ class _Attempts:
         """The loss after which it is not known whether the call was carried out."""
 
     def left(self) -> float:
-        """Return the time in seconds until the deadline; infinity if there is none."""
+        """Return the time in seconds until the deadline, or infinity without a deadline."""
         return self._end - self._transport.clock()
 
     def failed(self, failed: _LostError | _AnsweredError) -> None:

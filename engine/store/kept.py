@@ -110,8 +110,8 @@ class _State:
 class KeptStates:
     """The past states of several memories that were used last. Safe to use from several threads.
 
-    A state that is wanted for the first time continues the nearest earlier one that nobody uses, if there is
-    one, so that going forward replays only the events between. No state outlives an erasure: see `opened`.
+    A new state is made from the nearest earlier state that is not in use, if there is one, so that going
+    forward replays only the events between. No state outlives an erasure: see `opened`.
 
     Args:
         seconds: The time in seconds for which a state is kept after its last use.
@@ -221,7 +221,7 @@ class KeptStates:
         return surplus
 
     def _drop(self, states: list[_State]) -> list[_State]:
-        """Remove states from the table, and return those that nobody uses."""
+        """Remove states from the table, and return those that are not in use."""
         for state in states:
             state.dropped = True
             self._states.pop((state.memory, state.size))

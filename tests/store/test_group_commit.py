@@ -92,7 +92,7 @@ def test_a_batch_that_the_backend_did_not_write_is_written_one_by_one() -> None:
 
 @pytest.mark.parametrize("problem", [InDoubtError("perhaps", seq=7, event_id="e"), KeyboardInterrupt()])
 def test_a_batch_in_doubt_is_never_written_again(problem: BaseException) -> None:
-    """If it is unknown whether a batch was stored, each of its threads is told, and nobody repeats it."""
+    """If it is unknown whether a batch was stored, each thread gets an error. No thread repeats it."""
     batches = Batches(lambda batch: problem if len(batch) > 1 else None)
     found = batches.together([(number, "ada") for number in range(6)])
     assert len(batches.seen) == 2

@@ -96,7 +96,7 @@ ARGUED: Final = {
     },
     "engine.store.store": {
         "_drop: count == len(self._entries): never": "the sum is the same, only slower",
-        "_catch_up_all: followers: always": "followers that nobody asked for are updated",
+        "_catch_up_all: followers: always": "more followers are updated than are needed",
         "_write: self._head.trust(log): no call": "the head is checked once more",
         "_write_genesis: self.recent.add([entry]): no call": "the event is read back",
         "_follow_more: self.follow(more=True): no call": _LAG,
@@ -116,7 +116,7 @@ ARGUED: Final = {
         "_unless_unwritable: self._aside.drop(): no call": _MEMORY,
         "_view_aside: self._aside is None: always": _MEMORY,
         "view: not are_current(rows, read_log(rows), (self.records, *followers)): never": (
-            "nobody else appends while the store is locked"
+            "no other process appends while the store is locked"
         ),
     },
 }

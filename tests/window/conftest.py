@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.window.browser import started
+from tests.window.service import Window, honest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -21,3 +22,10 @@ def browser() -> Iterator[Browser]:
     """The browser."""
     with started() as found:
         yield found
+
+
+@pytest.fixture
+def opened(shared: Window) -> Iterator[Window]:
+    """The window that the tests of a module share; its service is honest again after the test."""
+    yield shared
+    shared.service.lie = honest

@@ -184,3 +184,13 @@ def window(
     yield Window(page, service)
     context.close()
     assert faults == []
+
+
+@contextmanager
+def settled(browser: Browser, url: str) -> Iterator[Window]:
+    """Open the window on a service for a memory, and wait until everything is shown."""
+    service = Service(url)
+    with window(browser, service) as made:
+        made.settle()
+        yield made
+    service.close()

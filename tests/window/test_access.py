@@ -10,7 +10,7 @@ import pytest
 from engine.engine import Engine
 from tests.support.workloads import id_of
 from tests.window.browser import faults_of_looks
-from tests.window.service import KETTLE, PLAN, Service, Window, filled, honest, window
+from tests.window.service import KETTLE, PLAN, Window, filled, settled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -56,18 +56,8 @@ def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         engine.relate("Ada Okafor", "works_at", "Berlin")
         engine.relate("Berlin", "uses", "PostgreSQL")
         engine.add("The kettle of Ada Okafor.", id=id_of(6), source="kettle.md", sequence=2)
-    service = Service(url)
-    with window(browser, service) as made:
-        made.settle()
+    with settled(browser, url) as made:
         yield made
-    service.close()
-
-
-@pytest.fixture
-def opened(shared: Window) -> Iterator[Window]:
-    """The window; its service is honest again after the test."""
-    yield shared
-    shared.service.lie = honest
 
 
 def view(opened: Window, place: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from engine.engine import Engine
 from tests.support.workloads import id_of
 from tests.window.browser import ORIGIN, WIDE, opened, picture
-from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, honest, window
+from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, honest, settled, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -62,11 +62,8 @@ def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with Engine.open(url) as engine:
         engine.add(f"{MARKUP} hides.", id=HOSTILE, title=f"{MARKUP} \u202eowned\u202c", tags=["<b>x</b>"])
         engine.link(BOILER, "related_to", HOSTILE)
-    service = Service(url)
-    with window(browser, service) as shown:
-        shown.settle()
-        yield shown
-    service.close()
+    with settled(browser, url) as made:
+        yield made
 
 
 @pytest.fixture
@@ -249,11 +246,8 @@ def named(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         engine.relate("Ada Okafor", "works_at", "Berlin")
         engine.relate("Berlin", "uses", "PostgreSQL")
         engine.add("Ada Okafor met Grace Lindqvist.", id=id_of(40))
-    service = Service(url)
-    with window(browser, service) as shown:
-        shown.settle()
-        yield shown
-    service.close()
+    with settled(browser, url) as made:
+        yield made
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from engine.engine import Engine
 from tests.support.workloads import id_of
 from tests.window.browser import NARROW, WIDE, faults_of_access, picture
-from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, honest, window
+from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, settled, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -32,18 +32,8 @@ def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         dreamer.revise(PLAN, "Descale the kettle on Sundays.")
         engine.revise(PLAN, "Descale the kettle on Mondays, with salt.")
         engine.tombstone(KETTLE, f"sold {MARKUP}")
-    service = Service(url)
-    with window(browser, service) as made:
-        made.settle()
+    with settled(browser, url) as made:
         yield made
-    service.close()
-
-
-@pytest.fixture
-def opened(shared: Window) -> Iterator[Window]:
-    """The window; its service is honest again after the test."""
-    yield shared
-    shared.service.lie = honest
 
 
 def test_everything_is_shown_as_it_was_and_is_verified(opened: Window) -> None:

@@ -13,7 +13,7 @@ from engine.cli.tree import COMMANDS, loaded
 from engine.engine import Engine
 from tests.support.workloads import id_of
 from tests.window.browser import NARROW, WIDE, faults_of_looks
-from tests.window.service import BOILER, KETTLE, PLAN, Lie, Service, Window, filled, honest, window
+from tests.window.service import BOILER, KETTLE, PLAN, Lie, Window, filled, settled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -47,18 +47,8 @@ def troubled(folder: Path) -> str:
 @pytest.fixture(scope="module")
 def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
     """A window that several tests use in turn."""
-    service = Service(troubled(tmp_path_factory.mktemp("upkeep")))
-    with window(browser, service) as made:
-        made.settle()
+    with settled(browser, troubled(tmp_path_factory.mktemp("upkeep"))) as made:
         yield made
-    service.close()
-
-
-@pytest.fixture
-def opened(shared: Window) -> Iterator[Window]:
-    """The window; its service is honest again after the test."""
-    yield shared
-    shared.service.lie = honest
 
 
 def keeping(other: str) -> Lie:

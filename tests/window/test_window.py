@@ -13,7 +13,7 @@ import pytest
 from engine.engine import Engine
 from tests.support.workloads import id_of
 from tests.window.browser import NARROW, picture
-from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, honest, window
+from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, honest, settled, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -39,11 +39,8 @@ def service(store: Path, tmp_path: Path) -> Iterator[Service]:
 @pytest.fixture(scope="module")
 def shared(browser: Browser, store: Path) -> Iterator[Window]:
     """A window that several tests use in turn, on a service that was honest on the first visit."""
-    service = Service(f"sqlite:{store}")
-    with window(browser, service) as opened:
-        opened.settle()
-        yield opened
-    service.close()
+    with settled(browser, f"sqlite:{store}") as made:
+        yield made
 
 
 @pytest.fixture
