@@ -34,9 +34,11 @@ class Opening:
 def soon(holds: Callable[[], bool]) -> bool:
     """Return True if the condition becomes true within a short time."""
     deadline = time.monotonic() + 60
-    while not holds() and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        if holds():
+            return True
         time.sleep(0.005)
-    return holds()
+    return False
 
 
 def is_free(place: Path) -> bool:
