@@ -9,7 +9,7 @@ const PAUSE = 250;
 /** A control in `place`. `go` is called with the seq of the last event to show, or null for now. */
 export class MomentControl {
   constructor(place, memory, go) {
-    Object.assign(this, { place, memory, go, size: 0, moment: null, waiting: null });
+    Object.assign(this, { place, memory, go, size: 0, moment: null, waiting: null, asked: null, problem: null });
     this.slider = element("input", { type: "range", id: "moment-event", min: 0, max: 0, step: 1 });
     this.date = element("input", { type: "datetime-local", id: "moment-date", step: 1 });
     this.says = element("p", { class: "moment-says", role: "status" });
@@ -20,6 +20,7 @@ export class MomentControl {
 
   /** Show a moment: the seq of an event, or null for now. `visible` is false where the control is not wanted. */
   async show(moment, visible) {
+    if (moment !== this.moment) this.problem = null;
     this.moment = moment;
     this.place.hidden = !visible;
     this.place.classList.toggle("earlier", moment !== null);
@@ -46,35 +47,50 @@ export class MomentControl {
     const isNow = this.moment === null && seq === this.size - 1;
     const words = isNow ? mark("plain", `Now: ${counted(this.size, "event")}`) : mark("warned", `An earlier moment: after event ${seq.toLocaleString("en")}`);
     this.slider.setAttribute("aria-valuetext", `event ${seq} of ${this.size - 1}`);
-    this.says.replaceChildren(words);
+    this.say(words);
     const [event] = await this.memory.call("log", { start: seq, stop: seq + 1 });
     if (event === undefined || Number(this.slider.value) !== seq) return;
-    this.says.replaceChildren(words, element("time", { datetime: event.time }, day(event.time)));
-    if (document.activeElement !== this.date) this.date.value = event.time.slice(0, 19);
+    this.say(words, element("time", { datetime: event.time }, day(event.time)));
+    const isTyped = document.activeElement === this.date || this.asked !== null || this.problem !== null;
+    if (!isTyped) this.date.value = event.time.slice(0, 19);
+  }
+
+  /** Say something about the moment that is shown. What was wrong with the last date stays until another is chosen. */
+  say(...nodes) {
+    this.says.replaceChildren(...(this.problem ?? nodes));
   }
 
   slide() {
     clearTimeout(this.waiting);
+    this.asked = this.problem = null;
     const seq = Number(this.slider.value);
     this.says.replaceChildren(mark("plain", `Event ${seq.toLocaleString("en")} …`));
     this.waiting = setTimeout(() => this.choose(seq), PAUSE);
   }
 
   choose(seq) {
+    this.asked = this.problem = null;
     if (seq === null) this.slider.value = this.slider.max;
-    this.go(seq === null || seq >= this.size - 1 ? null : seq);
+    this.moment = seq === null || seq >= this.size - 1 ? null : seq;
+    this.go(this.moment);
   }
 
   async goToDate() {
     if (this.date.value === "") return;
     const time = `${this.date.value}Z`;
+    this.asked = time;
+    this.problem = null;
     try {
       const { before } = await this.memory.call("diff", { before: time, after: time });
+      if (this.asked !== time) return;
       this.slider.value = String(before);
       this.choose(before);
     } catch (error) {
       if (!(error instanceof CallFailed)) throw error;
-      this.says.replaceChildren(mark("warned", "No such moment"), quoted(error.message));
+      if (this.asked !== time) return;
+      this.asked = null;
+      this.problem = [mark("warned", "No such moment"), quoted(error.message)];
+      this.say();
     }
   }
 }

@@ -194,3 +194,12 @@ def settled(browser: Browser, url: str) -> Iterator[Window]:
         made.settle()
         yield made
     service.close()
+
+
+def hold(held: list[Route]) -> Callable[[Route], None]:
+    """Return a handler that leaves requests without an answer, and adds them to a list."""
+
+    def handler(route: Route) -> None:
+        held.append(route)
+
+    return handler

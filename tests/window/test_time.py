@@ -10,10 +10,10 @@ import pytest
 from engine.engine import Engine
 from tests.support.workloads import id_of
 from tests.window.browser import NARROW, WIDE, faults_of_access, picture
-from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, settled, window
+from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, hold, settled, window
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Route
 
 BEFORE = 2
 """The seq of the event that added the plan, before it was revised."""
@@ -112,6 +112,30 @@ def test_the_moment_is_set_with_the_keyboard_or_by_a_date(opened: Window) -> Non
     page.fill("#moment-date", "1999-01-01T00:00:00")
     page.locator("#moment-date").blur()
     page.locator("#moment", has_text="No such moment").wait_for()
+
+
+def test_a_late_answer_does_not_hide_what_is_wrong_with_a_date(opened: Window) -> None:
+    """The time of the event that the slider showed arrives after the answer that there is no such moment."""
+    opened.visit("view=time")
+    page = opened.page
+    held: list[Route] = []
+    page.route("**/log*", hold(held))
+    page.focus("#moment-event")
+    page.keyboard.press("Home")
+    arrives(opened, "0")
+    page.locator("#moment", has_text="after event 0").wait_for()
+    page.fill("#moment-date", "1999-01-01T00:00:00")
+    page.locator("#moment", has_text="No such moment").wait_for()
+    late = page.locator("#moment time")
+    assert late.count() == 0
+    for one in held:
+        opened.service.answer(one)
+    page.unroute("**/log*")
+    opened.settle()
+    assert "No such moment" in opened.text("#moment")
+    assert page.input_value("#moment-date") == "1999-01-01T00:00"
+    page.get_by_role("button", name="Back to now").click()
+    page.locator("#moment", has_text="Now:").wait_for()
 
 
 def test_what_changed_and_who_did_it_are_shown(opened: Window) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.window.browser import ORIGIN
-from tests.window.service import Service, Window, filled, honest, window
+from tests.window.service import Service, Window, filled, hold, honest, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
@@ -74,15 +74,6 @@ def test_only_one_answer_is_under_way_while_a_question_is_typed(opened: Window) 
     opened.service.answer(held[1])
     opened.settle()
     assert opened.page.locator("#list mark").first.inner_text() == "kettle"
-
-
-def hold(held: list[Route]) -> Callable[[Route], None]:
-    """Return a handler that leaves requests without an answer, and adds them to a list."""
-
-    def handler(route: Route) -> None:
-        held.append(route)
-
-    return handler
 
 
 def queried(route: Route) -> str:
