@@ -10,9 +10,10 @@ import json
 import os
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -21,11 +22,17 @@ import pytest
 
 from tests.torture.mutants import MODULES, ROOT
 
-SECONDS_MAX: Final = 20.0
-"""The tests of one line take no longer than this in all."""
+FIRST_SECONDS: Final = 20.0
+"""The fastest tests of a line, which take no longer than this in all, are run first."""
 
 VARIANTS_MAX: Final = 3
-"""The number of parameter sets of one test that are taken for a line."""
+"""The number of parameter sets of one test that are run first."""
+
+ALL_SECONDS: Final = 400.0
+"""All tests that are run for a line take no longer than this in all."""
+
+ENVIRONMENT: Final = {"MEMROOT_KERNELS": "python"}
+"""The tests run without kernels: where there are kernels, their twins in the modules would not run."""
 
 _DURATIONS: Final[dict[str, float]] = {}
 
@@ -49,22 +56,32 @@ class Reached:
         self._lines = lines
         self._durations = durations
 
-    def tests(self, module: str, first: int, last: int) -> list[str]:
-        """Return the names of tests that run a line from `first` to `last`, within the limits above."""
+    def tests(self, module: str, first: int, last: int) -> list[list[str]]:
+        """Return the tests that run a line from `first` to `last`: those to run first, and the others.
+
+        Both begin with the fastest test, and have the limits above.
+        """
         lines = self._lines[module]
         names = {context.partition("|")[0] for at in range(first, last + 1) for context in lines.get(at, ())}
-        chosen, seconds = [], 0.0
-        variants: dict[str, int] = defaultdict(int)
-        for name in sorted(names & self._durations.keys(), key=lambda name: (self._durations[name], name)):
-            function = name.partition("[")[0]
-            if variants[function] == VARIANTS_MAX:
-                continue
-            seconds += self._durations[name]
-            if seconds > SECONDS_MAX:
-                break
-            variants[function] += 1
-            chosen.append(name)
-        return chosen
+        fastest = sorted(names & self._durations.keys(), key=lambda name: (self._durations[name], name))
+        variants = Counter[str]()
+        few = []
+        for name in fastest:
+            variants[name.partition("[")[0]] += 1
+            if variants[name.partition("[")[0]] <= VARIANTS_MAX:
+                few.append(name)
+        chosen = self._within(few, FIRST_SECONDS)
+        listed = set(chosen)
+        return [chosen, self._within([name for name in fastest if name not in listed], ALL_SECONDS)]
+
+    def seconds(self, tests: Sequence[str]) -> float:
+        """Return the time, in seconds, that these tests took."""
+        return sum(self._durations[name] for name in tests)
+
+    def _within(self, names: Sequence[str], seconds: float) -> list[str]:
+        """Return the first of these tests, which take no longer than that in all."""
+        ends = accumulate(self._durations[name] for name in names)
+        return [name for name, end in zip(names, ends, strict=True) if end <= seconds]
 
 
 @lru_cache(maxsize=1)
@@ -88,8 +105,8 @@ def reached(tests: Sequence[str], key: str) -> Reached:
                 *tests,
             ],
             cwd=ROOT,
-            env=os.environ | {"COVERAGE_FILE": str(data), "MEMROOT_DURATIONS": str(durations)},
-            capture_output=True,
+            env=os.environ | ENVIRONMENT | {"COVERAGE_FILE": str(data), "MEMROOT_DURATIONS": str(durations)},
+            stdout=subprocess.DEVNULL,
             check=True,
         )
     found = coverage.CoverageData(str(data))

@@ -1,8 +1,8 @@
 """Mutation test of commits and followers: `python -m tests.torture.survivors [MODULE...]`.
 
 Each mutant is tested in a process of its own, first with the tests that run the changed line. A mutant that
-no test catches must be listed in ARGUED. Results are kept in `build/mutants.jsonl`: a run that was stopped
-continues, as long as the module is the same.
+no test catches must be listed in ARGUED. Results are kept in `build/mutants.jsonl`, and a
+mutant that was caught is not tested again, as long as the module is the same.
 """
 
 from __future__ import annotations
@@ -15,52 +15,35 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from tempfile import NamedTemporaryFile
 from typing import Final
 
 import pytest
 
 from tests.torture.mutants import MODULES, ROOT, lines_of, sites, source_of
-from tests.torture.reached import reached
+from tests.torture.reached import ENVIRONMENT, reached
 
 RESULTS: Final = ROOT / "build" / "mutants.jsonl"
 """One line for each mutant that was tested: its module, the SHA-256 of the code, its name, and the result."""
 
-BATTERY: Final = (
-    "tests/store/test_faults.py",
-    "tests/store/test_recent.py",
-    "tests/store/test_opening.py",
-    "tests/store/test_damaged_log_state.py",
-    "tests/store/test_overtaken.py",
-    "tests/store/test_sequence.py",
-    "tests/store/test_full_disk.py",
-    "tests/store/test_once.py",
-    "tests/store/test_group_commit.py",
-    "tests/store/test_read_only.py",
-    "tests/followers/test_followers.py",
-    "tests/torture/test_simulation.py",
-    "tests/erase/test_killed.py",
-    "tests/erase/test_laws.py",
-    "tests/erase/test_answers.py",
-    "tests/trust/audit/test_tamper.py",
-    "tests/store/test_bulk.py",
-    "tests/store/test_threads.py",
-    "tests/store/test_startup.py",
-    "tests/commands/test_bulk.py",
-)
-"""The tests that a mutant has to pass to count as a survivor, the fastest first."""
-
-FURTHER: Final = (
-    "tests/secrets",
+TESTS: Final = (
     "tests/store",
     "tests/followers",
+    "tests/erase",
     "tests/commands",
+    "tests/secrets",
     "tests/trust",
+    "tests/transfer",
     "tests/query",
+    "tests/backends/test_sqlite_bit_rot.py",
+    "tests/torture/test_simulation.py",
 )
-"""The tests that a mutant has to pass after that. Few get so far."""
+"""The tests that a mutant has to pass to count as a survivor: those of them that run the changed line."""
 
-TIMEOUT_SECONDS: Final = 1500
-"""The time after which a mutant counts as one that hangs. If idle, the machine runs all tests in a minute."""
+PATIENCE: Final = 10
+"""Tests that take this many times as long as usual, and START_SECONDS more, count as tests that hang."""
+
+START_SECONDS: Final = 60
 
 _LAG: Final = "followers that lag are updated before they are read"
 
@@ -127,24 +110,30 @@ tried on it."""
 def caught(module: str, number: int) -> str:
     """Return how a mutant is caught: `test`, `hangs`, or an empty string if it survives."""
     site = sites(module)[number]
-    near = reached(BATTERY, _digest(*MODULES)[:16]).tests(module, *lines_of(module, site))
-    batteries = () if site.name in ARGUED.get(module, {}) else (BATTERY, FURTHER)
-    return next(filter(None, (_run(tests, module, number) for tests in (near, *batteries))), "")
+    found = reached(TESTS, _digest(*MODULES)[:16])
+    rounds = found.tests(module, *lines_of(module, site))
+    if site.name in ARGUED.get(module, {}):
+        del rounds[1:]
+    made = (_run(tests, START_SECONDS + PATIENCE * found.seconds(tests), module, number) for tests in rounds)
+    return next(filter(None, made), "")
 
 
-def _run(tests: Sequence[str], module: str, number: int) -> str:
+def _run(tests: Sequence[str], timeout: float, module: str, number: int) -> str:
     """Return how these tests catch a mutant: `test`, `hangs`, or an empty string if they do not."""
     if not tests:
         return ""
     plugins = ["-p", "tests.torture.mutated", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", "-x", "-q", *plugins, *tests]
-    environment = os.environ | {"MEMROOT_MUTANT": f"{module}:{number}"}
-    try:
-        made = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, check=False, timeout=TIMEOUT_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        return "hangs"
+    environment = os.environ | ENVIRONMENT | {"MEMROOT_MUTANT": f"{module}:{number}"}
+    with NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("\n".join(tests))
+        file.flush()
+        command = [sys.executable, "-m", "pytest", "-x", "-q", *plugins, f"@{file.name}"]
+        try:
+            made = subprocess.run(
+                command, cwd=ROOT, env=environment, capture_output=True, check=False, timeout=timeout
+            )
+        except subprocess.TimeoutExpired:
+            return "hangs"
     # A test that the mutant keeps from being collected is not found, either.
     if made.returncode == pytest.ExitCode.USAGE_ERROR and b"ERROR collecting" not in made.stdout:
         raise RuntimeError(f"the tests did not run: {made.stdout.decode()[-2000:]}{made.stderr.decode()}")
@@ -154,14 +143,14 @@ def _run(tests: Sequence[str], module: str, number: int) -> str:
 def survivors(modules: list[str], workers: int = 2) -> tuple[int, list[tuple[str, str]]]:
     """Test every mutant of the modules; return their number, and the modules and names of survivors."""
     known = _known()
-    reached(BATTERY, _digest(*MODULES)[:16])
+    reached(TESTS, _digest(*MODULES)[:16])
     jobs = [
         (module, number, (module, _digest(module), site.name))
         for module in modules
         for number, site in enumerate(sites(module))
     ]
     with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(_test, [job for job in jobs if known.get(job[2]) is None]))
+        list(pool.map(_test, [job for job in jobs if not known.get(job[2])]))
     known = _known()
     return len(jobs), [(key[0], key[2]) for _, _, key in jobs if not known[key]]
 
