@@ -11,7 +11,7 @@ from backends.errors import BackendCorrupt, GuardFailed
 from engine.base import limits
 from engine.base.checkpoint import Checkpoint
 from engine.base.collection import without_collection
-from engine.base.errors import CorruptionError, VerificationError
+from engine.base.errors import BusyError, CorruptionError, VerificationError
 from engine.followers.base import drop, read_cursor, sweep
 from engine.followers.records import Records
 from engine.ledger.codec import decode_header
@@ -43,6 +43,7 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     called with (events done, all events); the check counts as the first half of the events.
 
     Raises:
+        BusyError: Another process repaired the journal meanwhile. Nothing was deleted.
         CorruptionError: The journal is damaged. Nothing was deleted.
     """
     size = _check_journal(backend, progress)
@@ -71,6 +72,7 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
     computed again from the headers.
 
     Raises:
+        BusyError: Another process corrected the state of the log, too.
         CorruptionError: An event differs from the one that the log commits to.
     """
     log, guard = _journal_log(backend)
@@ -88,7 +90,12 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
     if log.row is not None and (guard is None or log.row != guard.expected):
         corrected = Batch()
         corrected.put(LOG, log.row)
-        backend.write(corrected, guard=guard, durable=True)
+        try:
+            backend.write(corrected, guard=guard, durable=True)
+        except GuardFailed:
+            raise BusyError(
+                "another process changed the state of the log while the journal was checked", hint="try again"
+            ) from None
     return log.size
 
 

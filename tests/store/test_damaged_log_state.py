@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from backends.base import Backend, Batch, Guards
 from backends.memory import MemoryBackend
-from engine.base.errors import CorruptionError, EngineError
+from engine.base.errors import BusyError, CorruptionError, EngineError
 from engine.engine import Engine
+from engine.followers.base import Cursor, encode_cursor, void_cursor
+from engine.followers.records import Records
 from engine.ledger.journal import read_log, read_raw
-from engine.ledger.layout import DREAM, LOG, cursor_key, journal_key
+from engine.ledger.layout import DREAM, ERASURE, LOG, cursor_key, journal_key
 from engine.store.maintenance import copy, rebuild
 from engine.store.replay import append
 from engine.trust.audit.verify import verify
 from tests.support.engines import backend_of, copied_rows, engine_on, put_rows
+from tests.support.faults import FaultBackend
 from tests.support.workloads import commands, id_of
 
 
@@ -89,6 +95,69 @@ def test_a_rebuild_heals_a_damaged_log_state(name: str) -> None:
     put_rows(store, {LOG: DAMAGE[name]})
     assert rebuild(store).root == ROOT
     assert dict(store.scan()) == dict(STORE.scan())
+
+
+CURSORS = {
+    "missing": None,
+    "void": void_cursor(),
+    "of another journal": encode_cursor(Cursor(Records.version, 5, bytes([7] * 32))),
+}
+
+
+@pytest.mark.parametrize("name", CURSORS)
+def test_a_rebuild_heals_a_missing_log_state_whatever_the_cursor_says(name: str) -> None:
+    """If the cursor of the records does not name the header before it, all headers are counted."""
+    store = copied_rows(STORE)
+    put_rows(store, {LOG: None, cursor_key("records"): CURSORS[name]})
+    assert rebuild(store).root == ROOT
+    assert dict(store.scan()) == dict(STORE.scan())
+
+
+class Overtaken(FaultBackend):
+    """A handle that lets another process act before it writes a row of `family` for the first time."""
+
+    def __init__(self, inner: Backend, family: bytes, act: Callable[[Backend], object]) -> None:
+        super().__init__(inner)
+        self.family, self.act = family, act
+
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
+        """Let the other process act, then write."""
+        if any(key.startswith(self.family) for key in batch.rows):
+            self.family = b"\xff"
+            self.act(self.inner)
+        super().write(batch, guard=guard, durable=durable)
+
+
+def test_a_rebuild_keeps_events_of_a_process_that_was_faster() -> None:
+    """While it reads the journal, another one repairs the log and adds an event: the rebuild is refused."""
+    store = copied_rows(STORE)
+    put_rows(store, {LOG: DAMAGE["junk"]})
+
+    def act(backend: Backend) -> None:
+        rebuild(backend)
+        engine_on(backend).add("one more")
+
+    with pytest.raises(BusyError, match="another process"):
+        rebuild(Overtaken(store, LOG, act))
+    assert read_log(store).size == read_log(STORE).size + 1
+    assert verify(store).ok
+
+
+def test_a_rebuild_keeps_an_erasure_that_happened_meanwhile() -> None:
+    """Its row about an atom that was erased again is not replaced by the row about the first time."""
+    engine = engine_on()
+    engine.add("to be erased", id=id_of(1))
+    engine.erase(id_of(1), "asked for", probe=False)
+    engine.add("another text", id=id_of(1), force=True)
+    store = backend_of(engine)
+    put_rows(store, {ERASURE + b"nothing": b"junk"})
+
+    def act(backend: Backend) -> None:
+        engine_on(backend).erase(id_of(1), "asked again", probe=False)
+
+    rebuild(Overtaken(store, ERASURE, act))
+    rebuild(store)
+    assert verify(store).ok
 
 
 @pytest.mark.parametrize("seq", [0, 100, read_log(STORE).size - 1])

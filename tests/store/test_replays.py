@@ -8,15 +8,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backends.base import Batch
+from backends.errors import BackendInDoubt
 from backends.memory import MemoryBackend
 from engine.base.errors import ConflictError, NotFoundError, RefusedError, VerificationError
 from engine.commands import Add
+from engine.followers.tags import TagsFollower
 from engine.ledger.journal import read_header, read_log
-from engine.ledger.layout import JOURNAL, PAYLOAD, TREE
-from engine.store.maintenance import check_copy, copy
+from engine.ledger.layout import JOURNAL, PAYLOAD, TAGS, TREE
+from engine.store.maintenance import check_copy, copy, rebuild
 from engine.trust.audit.verify import verify
-from tests.support.engines import BEGIN, after, backend_of, engine_on, projection_rows, put_rows
-from tests.support.faults import flip_bit
+from tests.support.engines import (
+    BEGIN,
+    after,
+    backend_of,
+    copied_rows,
+    engine_on,
+    projection_rows,
+    put_rows,
+)
+from tests.support.faults import Fault, FaultBackend, flip_bit
 from tests.support.workloads import commands, id_of
 
 few = settings(max_examples=15, deadline=None)
@@ -71,6 +82,18 @@ def test_i8_a_rebuild_gives_the_same_rows(seed: int, size: int) -> None:
     assert projection_rows(backend_of(engine)) == before
 
 
+def test_i8_a_rebuild_is_not_lost_with_the_power() -> None:
+    """When `rebuild` returns, all that it computed is durable."""
+    engine = after(commands(40), 5)
+    engine.catch_up()
+    backend = FaultBackend(copied_rows(backend_of(engine)))
+    rebuild(backend)
+    backend.fault = Fault("drop_unsynced", backend.counts["write"] + 1)
+    with pytest.raises(BackendInDoubt):
+        backend.write(Batch())
+    assert dict(backend.inner.scan()) == dict(backend_of(engine).scan())
+
+
 def test_a_copy_has_the_root_and_rows_of_its_original() -> None:
     """A copy has equal rows in every family; copying again changes nothing; another store is refused."""
     engine = after(commands(40), 5)
@@ -95,3 +118,25 @@ def test_a_copy_that_has_other_rows_is_found(prefix: bytes) -> None:
         put_rows(target, {key: flip_bit(row, 8 * len(row) - 1)})
     with pytest.raises(VerificationError):
         check_copy(target, found)
+
+
+def test_a_copy_that_has_another_event_is_found() -> None:
+    """The roots of a copy that was changed since are not those of the original."""
+    engine = after(commands(10), 5)
+    target = MemoryBackend()
+    found = copy(backend_of(engine), target)
+    engine_on(target).add("one more")
+    with pytest.raises(VerificationError, match="after opening it again"):
+        check_copy(target, found)
+
+
+def test_an_original_with_other_tags_than_its_journal_is_found() -> None:
+    """The copy computes the trees from the journal: if their roots differ, copying is an error."""
+    engines = [after([Add("The kettle is descaled.", id=id_of(1), tags=[tag])]) for tag in ("chores", "tea")]
+    for engine in engines:
+        engine.catch_up()
+    original, other = map(backend_of, engines)
+    put_rows(original, {key: row for key, row in other.scan() if key.startswith(TagsFollower.prefixes)})
+    put_rows(original, {key: None for key, _ in original.scan_prefix(TAGS) if other.get(key) is None})
+    with pytest.raises(VerificationError, match="the copy has the root"):
+        copy(original, MemoryBackend())
