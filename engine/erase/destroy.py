@@ -226,10 +226,8 @@ def finish(store: Store, pending: Pending, progress: Stage = ignore_stage) -> bo
         Whether the backend's files were rewritten (`Backend.purge`).
     """
     progress("followers")
-    store.follow()
-    # Caches in memory still contain values that were derived from the destroyed events.
-    store.recent.clear()
-    store.index.forget()
+    store.follow()  # this also clears `store.recent`
+    store.index.forget()  # its caches still contain values that were derived from the destroyed events
     progress("files")
     purged = store.backend.purge()
     row = encode_pending(pending)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType, MethodType, ModuleType
 
 import pytest
 
@@ -240,3 +242,26 @@ def test_a_merged_atom_is_erased_with_its_trace() -> None:
         engine.unmerge(TWO)
     assert engine.get(ONE).tags == ("a", "b")
     assert engine.verify().ok
+
+
+def words_held(one: object, word: str) -> list[str | bytes]:
+    """Return the strings with a word among the objects that an object refers to, directly or not."""
+    seen: dict[int, object] = {}
+    open_ones = [one]
+    while open_ones:
+        found = open_ones.pop()
+        if id(found) not in seen and not isinstance(found, type | ModuleType | FunctionType | MethodType):
+            seen[id(found)] = found
+            open_ones += gc.get_referents(found)
+    texts = [text for text in seen.values() if isinstance(text, str | bytes)]
+    return [text for text in texts if (word in text if isinstance(text, str) else word.encode() in text)]
+
+
+def test_the_caches_of_the_index_have_none_of_its_words() -> None:
+    """Searching for a word keeps the word and its postings in memory, until the atom is erased."""
+    engine = small()
+    engine.apply([Add(f"filler {number} of many words") for number in range(600)])
+    assert engine.recall("quillfeather").hits
+    assert words_held(engine.store.index, "quillfeath")
+    engine.erase(ONE, "asked for", probe=False)
+    assert words_held(engine.store.index, "quillfeath") == []

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from backends import open_backend
 from backends.base import Backend
 from backends.memory import MemoryBackend
-from engine.base.errors import BusyError, EngineError
+from engine.base.errors import BusyError, ConflictError, EngineError
+from engine.base.validation import atom_id
 from engine.engine import Engine
+from engine.erase.destroy import Destroy, Pending, carry_out
 from engine.ledger.layout import ERASING
 from engine.trust.audit.verify import verify
 from proofs.leaves import State
@@ -215,3 +220,73 @@ def test_one_that_failed_is_finished_before_the_next() -> None:
     assert [engine.get(id_of(number)).state for number in (1, 2)] == [State.ERASED] * 2
     assert inner.get(ERASING) is None
     assert verify(inner).ok
+
+
+def unfinished(backend: Backend) -> Engine:
+    """Leave an erasure unfinished in a new store, and return a handle that was opened before."""
+    engine = small(backend)
+    engine.catch_up()
+    killed = FaultBackend(backend, Fault("after", 1, mode="crash"))
+    with pytest.raises(EngineError):
+        still(killed).erase(id_of(1), "asked for", probe=False)
+    assert backend.get(ERASING) is not None
+    return engine
+
+
+def test_it_stays_unfinished_where_the_store_can_only_be_read(tmp_path: Path) -> None:
+    """The store is opened and read all the same, and no answer has the content."""
+    from backends.read_only import ReadOnlyBackend
+    from backends.sqlite import SQLiteBackend
+
+    with SQLiteBackend(tmp_path / "store") as backend:
+        unfinished(backend)
+    with ReadOnlyBackend("sqlite", tmp_path / "store", None, errno.EROFS) as backend:
+        engine = engine_on(backend)
+        assert engine.get(id_of(1)).state is State.ERASED
+        assert engine.recall("passport").hits == ()
+        assert backend.get(ERASING) is not None
+
+
+class FinishedMeanwhile(FaultBackend):
+    """A handle that waits for the lock while another process finishes an erasure."""
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Let the other process act."""
+        still(self.inner)
+        return super().exclusive()
+
+
+def test_one_that_another_process_finishes_meanwhile_is_left_alone() -> None:
+    """Opening the store begins nothing then."""
+    inner = MemoryBackend()
+    unfinished(inner)
+    engine = still(FinishedMeanwhile(inner))
+    assert engine.get(id_of(1)).state is State.ERASED
+    assert rows_made(engine) == rows_made(still(inner))
+    assert verify(inner).ok
+
+
+def test_an_erasure_that_another_process_was_faster_with_is_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one finds the atom erased, adds no event and leaves nothing to be finished."""
+    inner = MemoryBackend()
+    engine = small(inner)
+
+    def overtaken(*given: Any) -> Any:
+        monkeypatch.undo()
+        still(inner).erase(id_of(1), "asked for", probe=False)
+        return carry_out(*given)
+
+    monkeypatch.setattr("engine.erase.run.carry_out", overtaken)
+    receipt = engine.erase(id_of(1), "asked for", probe=False)
+    assert receipt.events == ()
+    assert inner.get(ERASING) is None
+
+
+def test_two_erasures_do_not_mix() -> None:
+    """While the erasure of one atom is unfinished, no event of another one is added."""
+    inner = MemoryBackend()
+    engine = unfinished(inner)
+    before = dict(inner.scan())
+    with pytest.raises(ConflictError, match="is unfinished"):
+        engine.store.commit([Destroy(Pending(atom_id(id_of(2)), "asked for", "me", 1), [])], "me")
+    assert dict(inner.scan()) == before
