@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from backends import open_backend
 from backends.base import Backend, Batch, Guards
+from backends.errors import BackendInDoubt
 from backends.memory import MemoryBackend
 from engine.base import limits
 from engine.base.errors import CorruptionError, EngineError
@@ -214,6 +215,24 @@ def test_rows_of_an_older_version_are_rebuilt(name: str, monkeypatch: pytest.Mon
     assert cursor.version == raised
     key = cursor_key(name)
     assert {**after, key: b""} == {**before, key: b""}
+
+
+@pytest.mark.parametrize("name", ["records", "index", "tags", "trees"])
+def test_rows_that_were_deleted_in_part_are_not_taken_for_current(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If a newer installation is killed while it deletes the rows, an older one rebuilds them."""
+    monkeypatch.setattr("engine.followers.base.SWEEP_ROWS", 8)
+    store = copied_rows(SMALL)
+    catch_up(store, follower(name), read_entries)
+    with monkeypatch.context() as newer:
+        newer.setattr(type(follower(name)), "version", follower(name).version + 1)
+        killed = FaultBackend(store, Fault("before", 2, mode="crash"))
+        with pytest.raises(BackendInDoubt):
+            catch_up(killed, follower(name), read_entries)
+    assert own(dict(store.scan()), follower(name)) != own(SMALL_ROWS, follower(name))
+    catch_up(store, follower(name), read_entries)
+    assert own(dict(store.scan()), follower(name)) == own(SMALL_ROWS, follower(name))
 
 
 def lying(size: int, leaf: bytes | None) -> dict[bytes, bytes | None]:
