@@ -31,9 +31,6 @@ VARIANTS_MAX: Final = 3
 ALL_SECONDS: Final = 400.0
 """All tests that are run for a line take no longer than this in all."""
 
-ENVIRONMENT: Final = {"MEMROOT_KERNELS": "python"}
-"""The tests run without kernels: where there are kernels, their twins in the modules would not run."""
-
 _DURATIONS: Final[dict[str, float]] = {}
 
 
@@ -50,7 +47,7 @@ def pytest_sessionfinish() -> None:
 
 
 class Reached:
-    """What one run of the tests showed."""
+    """What one run of the tests showed, with the kernels if they are there."""
 
     def __init__(self, lines: dict[str, dict[int, list[str]]], durations: dict[str, float]) -> None:
         self._lines = lines
@@ -91,7 +88,7 @@ def reached(tests: Sequence[str], key: str) -> Reached:
     if not durations.exists():
         data.parent.mkdir(exist_ok=True)
         watched = [f"--cov={module}" for module in MODULES]
-        plugins = ["-p", "tests.torture.reached", "-p", "no:cacheprovider", "--cov-config=/dev/null"]
+        plugins = ["-p", "tests.torture.reached", "-p", "no:cacheprovider", "-n", "2"]
         subprocess.run(
             [
                 sys.executable,
@@ -100,12 +97,13 @@ def reached(tests: Sequence[str], key: str) -> Reached:
                 "-q",
                 *plugins,
                 *watched,
+                "--cov-config=/dev/null",
                 "--cov-context=test",
                 "--cov-report=",
                 *tests,
             ],
             cwd=ROOT,
-            env=os.environ | ENVIRONMENT | {"COVERAGE_FILE": str(data), "MEMROOT_DURATIONS": str(durations)},
+            env=os.environ | {"COVERAGE_FILE": str(data), "MEMROOT_DURATIONS": str(durations)},
             stdout=subprocess.DEVNULL,
             check=True,
         )

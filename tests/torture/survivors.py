@@ -21,7 +21,7 @@ from typing import Final
 import pytest
 
 from tests.torture.mutants import MODULES, ROOT, lines_of, sites, source_of
-from tests.torture.reached import ENVIRONMENT, reached
+from tests.torture.reached import reached
 
 RESULTS: Final = ROOT / "build" / "mutants.jsonl"
 """One line for each mutant that was tested: its module, the SHA-256 of the code, its name, and the result."""
@@ -45,6 +45,10 @@ PATIENCE: Final = 10
 
 START_SECONDS: Final = 60
 
+_ORDER: Final = "writes are lost from the end only, and what is lost is done again"
+
+_LOCKED: Final = "no other process writes while the store is locked"
+
 _LAG: Final = "followers that lag are updated before they are read"
 
 _MEMORY: Final = "only memory is kept for longer, or filled again"
@@ -60,6 +64,7 @@ ARGUED: Final = {
         "_is_at: _decode_cursor(raw, follower.name): no call": "catching up decodes it, too",
         "catch_up: cursor.size >= stop: never": "no entries are left, and none end the loop, too",
         "catch_up: reached >= stop: never": "the next round finds nothing to do",
+        "drop: backend.write(batch, durable=True): not durable": _ORDER,
         "catch_up_at_once: guards: always": "an empty batch changes nothing",
         "catch_up_at_once: log.size - cursor.size > AT_ONCE_EVENTS_MAX: never": (
             "more events are processed in one batch, with the same rows"
@@ -67,15 +72,30 @@ ARGUED: Final = {
     },
     "engine.store.maintenance": {
         "_check_journal: progress(at // 2, log.size): no call": _TOLD,
+        "_check_journal: backend.write(corrected, guard=guard, durable=True): not durable": _ORDER,
+        "_correct_erasures: backend.write(batch, guard=guard, durable=True): not durable": _ORDER,
+        "_later_erasures: not named: never": "the payloads are read, and nothing is looked up in them",
         "check_copy: progress(size, size): no call": _TOLD,
+        "copy: erased: always": "the files are rewritten although nothing in them was destroyed",
         "rebuild: progress((size + at) // 2, size): no call": _TOLD,
         "rebuild: progress(size, size): no call": _TOLD,
+        "rebuild: store.follow_together(*store.projections, stop=at): no call": (
+            "`follow` computes the same rows, one projection after the other"
+        ),
         "rebuild: store.recent.add(entries): no call": _MEMORY,
     },
     "engine.erase.destroy": {
+        "carry_out: edges: always": _LAG,
+        "carry_out: edges: never": _LAG,
         "carry_out: progress('events'): no call": _TOLD,
+        "carry_out: store.follow(more=True): no call": _LAG,
+        "carry_out: store.recent.clear(): no call": (
+            "followers that read the content from memory remove it again, as those that were not behind do"
+        ),
         "finish: progress('files'): no call": _TOLD,
         "finish: progress('followers'): no call": _TOLD,
+        "finish: store.backend.write(done, guard=Guard(ERASING, row), durable=True): no guard": _LOCKED,
+        "finish: store.backend.write(done, guard=Guard(ERASING, row), durable=True): not durable": _ORDER,
     },
     "engine.store.store": {
         "_drop: count == len(self._entries): never": "the sum is the same, only slower",
@@ -123,7 +143,7 @@ def _run(tests: Sequence[str], timeout: float, module: str, number: int) -> str:
     if not tests:
         return ""
     plugins = ["-p", "tests.torture.mutated", "-p", "no:cacheprovider"]
-    environment = os.environ | ENVIRONMENT | {"MEMROOT_MUTANT": f"{module}:{number}"}
+    environment = os.environ | {"MEMROOT_MUTANT": f"{module}:{number}"}
     with NamedTemporaryFile("w", suffix=".txt") as file:
         file.write("\n".join(tests))
         file.flush()
