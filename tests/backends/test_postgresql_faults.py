@@ -337,6 +337,72 @@ def test_a_deadlock_on_the_server_is_settled_by_sending_again() -> None:
         assert backend.get(b"deadlock") == b"1"
 
 
+@contextlib.contextmanager
+def answering(key: bytes, code: str, message: str, times: int) -> Iterator[Callable[[], int]]:
+    """Let the server answer with an error when the row is written; yield what counts the attempts."""
+    with psycopg.connect(shared_server().url, autocommit=True) as connection:
+        connection.execute("CREATE SEQUENCE answers")  # counts on when a transaction is undone
+        connection.execute(
+            f"""
+            CREATE FUNCTION answer() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF nextval('answers') > {times} THEN RETURN NEW; END IF;
+                RAISE EXCEPTION USING ERRCODE = '{code}', MESSAGE = '{message}';
+            END $$;
+            CREATE TRIGGER answer BEFORE INSERT ON memroot_rows FOR EACH ROW
+                WHEN (NEW.key = '\\x{key.hex()}') EXECUTE FUNCTION answer()
+            """
+        )
+        try:
+            yield lambda: connection.execute("SELECT last_value FROM answers").fetchall()[0][0]
+        finally:
+            connection.execute("DROP FUNCTION answer CASCADE; DROP SEQUENCE answers")
+
+
+def test_a_serialization_failure_on_the_server_is_settled_by_sending_again() -> None:
+    """Databases that check transactions when they end undo some; the write is there once."""
+    with opened(shared_server().url) as backend:
+        batch = Batch()
+        batch.put(b"undone", b"1")
+        with answering(b"undone", "40001", "could not serialize access", 2) as answers:
+            backend.write(batch)
+            assert answers() == 3
+        assert backend.get(b"undone") == b"1"
+
+
+def test_a_quota_that_is_used_up_refuses_the_write() -> None:
+    """The server's own words are shown; nothing is changed, and the next write goes on."""
+    words = "could not extend file: Disk quota exceeded"
+    with opened(shared_server().url) as backend:
+        batch = Batch()
+        batch.put(b"quota", b"1")
+        with answering(b"quota", "XX000", words, 1):
+            with pytest.raises(BackendEnvironment, match=words):
+                backend.write(batch)
+            assert backend.get(b"quota") is None
+            backend.write(batch)
+        assert backend.get(b"quota") == b"1"
+
+
+def test_a_write_without_the_rights_for_it_is_refused() -> None:
+    """A role that may only read opens a memory and reads it; once it has the rights, it writes."""
+    batch = Batch()
+    batch.put(b"granted", b"1")
+    with opened(shared_server().url) as backend:
+        backend.write(batch)
+    with psycopg.connect(shared_server().url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE reading LOGIN")
+        connection.execute("GRANT SELECT ON memroot_memories, memroot_locks, memroot_rows TO reading")
+        with opened(shared_server().url.replace("memroot@", "reading@")) as backend:
+            assert backend.get(b"granted") == b"1"
+            batch.put(b"granted", b"2")
+            with pytest.raises(BackendEnvironment, match="denies access"):
+                backend.write(batch)
+            assert backend.get(b"granted") == b"1"
+            connection.execute("GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO reading")
+            backend.write(batch)
+            assert backend.get(b"granted") == b"2"
+
+
 def test_no_connection_left_is_a_failure_of_the_system() -> None:
     """The message of the server is shown, and the call can be repeated when a connection is free."""
     opened(shared_server().url).close()

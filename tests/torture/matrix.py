@@ -167,10 +167,14 @@ MATRIX: Final = (
          _PG + "test_a_write_sent_before_the_fence_was_raised_does_nothing",
          _PG + "test_a_restarted_server_loses_nothing",
          _PG + "test_after_the_primary_is_lost_the_standby_has_every_write",
-         _PG + "test_a_transaction_that_the_server_undid_is_sent_again",
+         _PG + "test_a_serialization_failure_on_the_server_is_settled_by_sending_again",
+         _PG + "test_a_deadlock_on_the_server_is_settled_by_sending_again",
+         _PG + "test_a_full_disk_refuses_writes_and_loses_nothing",
+         _PG + "test_a_quota_that_is_used_up_refuses_the_write",
+         _PG + "test_a_write_without_the_rights_for_it_is_refused",
          _PG + "test_each_failure_has_one_class_of_answer"),
         (), "no acknowledged write is lost, and none is applied twice; one class of answer for each failure",
-        "large numbers of trials; a server whose disk is full",
+        "large numbers of trials; the quota of a real file system (a trigger answers in its place)",
     ),
 )  # fmt: skip
 """All faults, in order."""
