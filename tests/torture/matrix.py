@@ -61,8 +61,9 @@ MATRIX: Final = (
         "F5", "the disk is full",
         (_RULES + "test_r1_after_a_torn_record_nothing_more_is_acknowledged",
          "tests/transfer/test_backup.py::test_nothing_is_left_where_there_is_no_room",
-         _HERE + "test_kills.py::test_a_system_call_that_fails_loses_nothing"),
-        ("enospc",), "as F4", "reading on a disk that stays full",
+         _HERE + "test_kills.py::test_a_system_call_that_fails_loses_nothing",
+         "tests/store/test_full_disk.py::test_a_disk_that_is_really_full"),
+        ("enospc",), "as F4; everything that reads works while the disk stays full",
     ),
     Row(
         "F6", "a crash while a crash is cleaned up",
