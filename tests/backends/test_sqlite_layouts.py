@@ -18,6 +18,7 @@ from engine.engine import Engine
 from tests.backends.suite import batch_of
 from tests.golden.make import FOLDER
 from tests.support.children import TIMEOUT_SECONDS, start
+from tests.support.layouts import to_layout_1
 
 GOLDEN = FOLDER / "format-2-sqlite.tar.xz"
 ROWS = [(b"%04d" % n, b"value %d" % n) for n in range(500)]
@@ -27,21 +28,10 @@ ROWS = [(b"%04d" % n, b"value %d" % n) for n in range(500)]
 def earlier(tmp_path: Path) -> Path:
     """A closed file of layout 1, with a store without a name and a memory `work`, both with ROWS."""
     path = tmp_path / "store"
-    with SQLiteBackend(path):
-        pass
-    with SQLiteBackend(path, memory="work"):
-        pass
-    with sqlite3.connect(path) as database:
-        for table in ("rows", "memory_1"):
-            database.execute(f"DROP TABLE {table}")
-            database.execute(
-                f"CREATE TABLE {table} (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
-            )
-            database.executemany(f"INSERT INTO {table} VALUES (?, ?)", ROWS)  # noqa: S608
-        database.execute("CREATE TABLE turns (n INTEGER NOT NULL)")
-        database.execute("INSERT INTO turns VALUES (7)")
-        database.execute("PRAGMA user_version = 1")
-    database.close()
+    for memory in (None, "work"):
+        with SQLiteBackend(path, memory=memory) as backend:
+            backend.write(batch_of(ROWS))
+    to_layout_1(path)
     return path
 
 
