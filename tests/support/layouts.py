@@ -16,9 +16,9 @@ def to_layout_1(path: Path) -> None:
     """Change a closed file to layout 1, which has no checksums, no rows of its own, and a table `turns`."""
     tables: dict[str, list[Row]] = {}
     with contextlib.closing(sqlite3.connect(path)) as database:
-        numbers: dict[str | None, int] = {None: 0, **memory_numbers(database)}
+        numbers = memory_numbers(database)
     for name in (None, *memories_in(str(path))):
-        number = numbers[name]
+        number = 0 if name is None else numbers[name]
         with SQLiteBackend(path, create=False, memory=name) as backend:
             tables[f"memory_{number}" if number else "rows"] = list(backend.scan())
     with contextlib.closing(sqlite3.connect(path)) as database, database:
