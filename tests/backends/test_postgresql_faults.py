@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 from urllib.parse import quote
 
@@ -24,7 +25,8 @@ from backends.errors import (
 from backends.postgresql import PostgreSQLBackend
 from backends.postgresql_errors import convert
 from engine import Engine
-from engine.base.errors import EngineError
+from engine.base.errors import EngineError, InDoubtError
+from tests.support.engines import engine_on
 from tests.support.postgresql import (
     NoServerError,
     Proxy,
@@ -34,6 +36,8 @@ from tests.support.postgresql import (
     standby_of,
     temporary_server,
 )
+from tests.support.soak import seed, times
+from tests.support.workloads import id_of
 
 
 @pytest.fixture
@@ -76,6 +80,34 @@ def test_a_connection_cut_during_a_commit_is_settled(when: str) -> None:
         assert backend.get(b"count") == b"6"
         assert len(list(backend.scan_prefix(b"row"))) == 6
     proxy.close()
+
+
+def test_connections_cut_at_any_byte_lose_nothing() -> None:
+    """What was acknowledged is there once, what was refused is not there, and the memory verifies."""
+    chosen, shared = Random(seed(22)), shared_server()
+    proxy = Proxy(shared.port)
+    path = f"//memroot@127.0.0.1:{proxy.port}/postgres"
+    made: dict[bool | None, set[str]] = {True: set(), False: set(), None: set()}
+    with PostgreSQLBackend(path, memory="cut-anywhere") as backend:
+        engine = engine_on(backend)
+        for number in range(times(160)):
+            proxy.bytes_left = {chosen.choice(("requests", "replies")): chosen.randrange(4000)}
+            try:
+                done: bool | None = engine.add(f"text {number}", id=id_of(number)).changed
+            except InDoubtError:
+                done = None
+            except EngineError:
+                done = False
+            made[done].add(id_of(number))
+        cuts, proxy.bytes_left = proxy.cuts, {}
+    proxy.close()
+    assert cuts > times(160) // 4
+    with PostgreSQLBackend(shared.url.removeprefix("postgresql:"), memory="cut-anywhere") as backend:
+        engine = engine_on(backend)
+        found = {event.subject for event in engine.log(1)}
+        assert made[True] <= found <= made[True] | made[None]
+        assert engine.size == 1 + len(found)
+        assert engine.verify().ok
 
 
 def test_a_write_sent_before_the_fence_was_raised_does_nothing() -> None:

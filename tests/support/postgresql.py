@@ -181,6 +181,9 @@ class Proxy:
         """When to cut the connection that commits next: `before` its request reaches the server, `after` the
         request but before the reply; empty for never. It is reset after the cut."""
         self.cuts = 0
+        self.bytes_left: dict[str, int] = {}
+        """After how many bytes of `requests` or of `replies`, of any connection, to cut the connection that
+        sends the next one. It is reset after the cut."""
         self._target = port
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._socket.getsockname()[1]
@@ -207,7 +210,10 @@ class Proxy:
                         server.sendall(data)
                         time.sleep(0.3)  # until the server has committed
                     break
-                server.sendall(data)
+                server.sendall(data[: self._passed("requests", len(data))])
+                if self._is_cut("requests"):
+                    deaf.set()
+                    break
         for end in (client, server):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
@@ -217,7 +223,25 @@ class Proxy:
         with suppress(OSError):
             while data := server.recv(1 << 16):
                 if not deaf.is_set():
-                    client.sendall(data)
+                    client.sendall(data[: self._passed("replies", len(data))])
+                if self._is_cut("replies"):
+                    deaf.set()
+                    client.shutdown(socket.SHUT_RDWR)
+
+    def _passed(self, way: str, size: int) -> int:
+        """Return how many of the next bytes are passed on."""
+        left = self.bytes_left.get(way, size)
+        if way in self.bytes_left:
+            self.bytes_left[way] -= size
+        return max(0, left)
+
+    def _is_cut(self, way: str) -> bool:
+        """Return True if this connection is to be cut, and cut no other one."""
+        if self.bytes_left.get(way, 0) >= 0:
+            return False
+        del self.bytes_left[way]
+        self.cuts += 1
+        return True
 
     def close(self) -> None:
         """Accept no more connections."""

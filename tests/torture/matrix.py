@@ -167,6 +167,7 @@ MATRIX: Final = (
     Row(
         "F22", "PostgreSQL: the connection or the server fails",
         (_PG + "test_a_connection_cut_during_a_commit_is_settled",
+         _PG + "test_connections_cut_at_any_byte_lose_nothing",
          _PG + "test_a_write_sent_before_the_fence_was_raised_does_nothing",
          _PG + "test_a_restarted_server_loses_nothing",
          _PG + "test_after_the_primary_is_lost_the_standby_has_every_write",
@@ -177,7 +178,7 @@ MATRIX: Final = (
          _PG + "test_a_write_without_the_rights_for_it_is_refused",
          _PG + "test_each_failure_has_one_class_of_answer"),
         (), "no acknowledged write is lost, and none is applied twice; one class of answer for each failure",
-        "large numbers of trials; the quota of a real file system (a trigger answers in its place)",
+        "the quota of a real file system (a trigger answers in its place)",
     ),
 )  # fmt: skip
 """All faults, in order."""
