@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from backends.base import (
     Backend,
@@ -27,8 +27,10 @@ from backends.base import (
 from backends.errors import BackendClosed, BackendError, BackendInDoubt
 
 Operation = Literal["write", "get", "scan", "snapshot"]
-Kind = Literal["before", "after", "drop_unsynced", "flip", "stale", "missing"]
+Kind = Literal["before", "after", "drop_unsynced", "flip", "stale", "missing", "other"]
 Mode = Literal["once", "persistent", "crash"]
+
+_OF_READS: Final = ("flip", "stale", "missing", "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,8 @@ class Fault:
     snapshot, `before` and `after` raise BackendError.
 
     In a read, `flip` flips one bit of the value, `stale` returns the previous value (or the current value if
-    the handle has not seen a different value), and `missing` returns no row. In a scan, these three affect
-    the first row. They never affect writes.
+    the handle has not seen a different value), `missing` returns no row, and `other` returns the value of the
+    next row of the store. In a scan, these four affect the first row. They never affect writes.
     """
 
     kind: Kind
@@ -96,7 +98,7 @@ class FaultBackend(Backend):
         check_batch(batch)
         guards = guards_of(guard)
         fault = self._due("write")
-        if fault is None or fault.kind in ("flip", "stale", "missing"):
+        if fault is None or fault.kind in _OF_READS:
             self._write(batch, guards, durable)
             return
         check_guards(guards, self.inner.get)
@@ -117,7 +119,7 @@ class FaultBackend(Backend):
     def purge(self) -> bool:
         """Call `purge` of `inner`. The call is counted as a write and can fail like a write."""
         fault = self._due("write")
-        if fault is None or fault.kind in ("flip", "stale", "missing"):
+        if fault is None or fault.kind in _OF_READS:
             done = self.inner.purge()
             self._undo.clear()
             return done
@@ -182,6 +184,8 @@ class FaultBackend(Backend):
             return value
         if fault.kind == "missing":
             return None
+        if fault.kind == "other" and value is not None:
+            return next((row for _, row in self.inner.scan(key + b"\0")), value)
         if fault.kind == "stale":
             return self._previous.get(key, value)
         return flip_bit(value, fault.bit) if fault.kind == "flip" and value else value

@@ -217,9 +217,9 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
     ),
     "reads": Exercise(
         "Reads that return something else", "F14",
-        "one read of a command returns a flipped bit, an earlier value or nothing; then the journal is "
-        "replayed",
-        ("flip", "stale", "missing"), 2_000, 250,
+        "one read of a command returns a flipped bit, an earlier value, the value of another row or nothing; "
+        "then the journal is replayed",
+        ("flip", "stale", "missing", "other"), 2_000, 250,
         ("journals broken by a write", "errors that are not ours"), _reads,
     ),
     "writes": Exercise(

@@ -115,9 +115,9 @@ MATRIX: Final = (
         ("writes",), "no checkpoint note over bad data",
     ),
     Row(
-        "F14", "a read returns nothing, an old value or a flipped bit",
+        "F14", "a read returns nothing, an old value, another row's value or a flipped bit",
         (_HERE + "test_reads.py::test_no_write_rests_on_a_wrong_read",), ("reads",),
-        "an error; no write that rests on it", "values of another row",
+        "an error; no write that rests on it",
     ),
     Row(
         "F15", "the store is opened several times",

@@ -1,4 +1,4 @@
-"""Reads that return a flipped bit, an old value or nothing: no write may rest on them."""
+"""Reads that return a flipped bit, a value of another time or row, or nothing: no write may rest on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.engines import copied_rows, engine_on
 from tests.support.faults import Fault, FaultBackend, Kind
 from tests.torture.short_runs import carry_out, later, start, was_undisturbed
 
-KINDS: Final[tuple[Kind, ...]] = ("flip", "stale", "missing")
+KINDS: Final[tuple[Kind, ...]] = ("flip", "stale", "missing", "other")
 BROKEN_JOURNAL: Final = "journals broken by a write"
 
 

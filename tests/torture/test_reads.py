@@ -11,7 +11,7 @@ from tests.torture.reads import BROKEN_JOURNAL, KINDS, torture
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_write_rests_on_a_wrong_read(kind: Kind) -> None:
-    """After a flipped bit, an earlier value or a missing row, the journal is still valid."""
+    """After a flipped bit, a value of another time or row, or a missing row, the journal is still valid."""
     counts, told = torture(kind, 1, 25)
     assert counts["trials"] == 25
     assert (counts[BROKEN_JOURNAL], counts[FOREIGN]) == (0, 0), told
