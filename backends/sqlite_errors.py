@@ -6,6 +6,7 @@ SQLite hides the errno, so some functions here try an operation to find the caus
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import sqlite3
 from pathlib import Path
@@ -24,6 +25,9 @@ _ERRNOS = {
     sqlite3.SQLITE_IOERR: errno.EIO,
 }
 """Result code → the errno that causes it most often."""
+
+_MAPPED_BYTES = 1 << 15
+"""What SQLite maps into memory of the index of the WAL. If it cannot, it reports an input/output error."""
 
 _UNSURE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR}
 """The result codes that have several causes."""
@@ -79,6 +83,7 @@ def _probed(where: str) -> int:
     """Return the errno with which the system would refuse to write the file `where` now, or 0."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
+        mmap.mmap(-1, _MAPPED_BYTES).close()
         disk = os.statvfs(where)
     except OSError as error:
         return error.errno or 0

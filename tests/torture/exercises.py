@@ -231,8 +231,8 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
     ),
     "memory": Exercise(
         "Lack of memory", "F8",
-        "1, 10 or 1,000 allocations of Python in a row fail while a process carries out a command; then as "
-        "after a kill",
+        "1, 10 or 1,000 allocations of Python in a row fail while a process carries out a command, or the "
+        "process may grow by at most 4 KiB to 256 MiB; then as after a kill",
         _EACH_COMMAND, 40, 20, _AFTER_A_COMMAND, _memory, allocations,
     ),
     "interrupts": Exercise(

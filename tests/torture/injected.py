@@ -23,9 +23,16 @@ CALLS: Final = (
 
 DONE, OURS, FOREIGN = 0, 11, 12
 HANGS: Final = "hangs"
-NO_MEMORY: Final = ("MemoryError", "PanicException", "SystemError: error return without exception set")
+NO_MEMORY: Final = (
+    "MemoryError",
+    "PanicException",
+    "SystemError: error return without exception set",
+    "TypeError: open: path should be string",
+    "RuntimeError: can't allocate lock",
+    "RuntimeError: can't start new thread",
+)
 """The exceptions without memory: a kernel panics if Python cannot allocate an object for it, and some
-functions of the standard library forget to set an exception."""
+functions of the standard library set none, or another exception."""
 _TEXT_BYTES: Final = 4000
 _WAIT_SECONDS: Final = 60
 

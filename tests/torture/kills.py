@@ -20,7 +20,11 @@ ERRORS: Final = ("EIO", "ENOSPC")
 BESIDE: Final = "files beside the store torn"
 REPEATED: Final = "another root after repeating the command"
 STUCK: Final = "cannot be repeated"
-EXPECTED: Final = frozenset({"finished", "killed", "our error", "out of memory", "the process ended"})
+WAITING: Final = "killed while it waited for a thread"
+"""CPython waits forever for a new thread that gets no memory. The process is killed after a minute."""
+EXPECTED: Final = frozenset(
+    {"finished", "killed", "our error", "out of memory", "the process ended", WAITING}
+)
 """The ways in which a command may end after a fault."""
 
 

@@ -82,7 +82,6 @@ MATRIX: Final = (
         "F8", "memory runs out",
         (_HERE + "test_memory.py::test_a_command_without_memory_is_whole_or_absent",),
         ("memory",), "an error or the end of the process; then as F1",
-        "allocations of SQLite, LevelDB and the kernels",
     ),
     Row(
         "F9", "an interrupt between the commit and what follows",

@@ -1,13 +1,14 @@
-"""Commands in which an allocation of memory fails, or several in a row.
+"""Commands that run out of memory: allocations by Python fail, or the process may not grow.
 
-The failures end after a while: with no memory at all, CPython 3.11 never leaves its search for an exception
-handler.
+The failures of Python's allocations end after a while: with no memory at all, CPython 3.11 never leaves its
+search for an exception handler. The limit on the process stays; SQLite, LevelDB and the kernels meet it, too.
 """
 
 from __future__ import annotations
 
 import faulthandler
 import math
+import resource
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,8 +18,8 @@ from random import Random
 from typing import Any, Final
 
 from tests.torture.acts import prepare
-from tests.torture.injected import Acknowledge, Ended, forked
-from tests.torture.kills import Whole, judged, undisturbed
+from tests.torture.injected import HANGS, Acknowledge, Ended, forked
+from tests.torture.kills import WAITING, Whole, judged, undisturbed
 
 allocations: Any = None
 """The module of CPython's own tests that makes allocations fail; None where it is not installed."""
@@ -30,6 +31,10 @@ FIRST_MAX: Final = 300_000
 
 IN_A_ROW: Final = (1, 10, 1000)
 """The numbers of allocations that fail."""
+
+ROOM_MIN: Final = 4 << 10
+ROOM_MAX: Final = 256 << 20
+"""The smallest and the largest number of bytes by which a process may grow. LevelDB maps its files."""
 
 
 def why_not() -> str:
@@ -54,17 +59,41 @@ def attempt(whole: Whole, first: int, last: int, folder: Path) -> tuple[Counter[
     return judged(whole, call, f"allocations from {first} to {last - 1}", folder)
 
 
+def attempt_within(whole: Whole, room: int, folder: Path) -> tuple[Counter[str], str]:
+    """Let the process grow by at most `room` bytes."""
+
+    def call(do: Callable[[Acknowledge], None]) -> Ended:
+        def within(acknowledge: Acknowledge) -> None:
+            faulthandler.disable()  # as above
+            size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            usual = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (size + room, usual[1]))
+            try:
+                do(acknowledge)
+            finally:
+                resource.setrlimit(resource.RLIMIT_AS, usual)
+
+        ended = forked(within)
+        return ended._replace(how=WAITING) if ended.how == HANGS else ended
+
+    return judged(whole, call, f"growth by {room} bytes", folder)
+
+
 def torture(name: str, scheme: str, seed: int, wanted: int, folder: Path) -> tuple[Counter[str], list[str]]:
-    """Let allocations of one command fail in `wanted` trials; return counts and a line for each failure."""
+    """Let one command run out of memory in `wanted` trials; return counts and a line for each failure."""
     if not (folder / "start").exists():
         prepare(scheme, folder / "start")
     whole = undisturbed(name, scheme, folder / "start", folder)
     chosen = Random(f"memory {name} {scheme} {seed}")
     total: Counter[str] = Counter()
     told = []
-    for _ in range(wanted):
-        first = int(math.exp(chosen.uniform(0, math.log(FIRST_MAX))))
-        counts, note = attempt(whole, first, first + chosen.choice(IN_A_ROW), folder)
+    for at in range(wanted):
+        if at % 2:
+            room = int(math.exp(chosen.uniform(math.log(ROOM_MIN), math.log(ROOM_MAX))))
+            counts, note = attempt_within(whole, room, folder)
+        else:
+            first = int(math.exp(chosen.uniform(0, math.log(FIRST_MAX))))
+            counts, note = attempt(whole, first, first + chosen.choice(IN_A_ROW), folder)
         total += counts
         if note:
             told.append(note)
