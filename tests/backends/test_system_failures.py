@@ -24,6 +24,7 @@ from backends.errors import (
 from backends.leveldb import LevelDBBackend
 from backends.leveldb_errors import convert_error as leveldb_error
 from backends.sqlite import SQLiteBackend
+from backends.sqlite_errors import convert_error
 from tests.support.leveldb import needs_leveldb
 
 NUMBERS = [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE, errno.EACCES]
@@ -273,3 +274,18 @@ def test_a_bad_path_is_still_invalid() -> None:
     assert isinstance(system_error("x cannot be used", error), BackendUnusable)
     unknown = system_error("x cannot be used", OSError(errno.EPROTO, "Protocol error"))
     assert str(unknown) == "x cannot be used: the system reports 'Protocol error'"
+
+
+def test_sqlite_that_cannot_map_its_index_says_that_memory_is_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite reports an input/output error when there is no room for the index of its WAL in memory."""
+
+    def full(*_: object) -> NoReturn:
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMMAP
+    assert "input/output" in str(convert_error(str(tmp_path), error))
+    monkeypatch.setattr("mmap.mmap", full)
+    assert "there is not enough memory" in str(convert_error(str(tmp_path), error))
