@@ -15,6 +15,9 @@ echo "db:5432:memories:memroot:$(cat secrets/postgres)" > secrets/pgpass
 echo "OWNER=$(id -u):$(id -g)" > .env
 
 docker compose up --detach --wait --no-build db
+# Row-level security would not bind a superuser.
+test "$(docker compose exec db psql -U postgres -d memories -Atc \
+  "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = 'memroot'")" = f
 docker compose run --rm one memory create team
 token="$(docker compose run --rm one token new ann --write --quiet)"
 docker compose up --detach --wait --no-build
