@@ -153,7 +153,9 @@ def test_no_password_is_in_the_composition() -> None:
 def test_the_role_of_the_services_is_no_superuser() -> None:
     """Row-level security does not bind a superuser, which is what the image makes of POSTGRES_USER."""
     assert "POSTGRES_USER" not in COMPOSE["services"]["db"]["environment"]
-    assert re.search(r"CREATE ROLE memroot LOGIN PASSWORD :'password';", COMPOSE["configs"]["role"]["content"])
+    assert re.search(
+        r"CREATE ROLE memroot LOGIN PASSWORD :'password';", COMPOSE["configs"]["role"]["content"]
+    )
 
 
 def test_two_services_have_one_database_that_they_wait_for() -> None:

@@ -77,6 +77,9 @@ def test_a_payload_cannot_be_explained_away() -> None:
         assert not verify(store).ok
         with pytest.raises(CorruptionError):
             engine_on(store).get(id_of(2))
+        if erases < size_of(engine):
+            with pytest.raises(CorruptionError, match="payload"):
+                rebuild(store)
 
 
 def test_rows_about_what_was_erased_are_made_anew_from_headers() -> None:

@@ -13,7 +13,7 @@ from engine.engine import Engine
 from engine.followers.base import Cursor, encode_cursor, void_cursor
 from engine.followers.records import Records
 from engine.ledger.journal import read_log, read_raw
-from engine.ledger.layout import DREAM, ERASURE, LOG, cursor_key, journal_key
+from engine.ledger.layout import DREAM, ERASURE, LOG, cursor_key, journal_key, payload_key
 from engine.store.maintenance import copy, rebuild
 from engine.store.replay import append
 from engine.trust.audit.verify import verify
@@ -193,6 +193,19 @@ def test_junk_in_the_cursor_of_the_dreamer_does_no_harm(junk: bytes) -> None:
     for store in stores:
         engine_on(store).dream()
     assert dict(stores[0].scan()) == dict(stores[1].scan())
+
+
+@pytest.mark.parametrize("seq", [0, 100, read_log(STORE).size - 1])
+def test_a_rebuild_of_a_damaged_journal_deletes_nothing(seq: int) -> None:
+    """Payloads, too, are checked before anything is deleted."""
+    store = copied_rows(STORE)
+    payload = bytearray(STORE.get(payload_key(seq)) or b"")
+    payload[-1] ^= 1
+    put_rows(store, {payload_key(seq): bytes(payload)})
+    before = dict(store.scan())
+    with pytest.raises(CorruptionError):
+        rebuild(store)
+    assert dict(store.scan()) == before
 
 
 def _broken_off() -> tuple[MemoryBackend, MemoryBackend]:
