@@ -176,6 +176,13 @@ def test_runs_on_several_threads_keep_their_order() -> None:
     assert [entry.leaf for entry in entries] == [leaf_hash(row) for row in rows]
 
 
+def test_seqs_that_do_not_fit_are_declined() -> None:
+    """A run that begins at the largest number goes on beyond it: no event has such a seq."""
+    start = (1 << 64) - 1
+    assert native().decode_entries([b"", b""], [None, None], start, _CLASSES) == [None, None]
+    assert native().doubtful_entries([b"", b""], [None, None], start) == [0, 1]
+
+
 def test_lists_of_different_lengths_are_an_error() -> None:
     """A programming error is not mistaken for damaged data."""
     with pytest.raises(TypeError):

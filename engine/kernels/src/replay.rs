@@ -74,10 +74,12 @@ fn rows_of<'a>(
     if headers.len() != payloads.len() {
         return Err(PyTypeError::new_err("there must be a payload for each header"));
     }
-    let pairs = headers.iter().zip(payloads).zip(start..);
-    let rows = pairs
-        .map(|((header, payload), seq)| (seq, header.as_bytes(), payload.as_ref().map(|raw| raw.as_bytes())));
-    Ok(rows.collect())
+    let row = |(at, (header, payload)): (usize, (&'a Bound<'_, PyBytes>, &'a Option<Bound<'_, PyBytes>>))| {
+        // No event has a seq as large as one that does not fit.
+        let seq = start.saturating_add(at as u64);
+        (seq, header.as_bytes(), payload.as_ref().map(|raw| raw.as_bytes()))
+    };
+    Ok(headers.iter().zip(payloads).enumerate().map(row).collect())
 }
 
 /// Return the entry of each event, beginning with seq `start`; None for each event that the twin must read.
