@@ -67,11 +67,13 @@ SHARE ?= 1
 torture: $(VENV)/.installed
 	$(BIN)/python -m tests.torture $(if $(filter command,$(origin SEED)),--seed $(SEED)) --share $(SHARE) $(PAGE)
 
-# Guided fuzzing of every decoder, for SECONDS each. The first line fails where atheris has no wheel.
+# Guided fuzzing of every decoder and every kernel, for SECONDS each. The first line fails where atheris has no
+# wheel; the kernels need cargo-fuzz.
 SECONDS ?= 60
 fuzz: $(VENV)/.installed
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group fuzz
 	$(BIN)/python -m tests.torture.fuzz --seconds $(SECONDS)
+	$(BIN)/python -m tests.kernels.fuzz --seconds $(SECONDS)
 
 # Attacks the HTTP service with requests made from its OpenAPI document, for SECONDS.
 attack: $(VENV)/.installed
