@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.chromium import SWITCHES, chromium
+from tests.support.chromium import SHELL, SWITCHES, headless
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
@@ -29,10 +29,10 @@ ORIGIN: Final = "https://memroot.test"
 
 def needs_browser() -> str:
     """Return the path of Chromium. Without one, skip the test; where the variable CI is set, fail it."""
-    found = chromium()
+    found = headless()
     if found is not None:
         return found
-    missing = "the tests of pages need Chromium, which is not installed (Debian's package: chromium)"
+    missing = f"the tests of pages need Chromium, which is not installed (Debian's package: {SHELL})"
     if os.environ.get("CI"):
         pytest.fail(missing)
     pytest.skip(missing)
