@@ -1,8 +1,8 @@
 """Mutation test of commits and followers: `python -m tests.torture.survivors [MODULE...]`.
 
-Each mutant is tested in a process of its own, first with the tests that run the changed line. A mutant that
-no test catches must be listed in ARGUED. Results are kept in `build/mutants.jsonl`, and a
-mutant that was caught is not tested again, as long as the module is the same.
+Each mutant is tested in a process of its own, with the tests that run the changed line. A mutant that no test
+catches must be listed in ARGUED. Results are kept in `build/mutants.jsonl`: a mutant that was caught is not
+tested again, as long as the module is the same.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from tempfile import NamedTemporaryFile
 from typing import Final
 
@@ -129,7 +130,7 @@ tried on it."""
 def caught(module: str, number: int) -> str:
     """Return how a mutant is caught: `test`, `hangs`, or an empty string if it survives."""
     site = sites(module)[number]
-    found = reached(TESTS, _digest(*MODULES)[:16])
+    found = reached(TESTS, _state())
     rounds = found.tests(module, *lines_of(module, site))
     if site.name in ARGUED.get(module, {}):
         del rounds[1:]
@@ -162,7 +163,7 @@ def _run(tests: Sequence[str], timeout: float, module: str, number: int) -> str:
 def survivors(modules: list[str], workers: int = 2) -> tuple[int, list[tuple[str, str]]]:
     """Test every mutant of the modules; return their number, and the modules and names of survivors."""
     known = _known()
-    reached(TESTS, _digest(*MODULES)[:16])
+    reached(TESTS, _state())
     jobs = [
         (module, number, (module, _digest(module), site.name))
         for module in modules
@@ -184,6 +185,15 @@ def _digest(*modules: str) -> str:
                 node.value.value = None
         digest.update(ast.unparse(tree).encode())
     return digest.hexdigest()
+
+
+@cache
+def _state() -> str:
+    """Return a name for the code of the modules and the files of all tests, which changes if these change."""
+    digest = hashlib.sha256(_digest(*MODULES).encode())
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _known() -> dict[tuple[str, str, str], str]:

@@ -17,7 +17,6 @@ from tests.kernels.test_hostile import FUNCTIONS, test_hostile_values_do_no_harm
 
 FOLDER: Final = Path(__file__).resolve().parents[1]
 
-
 KEPT: Final = Path(__file__).with_name("kept")
 """For each property a file with the inputs that reached different code, each in a line of base64."""
 
