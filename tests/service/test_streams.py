@@ -31,7 +31,8 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def sent(url: str, path: str, *, revoke: bool = False, fail: bool = False) -> list[dict[str, Any]]:
     """Return what the service sends; after the first part, the token is revoked or the tokens fail."""
     tokens = RevocableTokens(**USUAL)
-    app = application(Memories(url), Access(tokens, read_only=True))
+    memories = Memories(url)
+    app = application(memories, Access(tokens, read_only=True))
     found: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
@@ -55,6 +56,7 @@ def sent(url: str, path: str, *, revoke: bool = False, fail: bool = False) -> li
         "state": {},
     }
     anyio.run(app, scope, receive, send)
+    assert memories.close(1), "an answer that was cut off still uses the store"
     assert found[0]["status"] == 200
     return found[1:]
 
