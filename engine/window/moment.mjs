@@ -64,7 +64,7 @@ export class MomentControl {
     clearTimeout(this.waiting);
     this.asked = this.problem = null;
     const seq = Number(this.slider.value);
-    this.says.replaceChildren(mark("plain", `Event ${seq.toLocaleString("en")} …`));
+    this.say(mark("plain", `Event ${seq.toLocaleString("en")} …`));
     this.waiting = setTimeout(() => this.choose(seq), PAUSE);
   }
 

@@ -402,7 +402,7 @@ def test_a_serialization_failure_on_the_server_is_settled_by_sending_again() -> 
 
 
 def test_a_quota_that_is_used_up_refuses_the_write() -> None:
-    """The server's own words are shown; nothing is changed, and the next write goes on."""
+    """The error shows the server's message. Nothing is changed, and the next write succeeds."""
     words = "could not extend file: Disk quota exceeded"
     with opened(shared_server().url) as backend:
         batch = Batch()

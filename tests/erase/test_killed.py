@@ -234,7 +234,7 @@ def unfinished(backend: Backend) -> Engine:
 
 
 def test_it_stays_unfinished_where_the_store_can_only_be_read(tmp_path: Path) -> None:
-    """The store is opened and read all the same, and no answer has the content."""
+    """The store can be opened and read, and no answer contains the content."""
     from backends.read_only import ReadOnlyBackend
     from backends.sqlite import SQLiteBackend
 

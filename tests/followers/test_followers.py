@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends import open_backend
-from backends.base import Backend, Batch, Guards
+from backends.base import Backend
 from backends.errors import BackendInDoubt
 from backends.memory import MemoryBackend
 from engine.base import limits
@@ -33,7 +34,7 @@ from engine.ledger.layout import INDEX_SUMMARIES, cursor_key, subtree_key
 from engine.store.store import projections
 from engine.trust.audit.verify import verify
 from tests.support.engines import backend_of, copied_rows, engine_on, fresh_rows, projection_rows, put_rows
-from tests.support.faults import Fault, FaultBackend
+from tests.support.faults import Fault, FaultBackend, Overtaken
 from tests.support.workloads import commands
 
 pytestmark = pytest.mark.twins
@@ -142,20 +143,15 @@ def test_a_follower_may_be_killed_at_any_write(name: str, kind: str, monkeypatch
     raise AssertionError("there was no end to the writes")
 
 
-class Overtaken(FaultBackend):
-    """A handle whose n-th write waits until another process has rebuilt the rows and marked them as void."""
+def overtaken(inner: Backend, name: str, nth: int) -> Backend:
+    """Return a handle whose n-th write waits until another process has rebuilt the rows and voided them."""
+    writes = count(1)
 
-    def __init__(self, inner: Backend, name: str, nth: int) -> None:
-        super().__init__(inner)
-        self.followed, self.nth = name, nth
+    def act(backend: Backend) -> None:
+        catch_up(backend, follower(name), read_entries)
+        drop(backend, [follower(name)])
 
-    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Let the other process act, then write."""
-        self.nth -= 1
-        if self.nth == 0:
-            catch_up(self.inner, follower(self.followed), read_entries)
-            drop(self.inner, [follower(self.followed)])
-        super().write(batch, guard=guard, durable=durable)
+    return Overtaken(inner, lambda _: next(writes) == nth, act)
 
 
 @pytest.mark.parametrize("cut", [1, 7, 64])
@@ -189,13 +185,13 @@ def test_a_restart_that_was_overtaken_leaves_no_rows_behind(
     if void == "without rows":
         sweep(store, [one])
         drop(store, [one])
-    overtaken = Overtaken(store, name, nth)
+    handle = overtaken(store, name, nth)
     if how == "sweep":
-        sweep(overtaken, [one])
+        sweep(handle, [one])
         if nth == 1:
             rows = own(dict(store.scan()), one)
             assert list(rows) == [cursor_key(name)]
-    catch_up(overtaken, one, read_entries)
+    catch_up(handle, one, read_entries)
     assert own(dict(store.scan()), one) == own(SMALL_ROWS, one)
 
 

@@ -177,7 +177,7 @@ def test_runs_on_several_threads_keep_their_order() -> None:
 
 
 def test_seqs_that_do_not_fit_are_declined() -> None:
-    """A run that begins at the largest number goes on beyond it: no event has such a seq."""
+    """The seqs of a run that begins at the largest number do not fit into 64 bits, so no event has them."""
     start = (1 << 64) - 1
     assert native().decode_entries([b"", b""], [None, None], start, _CLASSES) == [None, None]
     assert native().doubtful_entries([b"", b""], [None, None], start) == [0, 1]

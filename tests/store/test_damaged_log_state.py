@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from backends.base import Backend, Batch, Guards
+from backends.base import Backend
 from backends.memory import MemoryBackend
 from engine.base.errors import BusyError, CorruptionError, EngineError
 from engine.engine import Engine
@@ -18,7 +18,7 @@ from engine.store.maintenance import copy, rebuild
 from engine.store.replay import append
 from engine.trust.audit.verify import verify
 from tests.support.engines import backend_of, copied_rows, engine_on, put_rows
-from tests.support.faults import FaultBackend
+from tests.support.faults import Overtaken, flip_bit
 from tests.support.workloads import commands, id_of
 
 
@@ -113,19 +113,9 @@ def test_a_rebuild_heals_a_missing_log_state_whatever_the_cursor_says(name: str)
     assert dict(store.scan()) == dict(STORE.scan())
 
 
-class Overtaken(FaultBackend):
-    """A handle that lets another process act before it writes a row of `family` for the first time."""
-
-    def __init__(self, inner: Backend, family: bytes, act: Callable[[Backend], object]) -> None:
-        super().__init__(inner)
-        self.family, self.act = family, act
-
-    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Let the other process act, then write."""
-        if any(key.startswith(self.family) for key in batch.rows):
-            self.family = b"\xff"
-            self.act(self.inner)
-        super().write(batch, guard=guard, durable=durable)
+def overtaken(inner: Backend, family: bytes, act: Callable[[Backend], object]) -> Backend:
+    """Return a handle that lets another process act before it writes a row of a family."""
+    return Overtaken(inner, lambda batch: any(key.startswith(family) for key in batch.rows), act)
 
 
 def test_a_rebuild_keeps_events_of_a_process_that_was_faster() -> None:
@@ -138,7 +128,7 @@ def test_a_rebuild_keeps_events_of_a_process_that_was_faster() -> None:
         engine_on(backend).add("one more")
 
     with pytest.raises(BusyError, match="another process"):
-        rebuild(Overtaken(store, LOG, act))
+        rebuild(overtaken(store, LOG, act))
     assert read_log(store).size == read_log(STORE).size + 1
     assert verify(store).ok
 
@@ -155,22 +145,26 @@ def test_a_rebuild_keeps_an_erasure_that_happened_meanwhile() -> None:
     def act(backend: Backend) -> None:
         engine_on(backend).erase(id_of(1), "asked again", probe=False)
 
-    rebuild(Overtaken(store, ERASURE, act))
+    rebuild(overtaken(store, ERASURE, act))
     rebuild(store)
     assert verify(store).ok
+
+
+def refused_with_a_changed(key: bytes) -> None:
+    """Change one bit of a row, and check that a rebuild is refused and changes no row."""
+    store = copied_rows(STORE)
+    row = STORE.get(key) or b""
+    put_rows(store, {key: flip_bit(row, 8 * len(row) - 8)})
+    before = dict(store.scan())
+    with pytest.raises(CorruptionError):
+        rebuild(store)
+    assert dict(store.scan()) == before
 
 
 @pytest.mark.parametrize("seq", [0, 100, read_log(STORE).size - 1])
 def test_a_rebuild_does_not_take_a_changed_header_for_a_damaged_log_state(seq: int) -> None:
     """With one bit changed in a header, a rebuild is refused and changes no row."""
-    store = copied_rows(STORE)
-    header = bytearray(STORE.get(journal_key(seq)) or b"")
-    header[-1] ^= 1
-    put_rows(store, {journal_key(seq): bytes(header)})
-    before = dict(store.scan())
-    with pytest.raises(CorruptionError):
-        rebuild(store)
-    assert dict(store.scan()) == before
+    refused_with_a_changed(journal_key(seq))
 
 
 def test_a_lost_cursor_of_the_log_in_a_small_store_does_no_harm() -> None:
@@ -198,14 +192,7 @@ def test_junk_in_the_cursor_of_the_dreamer_does_no_harm(junk: bytes) -> None:
 @pytest.mark.parametrize("seq", [0, 100, read_log(STORE).size - 1])
 def test_a_rebuild_of_a_damaged_journal_deletes_nothing(seq: int) -> None:
     """Payloads, too, are checked before anything is deleted."""
-    store = copied_rows(STORE)
-    payload = bytearray(STORE.get(payload_key(seq)) or b"")
-    payload[-1] ^= 1
-    put_rows(store, {payload_key(seq): bytes(payload)})
-    before = dict(store.scan())
-    with pytest.raises(CorruptionError):
-        rebuild(store)
-    assert dict(store.scan()) == before
+    refused_with_a_changed(payload_key(seq))
 
 
 def _broken_off() -> tuple[MemoryBackend, MemoryBackend]:

@@ -7,7 +7,7 @@ selects the operations that are counted. The reads of a snapshot are counted lik
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -206,6 +206,24 @@ class FaultBackend(Backend):
                 yield key, spoilt
             break
         yield from rows
+
+
+class Overtaken(FaultBackend):
+    """A handle that lets another process act directly before the first write that is due."""
+
+    def __init__(
+        self, inner: Backend, due: Callable[[Batch], bool], act: Callable[[Backend], object]
+    ) -> None:
+        super().__init__(inner)
+        self._due_for = due
+        self._act: Callable[[Backend], object] | None = act
+
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
+        """Let the other process act, if this write is due, then write."""
+        if self._act is not None and self._due_for(batch):
+            act, self._act = self._act, None
+            act(self.inner)
+        super().write(batch, guard=guard, durable=durable)
 
 
 class _FaultSnapshot(Snapshot):

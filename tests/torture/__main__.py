@@ -20,6 +20,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any, Final, NamedTuple
 
+from tests.support.long_runs import say
 from tests.torture.exercises import EXERCISES, SLICES_MAX
 from tests.torture.report import summarised, write
 
@@ -106,11 +107,6 @@ def go(seed: int, share: float, names: list[str], jobs: int, minutes: float | No
         except KeyboardInterrupt:
             stop.set()
     return [done[cell.key] for cell in wanted if cell.key in done]
-
-
-def say(line: str) -> None:
-    """Print a line at once."""
-    print(line, flush=True)  # noqa: T201  the progress of a long run
 
 
 def main() -> int:

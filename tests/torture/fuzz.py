@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+from tests.support.long_runs import fuzz_in_turn, say
 from tests.torture.decoders import DECODERS, corpus, outcome
 
 FOREIGN: Final = "errors that are not the decoder's"
@@ -84,19 +85,12 @@ def main() -> int:
     if find_spec("atheris") is None:
         say("NOT TESTED: atheris is not installed (`make fuzz` installs it where there is a wheel)")
         return 0
-    failed = []
-    for name in given.decoders or DECODERS:
-        say(f"{name}: {given.seconds} s")
-        command = [sys.executable, "-m", "tests.torture.fuzz_guided", name, str(given.seconds)]
-        if subprocess.run(command, cwd=ROOT, check=False).returncode:
-            failed.append(name)
-    say(f"failed: {', '.join(failed) or 'none'}; inputs are in {FINDINGS}")
-    return bool(failed)
 
+    def guided(name: str, seconds: int) -> bool:
+        command = [sys.executable, "-m", "tests.torture.fuzz_guided", name, str(seconds)]
+        return not subprocess.run(command, cwd=ROOT, check=False).returncode
 
-def say(line: str) -> None:
-    """Print a line at once."""
-    print(line, flush=True)  # noqa: T201  the progress of a long run
+    return fuzz_in_turn(given.decoders or DECODERS, lambda _: given.seconds, guided, FINDINGS)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ ARGUED: Final = {
         "_check_journal: backend.write(corrected, guard=guard, durable=True): not durable": _ORDER,
         "_correct_erasures: backend.write(batch, guard=guard, durable=True): not durable": _ORDER,
         "_later_erasures: len(row) == len(encode_seq(size)) and row >= encode_seq(size): always": (
-            "the row of an earlier event explains no payload, so the missing payload is found all the same"
+            "the row of an earlier event explains no missing payload, so the rebuild still fails"
         ),
         "_later_erasures: not named: never": "the payloads are read, and nothing is looked up in them",
         "check_copy: progress(size, size): no call": _TOLD,

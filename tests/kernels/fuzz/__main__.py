@@ -13,11 +13,13 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Final
 
 from tests.kernels.fuzz.properties import HOSTILE, KEPT_BYTES_MAX, keep, kept, names
+from tests.support.long_runs import fuzz_in_turn, say
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[2]
@@ -107,20 +109,13 @@ def main() -> int:
     if reason := why_not():
         say(f"NOT TESTED: {reason}")
         return 0
-    program = build()
-    failed = []
-    for name in given.names or names():
-        seconds = max(1, given.seconds // HOSTILE_SHARE) if name.startswith(HOSTILE) else given.seconds
-        say(f"{name}: {seconds} s")
-        if not fuzz(program, name, seconds, keeping=given.keep):
-            failed.append(name)
-    say(f"failed: {', '.join(failed) or 'none'}; inputs are in {FOUND}")
-    return bool(failed)
-
-
-def say(line: str) -> None:
-    """Print a line at once."""
-    print(line, flush=True)  # noqa: T201  the progress of a long run
+    usual, short = given.seconds, max(1, given.seconds // HOSTILE_SHARE)
+    return fuzz_in_turn(
+        given.names or names(),
+        lambda name: short if name.startswith(HOSTILE) else usual,
+        partial(fuzz, build(), keeping=given.keep),
+        FOUND,
+    )
 
 
 if __name__ == "__main__":
